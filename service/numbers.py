@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-DIGITS = 18  # the largest number of digits that every database can hold
+MAX_DIGITS = 18  # of the largest number that every database can hold
 
 
-def read(text: str, most: int = 10**DIGITS - 1) -> int | None:
-    """The number from 0 to `most` that stands there, or None."""
-    if not text.isascii() or not text.isdigit() or len(text) > DIGITS:
+def parse_int(text: str, most: int = 10**MAX_DIGITS - 1) -> int | None:
+    """Parse a decimal number from 0 to `most`; None if it is anything else."""
+    if not text.isascii() or not text.isdigit() or len(text) > MAX_DIGITS:
         return None
     number = int(text)
     return number if number <= most else None

@@ -280,7 +280,7 @@ def _number(name: str, text: str, default: float) -> float:
 def listening_address(name: str, text: str) -> tuple[str, int]:
     """An address and a port to listen on."""
     host, _, port = text.rpartition(":")
-    number = numbers.read(port, 65_535)
+    number = numbers.parse_int(port, 65_535)
     if not host or not number:
         raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
     return host, number

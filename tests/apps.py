@@ -8,23 +8,26 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import fakeredis
 
 from engine import menu as menus
 from engine import table as tables
 from service.app import App
+from service.plans import branch_orders
+from service.plans.branch_orders import OrdersOfBranch
 from service.settings import Settings
 from service.store import Store
 from service.store.queries import Verdict
-from service.tables import access, opening, snapshots, submitting
+from service.tables import access, opening, snapshots, standing_orders, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.tables.submitting import Submitted
 from workers import referee
 from workers.jobs import set_app
 
+T = TypeVar("T")
 NOON = 1_800_000_000
 NAMES = ("Anna", "Berta", "Clara", "Dora")
 
@@ -150,3 +153,16 @@ def find_move(app: App, places: list[Place]) -> tuple[Place, str]:
 def find_waiting(app: App, places: list[Place]) -> Place:
     """Return a place that may not act now."""
     return next(place for place in places if not list_moves(app, place))
+
+
+def read(app: App, query: Callable[..., T], *words: Any) -> T:
+    """The result of a query in a transaction of its own."""
+    with app.store.reading() as db:
+        return query(db, *words)
+
+
+def list_intentions(app: App, place: Place) -> list[OrdersOfBranch]:
+    """The orders of a seat that come from branches."""
+    return read(
+        app, lambda db: branch_orders.list_intentions(db, place, standing_orders.of(db, place.table, place.seat))
+    )

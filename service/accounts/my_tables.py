@@ -67,6 +67,14 @@ def waiting(app: App, person: int) -> list[MyTable]:
     return sorted(found, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
+def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[str]:
+    """The links of this person's tables, except one, where it is the person's turn; the most urgent first."""
+    open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
+    rows = db.execute(_own(person).where(*open_now, tables.c.id != but)).all()
+    by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
+    return [access.link_of(app, row) for row in by_urgency]
+
+
 def questioned(app: App, person: int) -> list[str]:
     """The games of tables that somebody opened with this address, and that are this person's once he says so."""
     own = (seats.c.person == person, tables.c.held, seats.c.seat == queries.organiser_of(seats.c.table))

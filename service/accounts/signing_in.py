@@ -51,7 +51,7 @@ def invited(app: App, token: str) -> Any:
     number, written = links.subject(token, 2)
     with app.store.reading() as connection:
         person = register.find(connection, number)
-    at = numbers.read(written) or 0
+    at = numbers.parse_int(written) or 0
     if person is None or not links.same(app.links.enter(person.id, person.sessions, at), token):
         raise _too_old()
     if not at <= app.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
@@ -72,11 +72,10 @@ def enter(app: App, token: str) -> Visit:
     return Visit(person.id, person.sessions)
 
 
-def visitor(app: App, visit: Visit) -> Any:
-    """The person who has signed in; None where that is over."""
+def find_visitor(db: Connection, visit: Visit) -> Any:
+    """The person who has signed in; None if signed out since."""
     own = select(people_table).where(people_table.c.id == visit.person, people_table.c.sessions == visit.sessions)
-    with app.store.reading() as connection:
-        return connection.execute(own).one_or_none()
+    return db.execute(own).one_or_none()
 
 
 def leave_everywhere(app: App, person: int) -> None:

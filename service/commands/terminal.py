@@ -87,7 +87,7 @@ LARGEST = 999_999_999
 
 def positive(text: str) -> int:
     """A whole number from 1 on."""
-    number = numbers.read(text, LARGEST)
+    number = numbers.parse_int(text, LARGEST)
     if not number:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to {LARGEST}")
     return number
@@ -95,7 +95,7 @@ def positive(text: str) -> int:
 
 def counted(text: str) -> int:
     """A whole number from 0 on."""
-    number = numbers.read(text, LARGEST)
+    number = numbers.parse_int(text, LARGEST)
     if number is None:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to {LARGEST}")
     return number

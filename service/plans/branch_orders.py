@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from engine.game import Game
 from engine.record import Table
@@ -37,7 +39,9 @@ class OrdersOfBranch(Struct, frozen=True):
 
 def keep(app: App, place: Place, number: int) -> int:
     """Turn this seat's own moves of a branch into standing orders; the result is their number."""
-    look, branch = snapshots.look(app, place.table), branches.find(app, place, number)
+    look = snapshots.look(app, place.table)
+    with app.store.reading() as db:
+        branch = branches.find(db, place, number)
     if look.table.phase != "playing":
         raise Refused("The game is over; there is nothing left to order.")
     then, line = snapshots.past(app, look, branch.seq), branches.line(app, look, branch)
@@ -68,16 +72,16 @@ def forget(app: App, place: Place, number: int) -> None:
         standing_orders.forget(work.locked, player(place), number)
 
 
-def intentions(app: App, place: Place) -> list[OrdersOfBranch]:
-    """The orders of this seat branch by branch, the oldest first."""
-    planned = [(row, plan) for row in standing_orders.of_seat(app, place) if (plan := order_conditions.read(row.after))]
-    known = {branch.id: branch for branch in branches.of(app, place)} if planned else {}
-    found = []
+def list_intentions(db: Connection, place: Place, orders: Sequence[Any]) -> list[OrdersOfBranch]:
+    """The orders of a seat that come from branches, branch by branch, the oldest first."""
+    planned = [(row, condition) for row in orders if (condition := order_conditions.read(row.after))]
+    by_number = {branch.id: branch for branch in branches.list_branches(db, place)} if planned else {}
+    intentions = []
     for number in dict.fromkeys(row.branch for row, _ in planned):
-        own = [(row, plan) for row, plan in planned if row.branch == number]
-        intended = tuple(BranchOrder(row.id, _given(plan, place.seat), row.move) for row, plan in own)
-        found.append(OrdersOfBranch(number, known.get(number), intended, own[0][1].left))
-    return found
+        own = [(row, condition) for row, condition in planned if row.branch == number]
+        orders_of_branch = tuple(BranchOrder(row.id, _given(one, place.seat), row.move) for row, one in own)
+        intentions.append(OrdersOfBranch(number, by_number.get(number), orders_of_branch, own[0][1].left))
+    return intentions
 
 
 def _given(plan: Condition, seat: int | None) -> tuple[tuple[int, str | None], ...]:

@@ -59,22 +59,32 @@ class PlayedBranch(Struct, frozen=True):
         return len(self.events)
 
 
-def of(app: App, place: Place) -> list[Branch]:
+def list_branches(db: Connection, place: Place) -> list[Branch]:
     """The branches of this seat, the newest first."""
     own = select(branches).where(branches.c.table == place.table, branches.c.seat == player(place))
-    with app.store.reading() as connection:
-        return [_read(row) for row in connection.execute(own.order_by(branches.c.id.desc()))]
+    return [_read(row) for row in db.execute(own.order_by(branches.c.id.desc()))]
 
 
-def find(app: App, place: Place, number: int) -> Branch:
-    """The branch of that number, if it is this seat's own."""
-    with app.store.reading() as connection:
-        return _own(connection, place, number)
+def find(db: Connection, place: Place, number: int) -> Branch:
+    """The branch of this seat with that number; raise Unknown if there is none."""
+    return _own(db, place, number)
+
+
+def _load(app: App, place: Place, number: int) -> Branch:
+    with app.store.reading() as db:
+        return find(db, place, number)
+
+
+def play_out(app: App, db: Connection, look: Snapshot, branch: Branch) -> PlayedBranch:
+    """Play the moves of a branch, as far as they are legal."""
+    then = snapshots.load_past(app, db, look, branch.seq)
+    return played(look.game, origin(look, then, branch), branch)
 
 
 def line(app: App, look: Snapshot, branch: Branch) -> PlayedBranch:
-    """The branch played out, as far as its moves fit."""
-    return played(look.game, origin(look, snapshots.past(app, look, branch.seq), branch), branch)
+    """`play_out` in a transaction of its own."""
+    with app.store.reading() as db:
+        return play_out(app, db, look, branch)
 
 
 def origin(look: Snapshot, then: Table, branch: Branch) -> Any:
@@ -108,7 +118,9 @@ def begin(app: App, place: Place, seq: int) -> int:
     seq, at = min(seq, look.row.length - 1), app.now()
     if snapshots.past(app, look, seq).state is None:
         raise Refused("There is nothing to try out yet; the game has not begun.")
-    for branch in of(app, place):
+    with app.store.reading() as db:
+        own = list_branches(db, place)
+    for branch in own:
         as_good = knows_all(look, branch.at) == knows_all(look, at)
         if as_good and branch.seq == seq and not branch.moves and not branch.name:
             return branch.id
@@ -120,7 +132,7 @@ def play(app: App, place: Place, number: int, step: int, seat: int, text: str) -
 
     The move that stands there already is only gone along with; another one begins a branch of its own.
     """
-    look, branch = snapshots.look(app, place.table), find(app, place, number)
+    look, branch = snapshots.look(app, place.table), _load(app, place, number)
     out = line(app, look, branch)
     step = min(step, len(out))
     move = _meant(look.game, out.states[step], seat, text)
@@ -148,12 +160,12 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
 
 def cut(app: App, place: Place, number: int, step: int) -> None:
     """Delete the moves of a branch after the first `step`."""
-    _change(app, place, number, moves=_kept(find(app, place, number).moves[:step]))
+    _change(app, place, number, moves=_kept(_load(app, place, number).moves[:step]))
 
 
 def fork(app: App, place: Place, number: int, step: int) -> int:
     """A copy of the branch with its first `step` moves and the same chance."""
-    branch = find(app, place, number)
+    branch = _load(app, place, number)
     return _added(app, replace(branch, name="", moves=branch.moves[:step]))
 
 
@@ -173,7 +185,7 @@ def remove(app: App, place: Place, number: int) -> None:
 
 def deal(app: App, place: Place, number: int) -> int:
     """Deal hidden things and chance anew; the result is the number of moves that became illegal and were cut."""
-    look, branch = snapshots.look(app, place.table), find(app, place, number)
+    look, branch = snapshots.look(app, place.table), _load(app, place, number)
     other = replace(branch, seed=secrets.token_bytes(32))
     fitting = len(line(app, look, other))
     _change(app, place, number, seed=other.seed, moves=_kept(branch.moves[:fitting]))

@@ -57,7 +57,7 @@ TABLE = select(tables).where(tables.c.id == bindparam("key_table"))
 LOCKED_TABLE = TABLE.with_for_update(key_share=True)
 FREE_TABLE = TABLE.with_for_update(key_share=True, skip_locked=True)
 SEATS: Select[Any] = (
-    select(*seats.c, people.c.calendar, people.c.confirmed_at, people.c.bounced_at)
+    select(*seats.c, people.c.calendar, people.c.wishes, people.c.confirmed_at, people.c.bounced_at)
     .select_from(seats.outerjoin(people, people.c.id == seats.c.person))
     .where(seats.c.table.in_(bindparam("key_tables", expanding=True)))
     .order_by(seats.c.table, seats.c.seat)

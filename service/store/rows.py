@@ -55,6 +55,7 @@ class SeatRow(Struct, frozen=True):
     place: int | None
     level: str
     calendar: str | None
+    player_wishes: str | None  # letter settings of the player for all tables
     confirmed_at: int | None
     bounced_at: int | None
 

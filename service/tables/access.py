@@ -46,17 +46,22 @@ FORMER = select(former_links.c.table, former_links.c.seat, tables.c.moved_to).se
 
 
 def find(app: App, link: str) -> Place:
-    """The place this link leads to."""
-    with app.store.reading() as connection:
-        found = connection.execute(SEAT.where(seats.c.link == hashed(link))).one_or_none()
-        found = found or connection.execute(FORMER.where(former_links.c.link == hashed(link))).one_or_none()
-        if found:
-            if found.moved_to:
-                raise moved(found.moved_to, link)
-            return Place(found.table, found.seat, link)
-        table = gallery.table_of(connection, link) or _watched(connection, link)
-        if table:
-            return Place(table, None, link)
+    """The place that this link leads to, found in a transaction of its own."""
+    with app.store.reading() as db:
+        return find_place(db, link)
+
+
+def find_place(db: Connection, link: str) -> Place:
+    """The place that this link leads to; raise Unknown if it leads nowhere, and Moved if it leads to another server."""
+    row = db.execute(SEAT.where(seats.c.link == hashed(link))).one_or_none()
+    row = row or db.execute(FORMER.where(former_links.c.link == hashed(link))).one_or_none()
+    if row:
+        if row.moved_to:
+            raise moved(row.moved_to, link)
+        return Place(row.table, row.seat, link)
+    table = gallery.table_of(db, link) or _watched(db, link)
+    if table:
+        return Place(table, None, link)
     if link.startswith(gallery.PREFIX):
         raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
     raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
@@ -82,7 +87,7 @@ def player(place: Place) -> int:
 def answered(app: App, token: str) -> Place:
     """The seat that a reply address belongs to: `table.seat.proof`."""
     table, number = links.subject(token, 2)
-    wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.read(number))
+    wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
     with app.store.reading() as connection:
         seat = connection.execute(wanted).one_or_none()
     if seat is None or not links.same(app.links.answer(table, seat.seat, seat.link_number), token.lower()):

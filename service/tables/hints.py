@@ -78,20 +78,24 @@ def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: in
     return int(known)
 
 
-def find(app: App, place: Place, number: int) -> GoodMove | None:
-    """A hint of this very seat; None where the table has gone on since."""
+def find(db: Connection, place: Place, number: int) -> GoodMove | None:
+    """A hint of this very seat; None once the game went on."""
     own = (hints.c.id == number, hints.c.table == place.table, hints.c.seat == place.seat)
-    with app.store.reading() as connection:
-        row = connection.execute(select(hints).where(*own)).one_or_none()
+    row = db.execute(select(hints).where(*own)).one_or_none()
     return None if row is None else _read(row)
+
+
+def _load(app: App, place: Place, number: int) -> GoodMove | None:
+    with app.store.reading() as db:
+        return find(db, place, number)
 
 
 def wait(app: App, place: Place, number: int, patience: float | None = None) -> GoodMove | None:
     """The same, waited for a little."""
-    hint = find(app, place, number)
+    hint = _load(app, place, number)
     if hint and hint.move is None:
         app.wakeups.wait(number, app.settings.patience if patience is None else patience, "hint")
-        hint = find(app, place, number)
+        hint = _load(app, place, number)
     return hint
 
 

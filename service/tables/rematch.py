@@ -9,7 +9,6 @@ from sqlalchemy import select
 
 from engine.refusal import Refused
 from service.app import App
-from service.people import register
 from service.store import queries
 from service.store.rows import SeatRow
 from service.store.schema import people, seats
@@ -27,12 +26,11 @@ def lay(app: App, place: Place, language: str = SOURCE) -> str:
     look = snapshots.look(app, place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
-    if register.unproven(
-        app, look.seats[place.seat].person
-    ):  # his new link would look as if a letter had led him there
+    own = look.seats[place.seat]
+    if app.settings.confirms and own.person is not None and own.confirmed_at is None:
+        # the new link would look as if a letter had led the player there
         raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
     opened = opening.open_once(app, asked(app, look, place.seat, language))
-    own = look.seats[place.seat]
     with at_table(app, opened.table) as work:
         seat = seat_of(work.locked, own.name, own.person)
         work.locked = seated(work.locked, seat)

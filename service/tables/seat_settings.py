@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from engine.refusal import Refused
 from service.app import App
 from service.people import letter_settings, register
 from service.store import queries
-from service.store.schema import people as people_table
 from service.store.schema import tables
 from service.tables import gallery
 from service.tables.access import Place, player
-from service.tables.snapshots import Snapshot
 
 LONGEST_NOTE = 4_000
 
@@ -35,18 +33,6 @@ def move_at_once(app: App, place: Place, wanted: bool) -> None:
     with app.store.reading() as connection:
         kept = letter_settings.read_otherwise(queries.list_seats(connection, place.table)[player(place)].wishes)
     _keep(app, place, {"wishes": letter_settings.kept(replace(kept, at_once=wanted))})
-
-
-def moves_at_once(app: App, place: Place, look: Snapshot) -> bool:
-    """Whether this player wants to move without being asked again."""
-    if place.seat is None or look.seats[place.seat].person is None:
-        return False
-    seat = look.seats[place.seat]
-    with app.store.reading() as connection:
-        own = connection.execute(
-            select(people_table.c.wishes).where(people_table.c.id == seat.person)
-        ).scalar_one_or_none()
-    return letter_settings.at_table(own or "", seat.wishes).at_once
 
 
 def let_look_on(app: App, place: Place, allowed: bool) -> None:

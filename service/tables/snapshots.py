@@ -43,13 +43,19 @@ def look(app: App, table: str) -> Snapshot:
 
 def load_table(app: App, db: Connection, table: str) -> Snapshot:
     """The table as this transaction sees it; raise Unknown if there is none."""
-    row = queries.find_table(db, table)
-    if row is None:
-        raise Unknown("There is no such table.")
+    row = load_row(db, table)
     seats = tuple(queries.list_seats(db, table))
     names = tuple(seat.name for seat in seats)
     game = catalogue.find(row.game, row.edition)
     return Snapshot(row, seats, game, positions.load_position(app.caches, db, game, row), names)
+
+
+def load_row(db: Connection, table: str) -> TableRow:
+    """The row of a table; raise Unknown if there is none."""
+    row = queries.find_table(db, table)
+    if row is None:
+        raise Unknown("There is no such table.")
+    return row
 
 
 def open_menu(game: Game, table: Table, seat: int | None) -> Menu:

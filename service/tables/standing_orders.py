@@ -98,7 +98,7 @@ def cancel(locked: LockedTable, seat: int, said: list[str]) -> LockedTable:
     """Forget the order of that number, or without a number all of them."""
     wanted = delete(orders).where(orders.c.table == locked.row.id, orders.c.seat == seat)
     if said:
-        wanted = wanted.where(orders.c.id == (numbers.read(said[0]) or 0))
+        wanted = wanted.where(orders.c.id == (numbers.parse_int(said[0]) or 0))
     if not locked.flush().execute(wanted).rowcount:
         raise Refused("There is no such order; it may have been done already.")
     return _counted(locked, seat)

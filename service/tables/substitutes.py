@@ -28,7 +28,7 @@ def offered(app: App, token: str) -> tuple[Snapshot, int]:
     """The table and seat that this token offers."""
     table, number = links.subject(token, 2)
     look = snapshots.look(app, table)
-    seat = numbers.read(number, len(look.seats) - 1)
+    seat = numbers.parse_int(number, len(look.seats) - 1)
     if seat is None or not links.same(link(app, look.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
     if look.table.phase != "playing" or not look.table.seats[seat].offered:

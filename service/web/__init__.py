@@ -41,8 +41,7 @@ from service.web.responses import (
     set_retry_after,
 )
 from service.web.rules_pages import learning, rules
-from service.web.seat_pages import seat_forms
-from service.web.table_pages import table
+from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
 MAX_BODY_BYTES = 64 * 1024

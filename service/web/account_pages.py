@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from flask import Blueprint, Response, make_response, redirect, request, session, url_for
 from msgspec import Struct
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
@@ -115,8 +116,16 @@ class DeletedPage(Struct, frozen=True):
 
 def visitor() -> Any:
     """Return the person who is signed in on this device, or None."""
+    if VISIT not in session:
+        return None
+    with get_app().store.reading() as db:
+        return find_visitor(db)
+
+
+def find_visitor(db: Connection) -> Any:
+    """Return the person who is signed in on this device, or None."""
     visit = session.get(VISIT)
-    return signing_in.visitor(get_app(), Visit(*visit)) if visit else None
+    return signing_in.find_visitor(db, Visit(*visit)) if visit else None
 
 
 # Proving an address
@@ -198,14 +207,14 @@ def tables() -> Reply:
     person = visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    return render("my.html", _my_tables_page(person, numbers.read(request.args.get("page", ""), 9_999) or 0))
+    return render("my.html", _my_tables_page(person, numbers.parse_int(request.args.get("page", ""), 9_999) or 0))
 
 
 @account.post("/my/link")
 def renew() -> Reply:
     """Give one of my seats a new link."""
     person, form = _signed_in(), request.form
-    signing_in.renew(get_app(), person.id, form.get("table", ""), numbers.read(form.get("seat", "")))
+    signing_in.renew(get_app(), person.id, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, Response, redirect, request, url_for
 from markupsafe import Markup
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
-from service.people import register
-from service.store import queries
 from service.tables import access, substitutes
 from service.tables import joining as open_seats
-from service.tables.access import Place, Unknown
+from service.tables.access import Unknown
 from service.tables.opening import Invited
-from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, Voice, board_svg, players
 from service.text.languages import in_game
 from service.timing import Clock
@@ -145,15 +140,3 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
         about=about_table(table),
     )
     return render("offer.html", page, 422 if error else 200)
-
-
-def waiting(place: Place, look: Snapshot) -> dict[str, Any]:
-    """What a table waits for besides moves: an address to be confirmed, and players for its free seats."""
-    own = place.seat is not None and place.seat == queries.find_organiser(look.seats)
-    free = look.table.phase == "gathering" and any(seat.status == open_seats.FREE for seat in look.seats)
-    token = get_app().links.join(look.row.id)
-    return {
-        "awaited": register.unproven(get_app(), None if place.seat is None else look.seats[place.seat].person),
-        "held": bool(look.row.held) and own,
-        "join": get_app().settings.address + url_for("joining.show", token=token) if own and free else "",
-    }

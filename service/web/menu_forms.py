@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -39,40 +38,54 @@ class Offer(Struct, frozen=True):
     most: int = 0
 
 
-class TurnForm(Struct, frozen=True):
-    """The moves of a seat in every form in which a page offers them, and where they are sent."""
+class Turn(Struct, frozen=True):
+    """The menu of a seat, and where its forms lead.
 
+    Each form posts its move with the `hidden` fields to `action`; a choice that is not a whole move yet leads to
+    `next_link` with the words chosen so far.
+    """
+
+    action: str
+    hidden: tuple[tuple[str, str], ...]
+    next_link: str
     game: str
     offers: tuple[Offer, ...]
-    menu: tuple[dict[str, object], ...]  # for the script
-    labels: dict[str, dict[str, object]]  # for the script: the words of the menu
-    rules: dict[str, str]  # for the script: paragraphs, by verb
-    words: tuple[str, ...]  # of the move, as far as it is chosen
-    action: str  # the address that a move is posted to
-    following: str  # the address that shows further words, up to `say=`
-    hidden: tuple[tuple[str, str], ...]  # fields that every form sends along
+    menu: list[dict[str, object]]
+    labels: dict[str, dict[str, object]]
+    rules: dict[str, str]
+    chosen: Sequence[str] = ()
+    foresee: str = ""  # address of the choices that follow a move; empty where the script does not ask for them
+    at_once: bool = False  # whether a whole move is made without being confirmed
+
+    @property
+    def summary(self) -> str:
+        return " · ".join(offer.label for offer in self.offers)
 
 
-def make_turn_form(
-    game: str,
-    menu: Menu,
-    voice: Voice,
-    words: Sequence[str] = (),
-    action: str = "",
-    following: str = "",
-    hidden: Mapping[str, object] = MappingProxyType({}),
-) -> TurnForm:
-    """Offer the moves of a menu, with the words chosen so far followed."""
-    return TurnForm(
-        game=game,
-        offers=offers(menu, voice, words),
-        menu=tuple(as_data(menu)),
-        labels=labels(menu, voice),
-        rules={entry.verb: entry.rule for entry in menu if entry.rule},
-        words=tuple(words),
-        action=action,
-        following=following,
-        hidden=tuple((name, str(value)) for name, value in hidden.items()),
+class ScriptMenu(Struct, frozen=True):
+    """A menu for the script of the page: the moves, their words, and the paragraphs that they come from."""
+
+    menu: list[dict[str, object]]
+    labels: dict[str, dict[str, object]]
+    rules: dict[str, str]
+
+
+def make_script_menu(menu: Menu, voice: Voice) -> ScriptMenu:
+    """The menu as the script needs it."""
+    rules = {entry.verb: entry.rule for entry in menu if entry.rule}
+    return ScriptMenu(as_data(menu), labels(menu, voice), rules)
+
+
+def make_turn(menu: Menu, voice: Voice, chosen: Sequence[str], **where: Any) -> Turn:
+    """The turn of a seat with this menu; `where` are the fields that say where its forms lead."""
+    choices = make_script_menu(menu, voice)
+    return Turn(
+        offers=offers(menu, voice, chosen),
+        menu=choices.menu,
+        labels=choices.labels,
+        rules=choices.rules,
+        chosen=chosen,
+        **where,
     )
 
 

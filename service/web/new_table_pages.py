@@ -258,14 +258,14 @@ def _parse_number(form: Mapping[str, str], name: str, most: int) -> int:
     text = form.get(name, "").strip()
     if not text:
         return 0
-    number = numbers.read(text, most)
+    number = numbers.parse_int(text, most)
     if number is None:
         raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
     return number
 
 
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
-    number = numbers.read(form.get("bots", ""), GUEST_ROWS)
+    number = numbers.parse_int(form.get("bots", ""), GUEST_ROWS)
     if number not in _bot_numbers(name):
         raise Refused("Please choose how many bots play.")
     return number

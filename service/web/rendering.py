@@ -138,7 +138,7 @@ def problem(sentence: Spoken, status: int, log: str = "", moved_to: str = "") ->
 
 def parse_small_int(text: str) -> int:
     """Parse a whole number up to 9,999 that a person typed; raise Refused if it is anything else."""
-    number = numbers.read(text, 9_999)
+    number = numbers.parse_int(text, 9_999)
     if number is None:
         raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
     return number

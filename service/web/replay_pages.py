@@ -159,7 +159,7 @@ def _eyes(place: Place, table: Snapshot) -> int | None:
     if table.table.phase != "over":
         return place.seat
     chosen = request.args.get("as", "")
-    seat = numbers.read(chosen, len(table.seats) - 1)
+    seat = numbers.parse_int(chosen, len(table.seats) - 1)
     if seat is not None:
         return seat
     return None if chosen == "all" else place.seat
@@ -167,7 +167,7 @@ def _eyes(place: Place, table: Snapshot) -> int | None:
 
 def _entry_argument(name: str) -> int | None:
     """Return the number of an entry that the address gives, or None."""
-    return numbers.read(request.args.get(name, ""), 2**31 - 1)
+    return numbers.parse_int(request.args.get(name, ""), 2**31 - 1)
 
 
 def _story(table: Snapshot) -> StoryInWords | None:
@@ -236,7 +236,7 @@ def show_verifier() -> Response:
 @from_replica
 def hall() -> Response:
     """Show the games that ended last, some on a page."""
-    number = max(numbers.read(request.args.get("page", ""), 99_999) or 1, 1)
+    number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     with get_app().store.reading() as connection:
         names, has_more = exhibits.hung(connection, number - 1)
     games = tuple(_gallery_game(snapshots.look(get_app(), name)) for name in names)

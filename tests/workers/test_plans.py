@@ -42,7 +42,7 @@ def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
 
 
 def intention(app: App, place: Place) -> OrdersOfBranch | None:
-    found = branch_orders.intentions(app, place)
+    found = apps.list_intentions(app, place)
     assert len(found) <= 1
     return found[0] if found else None
 
@@ -109,7 +109,7 @@ def test_who_plays_on_by_hand_as_in_the_branch_stays_in_it(any_app: App, table: 
     number, made = branch_of(any_app, other, 3)
     says(any_app, mover, made[0][1])
     assert branch_orders.keep(any_app, other, number) == 3
-    assert branches.find(any_app, other, number).seq < newest(any_app, other)
+    assert apps.read(any_app, branches.find, other, number).seq < newest(any_app, other)
 
 
 def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: list[Place]) -> None:
@@ -118,15 +118,15 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
     game, app = snapshots.look(any_app, mover.table).game, any_app
     seat, known = made[0]
     second, step = branches.play(app, other, first, 0, seat, another(any_app, mover, known))
-    while sum(seat == other.seat for seat, _ in branches.find(app, other, second).moves) < 1:
+    while sum(seat == other.seat for seat, _ in apps.read(app, branches.find, other, second).moves) < 1:
         state = states(any_app, other, second)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
         move = str(next(game.menu(state, seat)[0].iter_moves()))
         second, step = branches.play(app, other, second, step, seat, move)
     for number in (first, second):
         branch_orders.keep(app, other, number)
-    follow(any_app, mover, list(branches.find(app, other, second).moves))
-    assert [(one.number, one.left) for one in branch_orders.intentions(app, other)] == [(first, True)]
+    follow(any_app, mover, list(apps.read(app, branches.find, other, second).moves))
+    assert [(one.number, one.left) for one in apps.list_intentions(app, other)] == [(first, True)]
 
 
 def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place]) -> None:

@@ -101,13 +101,13 @@ def _choose_name_servers(dns: str | None) -> list[Server]:
     from ipaddress import ip_address
 
     from service import dns_client
-    from service.numbers import read
+    from service.numbers import parse_int
 
     if not dns:
         return dns_client.name_servers()
     host, _, port = dns.rpartition(":") if dns.count(":") == 1 or "]:" in dns else (dns, ":", "53")
     try:
-        number = read(port, 65_535)
+        number = parse_int(port, 65_535)
         return [(str(ip_address(host.strip("[]"))), number or int("no port"))]
     except ValueError:
         raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.") from None

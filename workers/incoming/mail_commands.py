@@ -52,7 +52,7 @@ def _reading(verb: str, rest: list[str], offered: Menu, words: Vocabulary) -> As
             return _vacation(rest)
         case (("home" | "cancel"), []):
             return Move(verb)
-        case "cancel", [number] if numbers.read(number) is not None:
+        case "cancel", [number] if numbers.parse_int(number) is not None:
             return Move(verb, (number,))
         case "order", []:
             return Refused("Write the move after the word order, such as: order pass")

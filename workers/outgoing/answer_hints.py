@@ -149,7 +149,7 @@ class MoveWriter:
     def _find_name(self, token: str) -> str | None:
         """Return the name of the player whose number is in this token, as 2 in `purse2`."""
         stem, number = [*PARTS.split(token), "", ""][1:3]
-        if stem not in self._own.game.seats or not numbers.read(number, len(self._own.names)):
+        if stem not in self._own.game.seats or not numbers.parse_int(number, len(self._own.names)):
             return None
         return self._own.names[int(number) - 1]
 

@@ -9,7 +9,7 @@ from engine.record import Request, UndoRequest
 from engine.story import Story, TurningPoint
 from engine.table_events import PauseAsked
 from service import numbers
-from service.tables import score_course, stories, substitutes
+from service.tables import score_history, stories, substitutes
 from service.text.drawing import players
 from service.text.languages import in_game
 from workers import process_pool
@@ -300,7 +300,7 @@ def write_declined(draft: TableDraft) -> Body:
 def write_unreachable(draft: TableDraft) -> Body:
     """Tell that letters to another player come back."""
     _ = draft.translator.gettext
-    seat = numbers.read(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
+    seat = numbers.parse_int(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
     name = "" if seat is None else draft.snapshot.names[seat]
     if draft.scene:
         explanation = _(
@@ -351,7 +351,8 @@ def build_review(draft: TableDraft) -> Review:
 
 def chart_scores(draft: TableDraft) -> Chart | None:
     """Return the scores over the game; None if they never changed."""
-    marks = score_course.of(draft.app, draft.snapshot)
+    with draft.app.store.reading() as db:
+        marks = score_history.load_scores(draft.app, db, draft.snapshot)
     if len(marks) < 2:
         return None
     scores = [score for mark in marks for score in mark.scores]

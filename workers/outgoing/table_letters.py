@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from sqlalchemy import Connection
 
 from service import numbers
-from service.accounts import bounces
 from service.app import App
 from service.tables import access, positions, snapshots, talk
 from service.tables.snapshots import Snapshot
@@ -97,8 +96,8 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
 
 def is_reachable_again(app: App, snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether letters to the player that an `unreachable` letter is about arrive again."""
-    seat = numbers.read(request.kind_detail, len(snapshot.seats) - 1)
-    return seat is not None and seat not in bounces.unreachable(app, snapshot.row.id)
+    seat = numbers.parse_int(request.kind_detail, len(snapshot.seats) - 1)
+    return seat is not None and snapshot.seats[seat].bounced_at is None
 
 
 def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple[QuotedRemark, ...]:
@@ -111,7 +110,7 @@ def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple
 
 def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[str, MailReport | None]:
     """Load the Message-ID of the mail that a letter answers, and the report on it; empty and None for other letters."""
-    number = numbers.read(request.kind_detail)
+    number = numbers.parse_int(request.kind_detail)
     if request.kind_name not in ("accepted", "refused") or number is None:
         return "", None
     mail_and_report = mail_reports.find(connection, number)

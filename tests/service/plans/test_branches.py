@@ -55,7 +55,7 @@ def newest(app: App, place: Place) -> int:
 
 
 def states(app: App, place: Place, number: int) -> tuple[Any, ...]:
-    return branches.line(app, snapshots.look(app, place.table), branches.find(app, place, number)).states
+    return branches.line(app, snapshots.look(app, place.table), apps.read(app, branches.find, place, number)).states
 
 
 def wander(app: App, place: Place, number: int, steps: int, seed: int = 1) -> int:
@@ -67,7 +67,7 @@ def wander(app: App, place: Place, number: int, steps: int, seed: int = 1) -> in
         if not open_menus:
             return step
         seat, menu = random.choice(open_menus)
-        length = len(branches.find(app, place, number).moves)
+        length = len(apps.read(app, branches.find, place, number).moves)
         assert branches.play(app, place, number, length, seat, str(bots.pick_random_move(menu, random)))[0] == number
     return steps
 
@@ -81,10 +81,10 @@ def test_a_branch_played_again_goes_through_the_same_positions(app: App, game: A
     place = table_of(app, game)[0]
     number = branches.begin(app, place, newest(app, place))
     made = wander(app, place, number, STEPS)
-    first, moves = states(app, place, number), branches.find(app, place, number).moves
+    first, moves = states(app, place, number), apps.read(app, branches.find, place, number).moves
     assert len(first) == made + 1
     for _ in range(made):
-        branches.cut(app, place, number, len(branches.find(app, place, number).moves) - 1)
+        branches.cut(app, place, number, len(apps.read(app, branches.find, place, number).moves) - 1)
     for step, (seat, move) in enumerate(moves):
         assert branches.play(app, place, number, step, seat, move) == (number, step + 1)
     assert states(app, place, number) == first
@@ -153,7 +153,7 @@ def number(app: App, place: Place) -> int:
 
 
 def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: Place, number: int) -> None:
-    moves = branches.find(app, place, number).moves
+    moves = apps.read(app, branches.find, place, number).moves
     seat, known = moves[1]
     game = snapshots.look(app, place.table).game
     state = states(app, place, number)[1]
@@ -161,8 +161,8 @@ def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: 
     assert branches.play(app, place, number, 1, seat, known) == (number, 2)
     forked, step = branches.play(app, place, number, 1, seat, other)
     assert (forked != number, step) == (True, 2)
-    assert branches.find(app, place, forked).moves == (moves[0], (seat, other))
-    assert branches.find(app, place, number).moves == moves
+    assert apps.read(app, branches.find, place, forked).moves == (moves[0], (seat, other))
+    assert apps.read(app, branches.find, place, number).moves == moves
     assert states(app, place, forked)[:2] == states(app, place, number)[:2]
 
 
@@ -171,7 +171,7 @@ def test_an_empty_branch_is_not_begun_twice(app: App, place: Place) -> None:
     assert branches.begin(app, place, newest(app, place)) == first
     assert branches.begin(app, place, newest(app, place) - 1) != first
     branches.rename(app, place, first, " The  first ")
-    assert branches.find(app, place, first).name == "The first"
+    assert apps.read(app, branches.find, place, first).name == "The first"
     assert branches.begin(app, place, newest(app, place)) != first
 
 
@@ -180,10 +180,10 @@ def test_dealing_anew_cuts_the_moves_that_no_longer_fit(app: App) -> None:
     place = table_of(app, game, 8)[0]
     number = branches.begin(app, place, newest(app, place))
     wander(app, place, number, STEPS)
-    moves = branches.find(app, place, number).moves
+    moves = apps.read(app, branches.find, place, number).moves
     lost = branches.deal(app, place, number)
     assert 0 < lost < len(moves)
-    assert branches.find(app, place, number).moves == moves[:-lost]
+    assert apps.read(app, branches.find, place, number).moves == moves[:-lost]
     assert len(states(app, place, number)) == len(moves) - lost + 1
 
 
@@ -203,7 +203,7 @@ def test_after_the_end_everything_lies_open(app: App, clock: apps.FakeTime) -> N
 
 def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int) -> None:
     other = Place(place.table, 1, "")
-    assert branches.of(app, other) == []
+    assert apps.read(app, branches.list_branches, other) == []
     deeds: list[Callable[[App, Place, int], Any]] = [
         branches.find,
         branches.deal,
@@ -216,7 +216,7 @@ def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int)
     for deed in deeds:
         with pytest.raises(Unknown, match="no such branch"):
             deed(app, other, number)
-    assert len(branches.of(app, place)) == 1
+    assert len(apps.read(app, branches.list_branches, place)) == 1
 
 
 def test_who_looks_on_has_no_branches(app: App, place: Place) -> None:
@@ -224,7 +224,7 @@ def test_who_looks_on_has_no_branches(app: App, place: Place) -> None:
     with pytest.raises(Refused, match="only players"):
         branches.begin(app, watching, 9)
     with pytest.raises(Refused, match="only players"):
-        branches.of(app, watching)
+        apps.read(app, branches.list_branches, watching)
 
 
 def test_before_the_game_there_is_nothing_to_try_out(app: App, place: Place) -> None:
@@ -275,4 +275,4 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
     tick(app)
     seat = snapshots.look(app, mover.table).seats[mover.seat or 0]
     link = substitutes.take(app, substitutes.link(app, seat), Invited("Eva", "eva@example.org"))
-    assert branches.of(app, access.find(app, link)) == []
+    assert apps.read(app, branches.list_branches, access.find(app, link)) == []

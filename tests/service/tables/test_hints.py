@@ -54,7 +54,7 @@ def turn_of(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = Fal
 def hinted(app: App, place: Place) -> hints.GoodMove | None:
     number = hints.ask(app, place)
     bots.answer_hints(app)
-    return hints.find(app, place, number)
+    return apps.read(app, hints.find, place, number)
 
 
 def test_against_bots_alone_a_good_move_is_shown(app):
@@ -137,7 +137,7 @@ def test_a_hint_that_the_game_has_overtaken_is_none(app):
     number = hints.ask(app, place)
     apps.submit(app, place, apps.list_moves(app, place)[0])
     bots.answer_hints(app)
-    assert hints.find(app, place, number) is None
+    assert apps.read(app, hints.find, place, number) is None
     assert hints.waiting(app) == []
 
 
@@ -146,7 +146,7 @@ def test_a_hint_is_told_to_its_own_seat_alone(app):
     place, _ = apps.find_move(app, places)
     number = hints.ask(app, place)
     bots.answer_hints(app)
-    assert hints.find(app, apps.find_waiting(app, places), number) is None
+    assert apps.read(app, hints.find, apps.find_waiting(app, places), number) is None
 
 
 def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):
@@ -156,7 +156,7 @@ def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):
     broken = lambda app, number, aside: 1 / 0 if number == first else answer(app, number, aside)  # noqa: E731
     monkeypatch.setattr(hints, "answer", broken)
     bots.answer_hints(app)
-    assert hints.find(app, good, second).move
+    assert apps.read(app, hints.find, good, second).move
 
 
 def test_the_clock_rings_again_for_a_hint_whose_bell_was_lost(app):
@@ -175,7 +175,7 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
     def moving(app, where):
         if not asked:
             asked.append(hints.ask(app, place))
-        seen.append(hints.find(app, place, asked[0]).move is not None)
+        seen.append(apps.read(app, hints.find, place, asked[0]).move is not None)
 
     monkeypatch.setattr(bots, "waiting", lambda _: [("one", 0), ("other", 0)])
     monkeypatch.setattr(bots, "_move", moving)
@@ -183,4 +183,4 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
     assert seen == [False, True]
     snapshot = snapshots.look(app, place.table)
     menu = snapshots.open_menu(snapshot.game, snapshot.table, place.seat)
-    assert menus.allows(menu, hints.find(app, place, asked[0]).move)
+    assert menus.allows(menu, apps.read(app, hints.find, place, asked[0]).move)

@@ -98,7 +98,7 @@ def test_the_table_and_the_replay_lead_to_it(site: Site, visitor: Visitor) -> No
 def test_looking_at_branches_changes_none(site: Site, visitor: Visitor) -> None:
     places, path = start(site, visitor)
     wandered(site, visitor, places[0], path, 3)
-    before = branches.of(site.app, places[0])
+    before = apps.read(site.app, branches.list_branches, places[0])
     for address in (
         path,
         f"{path}?step=1&as=1&say=move",
@@ -108,7 +108,7 @@ def test_looking_at_branches_changes_none(site: Site, visitor: Visitor) -> None:
         visitor.get(address)
     for deed in ("cut", "fork", "deal", "name", "delete", "orders", "forget"):
         visitor.get(f"{path}/{deed}", 405)
-    assert branches.of(site.app, places[0]) == before
+    assert apps.read(site.app, branches.list_branches, places[0]) == before
 
 
 def test_words_lead_to_a_move_without_a_script(site: Site, visitor: Visitor) -> None:
@@ -153,7 +153,7 @@ def test_moves_are_taken_back_and_copied(site: Site, visitor: Visitor) -> None:
     assert visitor.post(f"{path}/cut", step=3).status_code == 303
     copied = visitor.post(f"{path}/fork", step=2).location
     assert copied != path
-    found = {one.id: len(one.moves) for one in branches.of(site.app, places[0])}
+    found = {one.id: len(one.moves) for one in apps.read(site.app, branches.list_branches, places[0])}
     assert found == {number_of(path): 3, number_of(copied): 2}
     assert visitor.post(f"{copied}/name", name="Over the river").status_code == 303
     assert "Over the river" in visitor.get(path)
@@ -177,7 +177,7 @@ def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(site: Site, vi
     waiter = apps.find_waiting(site.app, places)
     path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(site.app, waiter)).location
     wandered(site, visitor, waiter, path, 2)
-    theirs, mine = branches.find(site.app, waiter, number_of(path)).moves
+    theirs, mine = apps.read(site.app, branches.find, waiter, number_of(path)).moves
     kept = visitor.post(f"{path}/orders")
     assert kept.location == f"/t/{waiter.link}#orders"
     page = visitor.get(f"/t/{waiter.link}")
@@ -202,7 +202,7 @@ def test_a_branch_is_found_by_its_own_link_alone(site: Site, visitor: Visitor) -
     watching = site.app.links.watch(places[0].table)
     assert "only players" in visitor.get(f"/t/{watching}/whatif", 422)
     assert "only players" in visitor.post(f"/t/{watching}/whatif", at=9).text
-    assert len(branches.of(site.app, places[0])) == 1
+    assert len(apps.read(site.app, branches.list_branches, places[0])) == 1
 
 
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from engine import catalogue
-from service.tables import score_course, snapshots
+from service.tables import score_history, snapshots
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
 from tests.golden.make import load
@@ -17,7 +17,8 @@ GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
     look = snapshots.look(service.app, service.play_like(load(game, "short")).table)
-    sources = score_course.sources(service.app, look)
+    with service.app.store.reading() as db:
+        sources = score_history.load_sources(service.app, db, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
     assert any(sources)
     for language in LANGUAGES:
@@ -33,5 +34,6 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     service.submit(opened.links[mover], "agree")
     service.play_until(opened.table, lambda state: bool(state.places))
     look = snapshots.look(service.app, opened.table)
-    sources = score_course.sources(service.app, look)
+    with service.app.store.reading() as db:
+        sources = score_history.load_sources(service.app, db, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]

@@ -1,4 +1,4 @@
-"""How the scores of a finished game came about: after each entry, where the lead changed, and from which sources."""
+"""The scores of a finished game: after each entry, where the lead changed, and from which sources they came."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from engine import record, table_events
 from engine.log import Entry
@@ -22,20 +23,20 @@ class Mark(Struct, frozen=True):
     lead: bool = False
 
 
-def of(app: App, look: Snapshot) -> tuple[Mark, ...]:
-    """Every change of the score of a finished game; worked out once and then cached."""
-    found: tuple[Mark, ...] | None = app.caches.courses.get(look.row.id)
-    if found is None:
-        found = tuple(_changes(app, look))
-        app.caches.courses.put(look.row.id, found)
-    return found
+def load_scores(app: App, db: Connection, table: Snapshot) -> tuple[Mark, ...]:
+    """Every change of the score of a finished game; computed once and then cached."""
+    marks: tuple[Mark, ...] | None = app.caches.courses.get(table.row.id)
+    if marks is None:
+        marks = tuple(_list_changes(table.game, snapshots.load_entries(db, table)))
+        app.caches.courses.put(table.row.id, marks)
+    return marks
 
 
-def _changes(app: App, look: Snapshot) -> Iterator[Mark]:
+def _list_changes(game: Any, entries: list[Entry[Any]]) -> Iterator[Mark]:
     scores: tuple[int, ...] = ()
     leader = frozenset[int]()
-    for table in record.fold_each(look.game, snapshots.entries(app, look)):
-        now = _scores(look.game, table)
+    for table in record.fold_each(game, entries):
+        now = _scores(game, table)
         if now in (scores, ()):
             continue
         ahead = frozenset(seat for seat, score in enumerate(now) if score == max(now))
@@ -50,20 +51,20 @@ def _scores(game: Any, table: record.Table) -> tuple[int, ...]:
     return tuple(standing.score for standing in game.standing(table.state))
 
 
-def sources(app: App, look: Snapshot) -> tuple[dict[str, int], ...]:
-    """For each seat how many points came from where, where its game tells that; worked out once and then cached."""
-    if not hasattr(look.game, "sources"):
+def load_sources(app: App, db: Connection, table: Snapshot) -> tuple[dict[str, int], ...]:
+    """For each seat how many points came from which source, if the game says; computed once and then cached."""
+    if not hasattr(table.game, "sources"):
         return ()
-    key = ("sources", look.row.id)
-    found: tuple[dict[str, int], ...] | None = app.caches.courses.get(key)
-    if found is None:
-        found = _sources(look.game, snapshots.entries(app, look), len(look.seats))
-        app.caches.courses.put(key, found)
-    return found
+    key = ("sources", table.row.id)
+    totals: tuple[dict[str, int], ...] | None = app.caches.courses.get(key)
+    if totals is None:
+        totals = _add_sources(table.game, snapshots.load_entries(db, table), len(table.seats))
+        app.caches.courses.put(key, totals)
+    return totals
 
 
-def _sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str, int], ...]:
-    """What was taken back counts for nothing."""
+def _add_sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str, int], ...]:
+    """Add up the points of each seat by source; what was undone does not count."""
     totals = tuple(dict[str, int]() for _ in range(seats))
     before = list[tuple[tuple[dict[str, int], ...], Any]]()
     for entry, table in zip(entries, record.fold_each(game, entries), strict=False):
@@ -71,8 +72,8 @@ def _sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str
         before.append((tuple(map(dict, totals)), state))
         for event in entry.events:
             if isinstance(event, table_events.Undone):
-                known, state = before[event.to]
-                totals = tuple(map(dict, known))
+                earlier, state = before[event.to]
+                totals = tuple(map(dict, earlier))
             elif type(event) not in table_events.TABLE_EVENTS:
                 after = game.evolve(state, event)
                 _count(game, totals, event, state, after)
@@ -81,14 +82,14 @@ def _sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str
 
 
 def _count(game: Any, totals: tuple[dict[str, int], ...], event: Any, before: Any, after: Any) -> None:
-    """What an event has changed; its last source takes what the others leave."""
+    """Count the points of one event; its last source gets what the others leave."""
     scores = [[one.score for one in game.standing(state)] for state in (before, after)]
     if len(scores[0]) != len(scores[1]):
         return
     for seat, (then, now) in enumerate(zip(*scores, strict=True)):
         left = now - then
-        told = game.sources(event, seat) if left else ()
-        for number, (source, points) in enumerate(told, 1):
-            part = left if number == len(told) else points
+        sources = game.sources(event, seat) if left else ()
+        for number, (source, points) in enumerate(sources, 1):
+            part = left if number == len(sources) else points
             totals[seat][source] = totals[seat].get(source, 0) + part
             left -= part

@@ -1,0 +1,168 @@
+"""How a finished game ended: for each seat a bar of its points, and the history of the score as a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from sqlalchemy import Connection
+
+from engine.game import Standing
+from service.tables import score_history
+from service.tables.access import Place
+from service.tables.score_history import Mark
+from service.tables.snapshots import Snapshot
+from service.text.drawing import Player, Voice, players
+from service.web.rendering import get_app
+
+TINTS = (
+    "#3f74b5", "#d18f1f", "#4c9a5b", "#a8577f", "#7b6bb8", "#5aa9b5", "#b8613d", "#8a8a3a", "#6b7280", "#c2b280",
+)  # fmt: skip
+LEFT, WIDTH, TOP, HEIGHT = 8, 284, 12, 100  # of the chart's lines in its drawing
+
+
+class Share(Struct, frozen=True):
+    """A part of a seat's bar: from `x` on, in percent of the best score."""
+
+    x: float
+    width: float
+    colour: str
+
+
+class SourceLine(Struct, frozen=True):
+    """A source of points in words."""
+
+    word: str
+    points: int
+    colour: str
+
+
+class SeatResult(Struct, frozen=True):
+    """A seat at the end: its rank, its points, and where they came from."""
+
+    player: Player
+    is_you: bool
+    rank: int
+    score: int
+    shares: tuple[Share, ...]
+    sources: tuple[SourceLine, ...]
+
+
+class ScoreLine(Struct, frozen=True):
+    """A player's line, and the height at which it ends."""
+
+    player: Player
+    path: str
+    end: float
+
+
+class Turning(Struct, frozen=True):
+    """A point of the chart where the lead changed."""
+
+    seq: int
+    x: float
+    y: float
+
+
+class ScoreChart(Struct, frozen=True):
+    """The history of the score."""
+
+    most: int
+    lines: tuple[ScoreLine, ...]
+    turnings: tuple[Turning, ...]
+
+
+class FinalResult(Struct, frozen=True):
+    """How a finished game ended."""
+
+    seats: tuple[SeatResult, ...]
+    chart: ScoreChart | None
+    can_release: bool
+    is_released: bool  # by the reader
+    is_shown: bool  # in the gallery
+    missing: str  # names of those who have not agreed
+    name: str
+
+
+def list_ranks(table: Snapshot) -> list[tuple[int, int]]:
+    """The seats of a finished game with their ranks, the winner first."""
+    return sorted((rank, seat) for seat, rank in enumerate(table.table.places))
+
+
+def is_shown_in_gallery(table: Snapshot) -> bool:
+    """Whether all players of a finished game show it in the gallery."""
+    agreed = [seat.released for seat in table.seats if seat.person is not None]
+    return table.table.phase == "over" and any(seat.released for seat in table.seats) and all(agreed)
+
+
+def list_results(
+    seated: Sequence[Player],
+    standing: Sequence[Standing],
+    sources: Sequence[Mapping[str, int]],
+    ranks: Sequence[tuple[int, int]],
+    me: int | None,
+    word: Callable[[str], str],
+) -> tuple[SeatResult, ...]:
+    """The seats by rank; `sources` are each seat's points by source, if the game says where they come from."""
+    best = max(*(stand.score for stand in standing), 1)
+    kinds = list(dict.fromkeys(kind for one in sources for kind in one))
+    colours = {kind: TINTS[number % len(TINTS)] for number, kind in enumerate(kinds)}
+    results = []
+    for rank, seat in ranks:
+        player, score = seated[seat], standing[seat].score
+        points = {kind: sources[seat].get(kind, 0) for kind in kinds}
+        whole = (Share(0, max(round(100 * score / best, 1), 0), player.colour),)
+        lines = (SourceLine(word(kind), number, colours[kind]) for kind, number in points.items() if number)
+        shares = tuple(_stack(points, colours, best)) if kinds else whole
+        results.append(SeatResult(player, seat == me, rank, score, shares, tuple(lines)))
+    return tuple(results)
+
+
+def _stack(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
+    """The points by source, one after the other."""
+    before = 0
+    for kind, number in points.items():
+        if number > 0:
+            yield Share(round(100 * before / best, 2), round(100 * number / best, 2), colours[kind])
+            before += number
+
+
+def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> ScoreChart:
+    """Draw a line for each player through the scores after each entry."""
+    last = max(length - 1, 1)
+    most = max(*(score for mark in marks for score in mark.scores), 1)
+    least = min(*(score for mark in marks for score in mark.scores), 0)
+
+    def x(seq: int) -> float:
+        return round(LEFT + WIDTH * seq / last, 1)
+
+    def y(score: int) -> float:
+        return round(TOP + HEIGHT - HEIGHT * (score - least) / (most - least), 1)
+
+    def line(seat: int) -> str:
+        first, *rest = marks
+        steps = "".join(f"H{x(mark.seq)}V{y(mark.scores[seat])}" for mark in rest)
+        return f"M{x(first.seq)} {y(first.scores[seat])}{steps}H{LEFT + WIDTH}"
+
+    return ScoreChart(
+        most,
+        tuple(ScoreLine(player, line(seat), y(marks[-1].scores[seat])) for seat, player in enumerate(seated)),
+        tuple(Turning(mark.seq, x(mark.seq), y(max(mark.scores))) for mark in marks if mark.lead),
+    )
+
+
+def load_result(db: Connection, place: Place, table: Snapshot, voice: Voice) -> FinalResult:
+    """Load how a finished game ended, for one reader."""
+    seat = None if place.seat is None else table.seats[place.seat]
+    seated, standing = players(table.names), table.game.standing(table.table.state)
+    marks = score_history.load_scores(get_app(), db, table)
+    sources = score_history.load_sources(get_app(), db, table)
+    return FinalResult(
+        seats=list_results(seated, standing, sources, list_ranks(table), place.seat, voice.source),
+        chart=draw_chart(seated, marks, table.row.length) if len(marks) > 1 else None,
+        can_release=seat is not None and seat.person is not None,
+        is_released=seat is not None and seat.released,
+        is_shown=is_shown_in_gallery(table),
+        missing=", ".join(row.name for row in table.seats if row.person is not None and not row.released),
+        name=seat.name if seat else "",
+    )

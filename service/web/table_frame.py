@@ -1,0 +1,203 @@
+"""What all pages of a table show: verdict, notices, talk, a player's own settings, and the rules of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from flask import request, url_for
+from msgspec import Struct
+from sqlalchemy import Connection
+
+from engine.game import Meta
+from service import beacon as beacons
+from service import numbers
+from service.people import letter_settings, register
+from service.store import queries
+from service.store.queries import Verdict
+from service.tables import joining, snapshots, submitting, talk
+from service.tables.access import Place
+from service.tables.snapshots import Snapshot
+from service.text.chronicle import Chapter
+from service.text.drawing import Player, players
+from service.text.languages import Said
+from service.web import live
+from service.web.about_table import AboutTable, about_table
+from service.web.rendering import game_title, get_app
+
+
+class VerdictNote(Struct, frozen=True):
+    """What became of the move that the page was sent back for; `sentence` tells an accepted one."""
+
+    kind: Literal["waiting", "accepted", "refused"]
+    seq: int | None = None
+    why: Said = queries.NOTHING
+    rule: str = ""
+    sentence: str = ""
+
+
+class AddressNote(Struct, frozen=True):
+    """Why letters do not reach the reader yet: the address is unproven, or there is none."""
+
+    kind: Literal["organiser", "guest", "none"]
+    address: str
+
+
+class DiceNote(Struct, frozen=True):
+    """The round of the public beacon that the table awaits, and the players' way on without it."""
+
+    round: int
+    entry: int
+    is_late: bool
+    asked_by: str  # who would like to go on without the beacon; empty if nobody asked
+    asked_by_you: bool
+    can_agree: bool
+    can_refuse: bool
+    can_ask: bool
+
+
+class RemarkLine(Struct, frozen=True):
+    """A remark of the table talk."""
+
+    player: Player
+    is_own: bool
+    at: int
+    text: str
+
+
+class OwnSettings(Struct, frozen=True):
+    """What a player settles for this seat, and the organiser for the table."""
+
+    note: str
+    note_rows: int
+    is_playing: bool
+    at_once: bool  # whether a whole move is made without being confirmed
+    is_organiser: bool
+    watched: bool
+
+
+class TableFrame(Struct, frozen=True):
+    """What all pages of a table show; `me` is the reader's seat, None for spectators."""
+
+    link: str
+    title: str
+    game: Meta
+    me: int | None
+    players: tuple[Player, ...]
+    length: int
+    live: str
+    too_late: bool  # whether the address is from a letter of an earlier turn
+    verdict: VerdictNote | None
+    address: AddressNote | None
+    dice: DiceNote | None
+    remarks: tuple[RemarkLine, ...]
+    talk_number: int
+    own: OwnSettings | None
+    about: AboutTable
+
+
+def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
+    """Load and build what all pages of a table show."""
+    app, seated = get_app(), players(table.names)
+    remarks = [] if place.seat is None else talk.newest(db, place.table)
+    is_watchable = table.row.watched and place.seat is not None
+    watch = url_for("table.show", link=app.links.watch(table.row.id)) if is_watchable else ""
+    return TableFrame(
+        link=place.link,
+        title=game_title(table.game.META),
+        game=table.game.META,
+        me=place.seat,
+        players=seated,
+        length=table.row.length,
+        live=live.PATH + app.links.live(table.row.id, "watch" if place.seat is None else "seat"),
+        too_late=too_late,
+        verdict=_verdict_note(db, place, table),
+        address=_address_note(db, place, table),
+        dice=_dice_note(place, table),
+        remarks=tuple(RemarkLine(seated[one.seat], one.seat == place.seat, one.at, one.text) for one in remarks),
+        talk_number=remarks[-1].id if remarks else 0,
+        own=_own_settings(place, table),
+        about=about_table(table, watch),
+    )
+
+
+def _verdict_note(db: Connection, place: Place, table: Snapshot) -> VerdictNote | None:
+    """The verdict that the address asks for; None once another seat has moved and it is this seat's turn again."""
+    number = numbers.parse_int(request.args.get("said", ""))
+    verdict = None if number is None else submitting.find_verdict(db, place, number)
+    if verdict is None:
+        return None
+    if verdict == "waiting":
+        return VerdictNote("waiting")
+    if _is_outdated(db, verdict, place, table):
+        return None
+    return VerdictNote("accepted" if verdict.accepted else "refused", verdict.seq, verdict.why, verdict.rule)
+
+
+def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot) -> bool:
+    if verdict.seq is None or place.seat is None or not table.seats[place.seat].open_since:
+        return False
+    later = snapshots.load_entries(db, table, verdict.seq + 1)
+    return any(entry.seat not in (None, place.seat) for entry in later)
+
+
+def tell_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
+    """The verdict with the sentence that tells its entry."""
+    if verdict is None or verdict.kind != "accepted":
+        return verdict
+    sentence = next((chapter.sentences[0] for chapter in chapters if chapter.seq == verdict.seq), "")
+    return VerdictNote("accepted", verdict.seq, sentence=sentence)
+
+
+def _address_note(db: Connection, place: Place, table: Snapshot) -> AddressNote | None:
+    if place.seat is None:
+        return None
+    seat = table.seats[place.seat]
+    if seat.person is None:
+        plays = seat.status == "taken" and table.table.phase != "over"
+        return AddressNote("none", "") if plays else None
+    if seat.confirmed_at is not None or not get_app().settings.confirms:
+        return None
+    address = register.find_address(db, seat.person)
+    if table.row.held and place.seat == queries.find_organiser(table.seats):
+        return AddressNote("organiser", address)
+    return AddressNote("guest", address) if seat.status == "taken" else None
+
+
+def _dice_note(place: Place, table: Snapshot) -> DiceNote | None:
+    beacon, waiting, request = table.table.beacon, table.table.waiting_command, table.table.seal_request
+    if beacon is None or waiting is None:
+        return None
+    is_late = get_app().now() >= beacon.time_of(waiting.round) + beacons.LATE
+    plays = place.seat is not None and table.seats[place.seat].status == "taken"
+    return DiceNote(
+        round=waiting.round,
+        entry=waiting.seq,
+        is_late=is_late,
+        asked_by=table.names[request.seat] if request else "",
+        asked_by_you=request is not None and request.seat == place.seat,
+        can_agree=plays and request is not None and place.seat in request.waiting,
+        can_refuse=plays and request is not None,
+        can_ask=plays and request is None and is_late,
+    )
+
+
+def _own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
+    if place.seat is None:
+        return None
+    seat, is_playing = table.seats[place.seat], table.table.phase == "playing"
+    at_once = False
+    if is_playing and seat.person is not None:
+        at_once = letter_settings.at_table(seat.player_wishes or "", seat.wishes).at_once
+    rows = min(max(seat.note.count("\n") + 2, 4), 14)
+    return OwnSettings(seat.note, rows, is_playing, at_once, place.seat == 0, table.row.watched)
+
+
+def find_join_address(place: Place, table: Snapshot) -> str:
+    """The address to send to guests for the free seats; empty unless the reader opened the table and seats are free."""
+    is_organiser = place.seat is not None and place.seat == queries.find_organiser(table.seats)
+    is_free = table.table.phase == "gathering" and any(seat.status == joining.FREE for seat in table.seats)
+    if not (is_organiser and is_free):
+        return ""
+    app = get_app()
+    return app.settings.address + url_for("joining.show", token=app.links.join(table.row.id))

@@ -1,0 +1,426 @@
+"""The page of a table as one struct: the board, the turn, what happened, and the players."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flask import request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Connection
+
+from engine import table as tables
+from engine.menu import Menu
+from engine.record import Request, UndoRequest
+from service import numbers, timing
+from service.accounts import my_tables
+from service.plans import branch_orders
+from service.plans.branch_orders import OrdersOfBranch
+from service.settings import EMBEDDED
+from service.tables import hints, snapshots, standing_orders, substitutes
+from service.tables.access import Place
+from service.tables.hints import GoodMove
+from service.tables.snapshots import Snapshot
+from service.text import board_cache, chronicle
+from service.text.chronicle import Chapter
+from service.text.drawing import Player, Scene, Stage, Voice, players
+from service.timing import Calendar
+from service.web import menu_forms
+from service.web.about_table import Chair, chairs
+from service.web.account_pages import find_visitor
+from service.web.menu_forms import Turn, make_turn
+from service.web.rendering import get_app, language
+from service.web.result_view import FinalResult, list_ranks, load_result
+from service.web.table_frame import TableFrame, make_frame, tell_verdict
+
+LATEST = 40
+FAR = 200  # entries that are looked through for them
+FOLDED, OPEN = 8, 6  # more chapters than this since the last move are folded, but for the last ones
+
+
+class GatheringPage(Struct, frozen=True):
+    """Everything `gathering.html` shows: a table before everybody has sat down."""
+
+    frame: TableFrame
+    is_invited: bool
+    name: str
+    nonce: str
+    chairs: tuple[Chair, ...]
+    join: str  # address for guests; empty if the reader did not open the table, or no seat is free
+
+
+class PlayerLine(Struct, frozen=True):
+    """A player, the score, and what is to be known about the seat."""
+
+    player: Player
+    is_you: bool
+    score: int
+    mat: str
+    is_to_move: bool
+    due_at: int | None
+    is_bot: bool
+    has_resigned: bool
+    away: tuple[str, str] | None  # the first and last day of a vacation
+    is_out: bool
+    bounces: bool  # whether letters come back
+
+
+class Question(Struct, frozen=True):
+    """A request of one player that others have to agree to; `waiting` names them, unless the reader is one of them."""
+
+    who: str
+    is_yours: bool
+    waiting: str
+    can_agree: bool
+    can_refuse: bool
+
+
+class FreeSeat(Struct, frozen=True):
+    """A seat that is offered to a substitute, and the address to send."""
+
+    who: str
+    address: str
+
+
+class TableNotices(Struct, frozen=True):
+    """What the table waits for besides moves."""
+
+    undo: Question | None
+    pause: Question | None
+    is_paused: bool
+    is_bot: bool  # whether a bot plays for the reader
+    free_seats: tuple[FreeSeat, ...]
+
+
+class StandingOrder(Struct, frozen=True):
+    """A standing order of the reader's seat."""
+
+    id: int
+    move: str
+
+
+class OwnTime(Struct, frozen=True):
+    """The reader's own time: standing orders, and the way to the settings of letters and vacations."""
+
+    can_order: bool
+    orders: tuple[StandingOrder, ...]
+    intentions: tuple[OrdersOfBranch, ...]
+    settings: str  # address; empty if the reader has to sign in first
+    has_settings: bool
+
+
+class HintNote(Struct, frozen=True):
+    """A good move in words, and those that follow it; empty while a bot looks for it."""
+
+    moves: tuple[str, ...]
+
+
+class Happened(Struct, frozen=True):
+    """What happened since the reader's last move; `opening` if the game has just begun."""
+
+    opening: Chapter | None
+    folded: tuple[Chapter, ...]
+    open: tuple[Chapter, ...]
+
+    @property
+    def first(self) -> int:
+        chapters = (*self.folded, *self.open)
+        return chapters[0].seq if chapters else 0
+
+    @property
+    def count(self) -> int:
+        return len(self.folded) + len(self.open)
+
+    @property
+    def seqs(self) -> str:
+        return " ".join(str(chapter.seq) for chapter in (*self.folded, *self.open))
+
+
+class TablePage(Struct, frozen=True):
+    """Everything `table.html` shows."""
+
+    table: str
+    frame: TableFrame
+    is_over: bool
+    hidden: tuple[tuple[str, str], ...]  # fields of each form with a command of the table
+    gets_letters: bool  # whether a letter tells the reader when it is the reader's turn
+    stage: Stage
+    text: str
+    alt: str
+    waiting_for: str  # names of the players to move
+    due_at: int | None  # of the first of them
+    left: int  # seconds until then
+    turn: Turn | None
+    hint: HintNote | None
+    can_ask_hint: bool
+    commands: dict[str, str]  # of the table, with the words of their buttons
+    places: str  # the final places
+    notices: TableNotices
+    own_time: OwnTime | None
+    happened: Happened | None
+    chapters: tuple[Chapter, ...]
+    players: tuple[PlayerLine, ...]
+    score_word: str
+    result: FinalResult | None
+    others: tuple[str, ...]  # addresses of the reader's other tables that wait
+    can_talk: bool
+
+    @property
+    def waiting(self) -> int:
+        """How many tables wait for the reader."""
+        return len(self.others) + (self.turn is not None)
+
+
+def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str) -> GatheringPage:
+    """Build the page of a table before the game."""
+    seat = None if place.seat is None else table.seats[place.seat]
+    bouncing = [row.seat for row in table.seats if row.bounced_at is not None]
+    return GatheringPage(
+        frame=make_frame(db, place, table),
+        is_invited=seat is not None and seat.status == "invited",
+        name=seat.name if seat else "",
+        nonce=secrets.token_hex(4),
+        chairs=chairs(table, place.seat, bouncing),
+        join=join,
+    )
+
+
+def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
+    """Build the page of a running or finished game for one reader."""
+    menu = snapshots.open_menu(table.game, table.table, place.seat)
+    scene, voice = make_scene(place, table, menu), make_voice(place, table)
+    board = board_cache.staged(get_app().caches.stages, (place.table, table.row.length), scene, voice)
+    hint = _find_hint(db, place, table)
+    chosen = _chosen_words(menu, hint)
+    chapters, happened = _load_chapters(db, place, table, voice)
+    is_over = table.table.phase == "over"
+    waiting_for, due_at = _find_waiting(table)
+    frame = make_frame(db, place, table, too_late=_is_too_late(place, table, chosen))
+    frame, hidden = replace(frame, verdict=tell_verdict(frame.verdict, chapters)), _list_hidden_fields(table)
+    visitor, commands = find_visitor(db), _list_commands(place, table, voice)
+    return TablePage(
+        table=place.table,
+        frame=frame,
+        is_over=is_over,
+        hidden=hidden,
+        gets_letters=place.seat is not None and table.seats[place.seat].person is not None,
+        stage=board.stage,
+        text=board.text,
+        alt=board.alt,
+        waiting_for=waiting_for,
+        due_at=due_at,
+        left=(due_at or 0) - get_app().now(),
+        turn=_make_turn(table, menu, voice, chosen, frame, hidden) if menu else None,
+        hint=_make_hint_note(hint, voice),
+        can_ask_hint=place.seat is not None and hints.allowed(table, place.seat),
+        commands=commands,
+        places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
+        notices=_make_notices(place, table, frame, commands),
+        own_time=_load_own_time(db, place, table, visitor),
+        happened=happened,
+        chapters=chapters[:LATEST],
+        players=_list_players(place, table, board.stage),
+        score_word=voice.score_word(),
+        result=load_result(db, place, table, voice) if is_over else None,
+        others=_list_other_tables(db, place, table, visitor),
+        can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
+    )
+
+
+def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
+    """The names of the players to move, and when the first of them is due."""
+    to_move = [row for row in table.seats if row.open_since is not None and table.table.phase != "over"]
+    return ", ".join(row.name for row in to_move), next((row.due_at for row in to_move if row.due_at), None)
+
+
+def _make_hint_note(hint: GoodMove | None, voice: Voice) -> HintNote | None:
+    return None if hint is None else HintNote(tuple(menu_forms.sentence(one, voice) for one in hint.moves))
+
+
+def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
+    """The board as this seat, or a spectator, sees it."""
+    view = table.game.view(table.table.state, place.seat)
+    return Scene(table.game, view, players(table.names), place.seat, menu, language())
+
+
+def make_voice(place: Place, table: Snapshot) -> Voice:
+    """The sentences for this reader, with places of the board marked."""
+    view = table.game.view(table.table.state, place.seat)
+    return Voice(table.game, table.names, language(), place.seat, marked=True, view=view)
+
+
+def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None:
+    """The hint that the address asks for; None once the game went on."""
+    number = numbers.parse_int(request.args.get("hint", ""))
+    hint = None if number is None else hints.find(db, place, number)
+    return hint if hint and hint.length == table.table.length else None
+
+
+def _chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
+    """The move, or its beginning, that a hint or the address proposes; empty if the menu does not allow it."""
+    if hint and hint.move:
+        return [hint.move.verb, *hint.move.args]
+    words = request.args.get("say", "").split()
+    return words if menu_forms.fits(menu, words) else []
+
+
+def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
+    """Whether the address is from a letter of another turn, or proposes a move that is no longer possible."""
+    proposed, turn = request.args.get("say", ""), numbers.parse_int(request.args.get("turn", ""))
+    if not proposed or turn is None or place.seat is None or table.table.phase == "over":
+        return False
+    return not chosen or table.seats[place.seat].open_since != turn
+
+
+def _load_chapters(
+    db: Connection, place: Place, table: Snapshot, voice: Voice
+) -> tuple[tuple[Chapter, ...], Happened | None]:
+    """The latest chapters, the newest first, and what happened since the reader's last move; each is told once."""
+    entries = snapshots.load_entries(db, table, max(0, table.row.length - FAR))
+    over = table.table.phase == "over"
+    recent = {entry.seq for entry in ([] if over else chronicle.since_own_move(entries, place.seat))}
+    chapters = list[Chapter]()
+    for chapter in chronicle.chapters(table.game, reversed(entries), voice, place.seat):
+        if len(chapters) >= LATEST and chapter.seq < min(recent, default=table.row.length):
+            break
+        chapters.append(chapter)
+    since = [chapter for chapter in reversed(chapters) if chapter.seq in recent]
+    return tuple(chapters), _make_happened(since) if since else None
+
+
+def _make_happened(since: Sequence[Chapter]) -> Happened:
+    opening = since[0] if since[0].start else None
+    rest = tuple(since[1:] if opening else since)
+    folded = len(rest) - OPEN if len(rest) > FOLDED else 0
+    return Happened(opening, rest[:folded], rest[folded:])
+
+
+def _list_commands(place: Place, table: Snapshot, voice: Voice) -> dict[str, str]:
+    commands = () if place.seat is None else tables.list_commands(table.table, place.seat)
+    return {entry.verb: voice.verb(entry.verb) for entry in commands}
+
+
+def _make_turn(
+    table: Snapshot,
+    menu: Menu,
+    voice: Voice,
+    chosen: Sequence[str],
+    frame: TableFrame,
+    hidden: tuple[tuple[str, str], ...],
+) -> Turn:
+    action = url_for("table.show", link=frame.link)
+    return make_turn(
+        menu,
+        voice,
+        chosen,
+        action=action,
+        hidden=hidden,
+        next_link=f"{action}?",
+        game=table.game.META.name,
+        foresee=url_for("table.foresee", link=frame.link),
+        at_once=frame.own is not None and frame.own.at_once,
+    )
+
+
+def _list_hidden_fields(table: Snapshot) -> tuple[tuple[str, str], ...]:
+    """The fields that each form with a move sends: the last entry on the page, and a key that makes it idempotent."""
+    return (("seen", str(table.row.length - 1)), ("key", secrets.token_hex(8)))
+
+
+def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Mapping[str, str]) -> TableNotices:
+    undo, pause = table.table.undo_request, table.table.pause_request
+    can_answer_pause = undo is None and frame.dice is None
+    is_bot = place.seat is not None and table.seats[place.seat].status == "bot"
+    return TableNotices(
+        undo=_make_question(undo, place, table, commands if place.seat in undo.waiting else {}) if undo else None,
+        pause=_make_question(pause, place, table, commands if can_answer_pause else {}) if pause else None,
+        is_paused=table.table.paused,
+        is_bot=is_bot,
+        free_seats=tuple(_list_free_seats(place, table)),
+    )
+
+
+def _make_question(
+    request: UndoRequest | Request, place: Place, table: Snapshot, commands: Mapping[str, str]
+) -> Question:
+    """A request; `commands` are those with which the reader may answer it."""
+    waiting = () if place.seat in request.waiting else request.waiting
+    return Question(
+        who=table.names[request.seat],
+        is_yours=request.seat == place.seat,
+        waiting=", ".join(table.names[seat] for seat in waiting),
+        can_agree="agree" in commands,
+        can_refuse="refuse" in commands,
+    )
+
+
+def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
+    """The seats that substitutes may take, for players of a running game only."""
+    if place.seat is None or table.table.phase == "over":
+        return
+    for row in table.seats:
+        if table.table.seats[row.seat].offered and row.seat != place.seat:
+            address = url_for("joining.show_offer", token=substitutes.link(get_app(), row))
+            yield FreeSeat(row.name, address)
+
+
+def _load_own_time(db: Connection, place: Place, table: Snapshot, visitor: Any) -> OwnTime | None:
+    """The reader's own time; None for spectators, after the game, and for a player who has left."""
+    if place.seat is None or table.table.phase == "over":
+        return None
+    seat = table.seats[place.seat]
+    if seat.status not in ("taken", "bot"):
+        return None
+    if seat.person is None:
+        return OwnTime(seat.status == "taken", (), (), "", has_settings=False)
+    rows = standing_orders.of(db, place.table, place.seat)
+    return OwnTime(
+        can_order=seat.status == "taken",
+        orders=tuple(StandingOrder(row.id, row.move) for row in rows if not row.after),
+        intentions=tuple(branch_orders.list_intentions(db, place, rows)),
+        settings=_find_settings_address(seat.person, table.row.id, visitor),
+        has_settings=True,
+    )
+
+
+def _find_settings_address(person: int, table: str, visitor: Any) -> str:
+    """The address of this person's settings; empty if another may have taken the seat with the person's address.
+
+    On this device the person must have signed in, or the server sends no letters, so that nothing could be proven.
+    """
+    app = get_app()
+    if app.settings.smtp != EMBEDDED and (visitor is None or visitor.id != person):
+        return ""
+    return url_for("preferences.show", token=app.links.preferences(person), table=table)
+
+
+def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: Any) -> tuple[str, ...]:
+    """The addresses of other tables that wait for the player of this seat, if signed in; the most urgent first."""
+    person = None if place.seat is None else table.seats[place.seat].person
+    if person is None or visitor is None or visitor.id != person:
+        return ()
+    links = my_tables.list_waiting_links(get_app(), db, person, place.table)
+    return tuple(url_for("table.show", link=link) for link in links)
+
+
+def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:
+    standing = table.game.standing(table.table.state)
+    today = timing.today(Calendar(), get_app().now()).isoformat()
+    return tuple(
+        PlayerLine(
+            player=player,
+            is_you=row.seat == place.seat,
+            score=stand.score,
+            mat=stage.mats[row.seat],
+            is_to_move=row.open_since is not None and table.table.phase != "over",
+            due_at=row.due_at if row.open_since is not None else None,
+            is_bot=row.status == "bot",
+            has_resigned=row.status == "resigned",
+            away=next((span for span in table.table.seats[row.seat].vacations if span[1] >= today), None),
+            is_out=bool(stand.out),
+            bounces=row.bounced_at is not None,
+        )
+        for player, row, stand in zip(players(table.names), table.seats, standing, strict=True)
+    )

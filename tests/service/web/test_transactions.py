@@ -1,0 +1,73 @@
+"""The page of a table reads the database once: few transactions, and nothing is read twice."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from engine import catalogue
+from service.tables.opening import Opened
+from service.text.languages import SOURCE
+from service.web.account_pages import VISIT
+from tests.sites import Site, Visitor
+
+pytestmark = pytest.mark.parametrize("game", sorted(catalogue.find_all()))
+
+
+class Cost:
+    """The transactions and SELECTs of one engine."""
+
+    def __init__(self) -> None:
+        self.transactions = 0
+        self.selects: list[str] = []
+
+    def on_begin(self, _: Any) -> None:
+        self.transactions += 1
+
+    def on_statement(self, _: Any, __: Any, statement: str, *___: Any) -> None:
+        if statement.startswith("SELECT"):
+            self.selects.append(statement)
+
+
+@contextmanager
+def measuring(site: Site) -> Iterator[Cost]:
+    """Measure what is done inside; it may begin two transactions."""
+    cost, engine = Cost(), site.app.store.engine
+    listeners = (("begin", cost.on_begin), ("before_cursor_execute", cost.on_statement))
+    for name, listener in listeners:
+        event.listen(engine, name, listener)
+    yield cost
+    for name, listener in listeners:
+        event.remove(engine, name, listener)
+    assert 1 <= cost.transactions <= 2
+
+
+@pytest.fixture
+def opened(site: Site, game: str) -> Opened:
+    opened = site.start_table(game=game)
+    for _ in range(3):
+        site.submit(opened, site.list_moves(opened)[0])
+    return opened
+
+
+def test_a_running_game_costs_two_transactions_and_seven_selects(site: Site, visitor: Visitor, opened: Opened) -> None:
+    for link in (*opened.links, opened.watch):
+        visitor.get(f"/t/{link}")
+        with measuring(site) as cost:
+            visitor.get(f"/t/{link}")
+        assert len(cost.selects) <= 7, cost.selects
+        assert len(set(cost.selects)) == len(cost.selects)
+
+
+def test_signed_in_and_with_a_verdict_it_costs_nine_selects(site: Site, visitor: Visitor, opened: Opened) -> None:
+    seat = site.find_mover(opened)
+    link, person = opened.links[seat], site.load(opened).seats[seat].person
+    with visitor.client.session_transaction() as session:
+        session[VISIT] = (person, 0)
+    response = visitor.post(f"/t/{link}", move="order pass")
+    with measuring(site) as cost:
+        page = visitor.get(response.location)
+    assert len(cost.selects) <= 9, cost.selects
+    assert f'lang="{SOURCE}"' in page
