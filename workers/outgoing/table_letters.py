@@ -33,7 +33,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         entries = positions.load_entries(connection, snapshot.game, request.table)
         remarks = load_remarks(connection, snapshot, request.seat)
         mail_id, report = load_mail_report(connection, request)
-    if request.kind_name == "unreachable" and is_reachable_again(app, snapshot, request):
+    if request.kind_name == "unreachable" and is_reachable_again(snapshot, request):
         return None
     game, language = snapshot.game, request.language
     menu, scene = snapshots.open_menu(game, snapshot.table, request.seat), None
@@ -94,7 +94,7 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
     return False
 
 
-def is_reachable_again(app: App, snapshot: Snapshot, request: LetterRequest) -> bool:
+def is_reachable_again(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether letters to the player that an `unreachable` letter is about arrive again."""
     seat = numbers.parse_int(request.kind_detail, len(snapshot.seats) - 1)
     return seat is not None and snapshot.seats[seat].bounced_at is None
