@@ -32,7 +32,6 @@ FOR_HOSTS = (  # told in a terminal
     "service/store/identity.py",
     "service/store/partitions.py",
     "service/tables/moving.py",
-    "service/web/server.py",
     "workers/commands/",
 )
 SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said", "_"}

@@ -16,7 +16,6 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from engine.refusal import Refused
 from service.app import App
 from service.web import wire
 from service.web.live import Live, max_open_pages
@@ -26,7 +25,6 @@ IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
 CHECK_S = 5
 STOP_S = 10  # requests that are still running so long after a stop are abandoned
 ACCEPT_S = 0.05
-BACKLOG = 1_024
 OTHER_CONNECTIONS = 1_000  # beside those of open pages
 MAX_FILES = 65_536
 
@@ -65,7 +63,7 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._active_at = self.loop.time()
         super().data_received(data)
-        if self._reads_header:
+        if self._reads_header and not self.transport.is_closing():
             self._header_bytes += len(data)
             if self._header_bytes > MAX_HEADER_BYTES:
                 self._refuse_header()
@@ -117,12 +115,12 @@ class WebServer(uvicorn.Server):
             access_log=False,
             proxy_headers=False,  # Flask's ProxyFix reads them
             server_header=False,
-            backlog=BACKLOG,
             limit_concurrency=max_open_pages() + OTHER_CONNECTIONS,
             timeout_keep_alive=IDLE_S,
             timeout_graceful_shutdown=STOP_S,
         )
         super().__init__(config)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer may wait 40 ms
         self._listener = listener
         self._on_stop = on_stop
 
@@ -154,22 +152,6 @@ def create_wsgi_server(
 ) -> WebServer:
     """Create a server of a WSGI application alone."""
     return WebServer(ThreadedWsgi(wsgi_app, threads), listener, on_stop)
-
-
-def take_port(host: str, port: int) -> socket.socket:
-    """Listen at a port, for this process and those that it starts; raise Refused if that is impossible."""
-    try:
-        (family, *_, address), *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
-        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise Refused(
-            "{host}:{port} cannot be listened on ({why}); choose another address or port.",
-            host=host,
-            port=port,
-            why=error.strerror or error,
-        ) from error
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the second packet of an answer waits 40 ms
-    return listener
 
 
 def raise_file_limit() -> None:

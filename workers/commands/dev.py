@@ -40,13 +40,14 @@ def dev(args: Namespace) -> int:
     from service.app import App
     from service.settings import Settings
     from service.web import server
+    from workers.commands import run
 
     name = args.name or _find_own_game(Path())
     sys.dont_write_bytecode = True  # a file saved twice in a second would be taken for its older self
     if catalogue.find_missing([name]) and name not in catalogue.find_installed():
         raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
     with (
-        server.take_port("127.0.0.1", args.port) as listener,
+        run.take_port("127.0.0.1", args.port) as listener,
         TemporaryDirectory(prefix="depesche-dev-") as folder,
     ):
         app = App(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))

@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator, MutableMapping
@@ -17,14 +18,13 @@ from engine.refusal import Refused
 from service.commands.terminal import Parser, Subparsers, add_command, positive
 
 if TYPE_CHECKING:
-    from socket import socket
-
     from service.app import App
     from service.settings import Settings
 
 
 ADDRESS = re.compile(r"[^\s<>'\"(){},;]+@")  # up to the host name of a mail server or database
 EMBEDDED_THREADS = 8  # of the web server
+BACKLOG = 1_024
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -154,7 +154,7 @@ def run_serve(options: argparse.Namespace) -> int:
 
     settings = load_settings(options)
     server.raise_file_limit()
-    with server.take_port(settings.host, settings.port) as listener, only_one(settings):
+    with take_port(settings.host, settings.port) as listener, only_one(settings):
         app = App(settings)
         _open(app)
         start_warm_up()
@@ -218,7 +218,7 @@ def run_web(options: argparse.Namespace) -> int:
     settings = _load_shared_settings(options)
     server.raise_file_limit()
     host, port = listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
-    with server.take_port(host, port) as listener:
+    with take_port(host, port) as listener:
         app = App(settings)
         _open(app)
         app.close()  # every process opens its own
@@ -228,7 +228,21 @@ def run_web(options: argparse.Namespace) -> int:
     return 0
 
 
-def _serve_pages(settings: Settings, listener: socket, threads: int) -> None:
+def take_port(host: str, port: int) -> socket.socket:
+    """Listen at a port, for this process and those that it starts; raise Refused if that is impossible."""
+    try:
+        (family, *_, address), *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise Refused(
+            "{host}:{port} cannot be listened on ({why}); choose another address or port.",
+            host=host,
+            port=port,
+            why=error.strerror or error,
+        ) from error
+
+
+def _serve_pages(settings: Settings, listener: socket.socket, threads: int) -> None:
     """Serve the pages at this port until a signal comes."""
     from service.app import App
     from service.web import server, start_warm_up
@@ -278,11 +292,10 @@ def run_inbound(options: argparse.Namespace) -> int:
     """Run the mail server that receives answers."""
     from service.app import App
     from service.settings import listening_address
-    from service.web import server
     from workers.incoming import inbox
 
     host, port = listening_address("--bind", options.bind)
-    server.take_port(host, port).close()  # refused before anything else is done; the mail server opens it again
+    take_port(host, port).close()  # refused before anything else is done; the mail server opens it again
     app = App(_load_shared_settings(options))
     _open(app)
     receiver = (inbox.smtp if options.smtp else inbox.lmtp)(app, host, port)

@@ -23,6 +23,7 @@ from service.wakeups import CHANGES
 from service.web import live, server
 from tests.services import RunningService
 from tests.web_server import serving
+from workers.commands import run
 
 THREADS = 8  # of the service under test
 SECRET = "a secret that is long enough"
@@ -195,7 +196,7 @@ def test_more_pages_than_are_served_at_once_all_get_a_change(pages: live.Live) -
 
 
 def test_open_pages_do_not_hold_up_a_stop(service: RunningService) -> None:
-    listener = server.take_port("127.0.0.1", 0)
+    listener = run.take_port("127.0.0.1", 0)
     port = listener.getsockname()[1]
     with serving(server.create_server(service.app, listener, THREADS)):
         page = open_page(port, service.app.links.live("abc", "watch"))

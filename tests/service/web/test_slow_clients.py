@@ -12,6 +12,7 @@ import pytest
 from service.web import server
 from service.web.wsgi_threads import MAX_BODY_BYTES, MAX_HEADER_BYTES, make_environ
 from tests.web_server import serving
+from workers.commands import run
 
 REQUEST_LINE = "POST / HTTP/1.1\r\nHost: x\r\n"
 BLOCK = b"x" * 65_536
@@ -29,7 +30,7 @@ def port() -> Iterator[int]:
         start("200 OK", [("Content-Type", "text/plain")])
         return [LARGE_PAGE if environ["PATH_INFO"] == "/large" else b"%d here" % len(body)]
 
-    listener = server.take_port("127.0.0.1", 0)
+    listener = run.take_port("127.0.0.1", 0)
     number = listener.getsockname()[1]
     with serving(server.create_wsgi_server(page, listener, THREADS)):
         yield number
