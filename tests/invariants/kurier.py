@@ -58,7 +58,7 @@ def check_dispatches(state):
 
 
 def check_turn(state):
-    """A seat that is not on turn has an open reserve, unless it has nothing left to open one from."""
+    """A seat that is not on turn has a reserve, as long as its stack or an unused colour can refill it."""
     for seat, player in enumerate(state.players):
         if seat != state.turn and not player.reserve:
             assert not player.stack
