@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from engine.contract.cases import Case, play_case, sample
 from service.text import drawing
-from service.text.drawing import Scene, Voice
+from service.text.drawing import Narrator, Scene
 
 NAMES = ("Anna", "Bertrand the Younger", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 COLUMNS = 80
@@ -25,19 +25,19 @@ def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
         ElementTree.fromstring(drawing.board_svg(scene))  # noqa: S314 - our own drawing
         text = drawing.board_text(scene)
         assert max(map(len, text.splitlines())) <= COLUMNS
-        voice = Voice(case.game, NAMES[: case.seats], me=me)
-        assert voice.alt(scene.view)
+        narrator = Narrator(case.game, NAMES[: case.seats], me=me)
+        assert narrator.alt(scene.view)
         for entry in menu:
-            assert voice.verb(entry.verb)
+            assert narrator.verb(entry.verb)
             for move in list(entry.iter_moves())[:50] if entry.count() < 5_000 else []:
-                assert all(voice.token(entry.verb, token) for token in move.args)
+                assert all(narrator.token(entry.verb, token) for token in move.args)
 
 
 def test_every_event_is_told_to_everybody_without_a_fault(case: Case) -> None:
     for me in (None, *range(case.seats)):
-        voice = Voice(case.game, NAMES[: case.seats], me=me)
+        narrator = Narrator(case.game, NAMES[: case.seats], me=me)
         told = [
-            voice.tell(heard)
+            narrator.describe(heard)
             for position in play_case(case, b"a lantern")
             for event in position.events
             if (heard := case.game.hear(event, me)) is not None

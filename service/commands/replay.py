@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.game import Game
     from engine.log import Entry, Export
     from engine.record import Table
-    from service.text.drawing import Player, Voice
+    from service.text.drawing import Narrator, Player
 
 OPEN = "Everything that happened is told; the board is the one everybody may see. --seat N shows what seat N knew."
 NO_BOARD = "There is no board: this log keeps hidden things back, so the positions cannot be rebuilt from it."
@@ -142,14 +142,14 @@ def moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
     from service.text import drawing
 
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]
-    voice = drawing.Voice(log.game, names, me=log.seat)
+    narrator = drawing.Narrator(log.game, names, me=log.seat)
     players = drawing.players(names)
     for entry, table in zip(log.entries, _tables(log, only), strict=False):
         if only is not None and entry.seq != only:
             continue
         heard = _heard(log, entry)
         moment = ReplayMoment(
-            heard.seq, heard.at, heard.seat, heard.move, _plain(heard.events), _told(voice, heard.events)
+            heard.seq, heard.at, heard.seat, heard.move, _plain(heard.events), _told(narrator, heard.events)
         )
         yield moment if table is None or table.state is None else _pictured(log, moment, table, players)
 
@@ -176,8 +176,8 @@ def _plain(events: Sequence[Any]) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(event, str_keys=True) for event in events]
 
 
-def _told(voice: Voice, events: Sequence[Any]) -> list[str]:
-    return [sentence for event in events if (sentence := voice.tell(event))]
+def _told(narrator: Narrator, events: Sequence[Any]) -> list[str]:
+    return [sentence for event in events if (sentence := narrator.describe(event))]
 
 
 def _pictured(log: Log, moment: ReplayMoment, table: Table, players: tuple[Player, ...]) -> ReplayMoment:

@@ -18,7 +18,7 @@ from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.board_cache import DrawnBoard
 from service.text.chronicle import Chapter
-from service.text.drawing import Scene, Stage, Voice, environment, players
+from service.text.drawing import Narrator, Scene, Stage, environment, players
 from service.text.languages import in_game
 
 AROUND = 4
@@ -84,15 +84,15 @@ def frame(app: App, look: Snapshot, reader: Viewpoint, asked: int | None, begin:
     at = min(max((first if begin else last) if asked is None else asked, first), last)
     then = snapshots.past(app, look, at)
     scene = _scene(look, reader, then.state)
-    voice = _voice(look, reader, scene.view)
+    narrator = _narrator(look, reader, scene.view)
     nearby = snapshots.entries(app, look, max(at - AROUND, begun), at + AROUND + 1)
     return Frame(
         at,
         first,
         last,
-        board=board_cache.drawn(app.caches.boards, (look.row.id, at + 1), scene, voice),
+        board=board_cache.drawn(app.caches.boards, (look.row.id, at + 1), scene, narrator),
         standing=look.game.standing(then.state),
-        around=tuple(chronicle.chapters(look.game, nearby, voice, reader.eyes)),
+        around=tuple(chronicle.chapters(look.game, nearby, narrator, reader.eyes)),
         receipt=snapshots.receipt(app, look, at),
         rounds=tuple(begun for begun in index.rounds(reader.eyes) if begun >= first),
         since=index.since(reader.eyes),
@@ -105,14 +105,14 @@ def world(app: App, look: Snapshot, reader: Viewpoint, asked: int | None) -> Wor
     at = last if asked is None else min(max(asked, first), last)
     then = snapshots.past(app, look, at)
     scene = _scene(look, reader, then.state)
-    voice = _voice(look, reader, scene.view)
+    narrator = _narrator(look, reader, scene.view)
     return World(
         at,
         first,
         last,
-        stage=board_cache.staged(app.caches.stages, (look.row.id, at + 1), scene, voice).stage,
+        stage=board_cache.staged(app.caches.stages, (look.row.id, at + 1), scene, narrator).stage,
         standing=look.game.standing(then.state),
-        chapters=tuple(chronicle.chapters(look.game, snapshots.entries(app, look, at, at + 1), voice, reader.eyes)),
+        chapters=tuple(chronicle.chapters(look.game, snapshots.entries(app, look, at, at + 1), narrator, reader.eyes)),
     )
 
 
@@ -125,8 +125,8 @@ def _begun(app: App, look: Snapshot) -> tuple[TurnIndex, int]:
     return index, index.first
 
 
-def _voice(look: Snapshot, reader: Viewpoint, view: Any = None) -> Voice:
-    return Voice(look.game, look.names, reader.language, reader.eyes, view=view)
+def _narrator(look: Snapshot, reader: Viewpoint, view: Any = None) -> Narrator:
+    return Narrator(look.game, look.names, reader.language, reader.eyes, view=view)
 
 
 def _scene(look: Snapshot, reader: Viewpoint, state: Any) -> Scene:
@@ -168,9 +168,9 @@ def protocol(app: App, look: Snapshot, reader: Viewpoint) -> str:
 
 
 def _lines(app: App, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
-    voice = _voice(look, reader)
+    narrator = _narrator(look, reader)
     for entry in snapshots.entries(app, look):
         known = entry if look.table.phase == "over" else record.redact(look.game, entry, reader.eyes)
-        sentences = tuple(told for event in known.events if (told := voice.tell(event)))
+        sentences = tuple(told for event in known.events if (told := narrator.describe(event)))
         who = "" if known.seat is None else look.names[known.seat]
         yield ProtocolLine(known.seq, known.at, who, known.move or "", sentences)

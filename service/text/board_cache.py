@@ -8,7 +8,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from service.lru import LRU
-from service.text.drawing import Scene, Stage, Voice, board_svg, board_text, stage
+from service.text.drawing import Narrator, Scene, Stage, board_svg, board_text, stage
 
 T = TypeVar("T")
 
@@ -29,14 +29,16 @@ class StagedBoard(Struct, frozen=True):
     alt: str
 
 
-def drawn(cache: LRU[DrawnBoard], position: Hashable, scene: Scene, voice: Voice) -> DrawnBoard:
+def drawn(cache: LRU[DrawnBoard], position: Hashable, scene: Scene, narrator: Narrator) -> DrawnBoard:
     """The board of a position, which says which table after which entry; the scene says for which reader."""
-    return _once(cache, position, scene, lambda: DrawnBoard(board_svg(scene), board_text(scene), voice.alt(scene.view)))
+    return _once(
+        cache, position, scene, lambda: DrawnBoard(board_svg(scene), board_text(scene), narrator.alt(scene.view))
+    )
 
 
-def staged(cache: LRU[StagedBoard], position: Hashable, scene: Scene, voice: Voice) -> StagedBoard:
+def staged(cache: LRU[StagedBoard], position: Hashable, scene: Scene, narrator: Narrator) -> StagedBoard:
     """The same, taken apart."""
-    return _once(cache, position, scene, lambda: StagedBoard(stage(scene), board_text(scene), voice.alt(scene.view)))
+    return _once(cache, position, scene, lambda: StagedBoard(stage(scene), board_text(scene), narrator.alt(scene.view)))
 
 
 def _once(cache: LRU[T], position: Hashable, scene: Scene, draw: Callable[[], T]) -> T:

@@ -13,7 +13,7 @@ from engine.log import Entry
 from engine.table_events import (
     Started,
 )
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 
 WHERE = ("cell", "start", "end", "inn")  # what games call the places of their events
 
@@ -28,11 +28,11 @@ class Chapter(Struct, frozen=True):
     places: tuple[str, ...] = ()
 
 
-def chapters(game: Game, entries: Iterable[Entry[Any]], voice: Voice, seat: int | None) -> Iterator[Chapter]:
+def chapters(game: Game, entries: Iterable[Entry[Any]], narrator: Narrator, seat: int | None) -> Iterator[Chapter]:
     """The entries in prose, leaving out those that tell this reader nothing."""
     for entry in entries:
         heard = [event for event in (record.hear(game, one, seat) for one in entry.events) if event is not None]
-        told = tuple(sentence for event in heard if (sentence := voice.tell(event)))
+        told = tuple(sentence for event in heard if (sentence := narrator.describe(event)))
         if told:
             places = tuple(dict.fromkeys(place for event in heard for place in _places(event)))
             yield Chapter(entry.seq, entry.at, told, _is_start(entry), places)

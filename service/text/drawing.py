@@ -218,10 +218,10 @@ def _words(scene: Scene) -> dict[str, Any]:
     }
 
 
-class Voice:
-    """Tells what happened at one table, in prose, to one reader; for a page with its places marked.
+class Narrator:
+    """Turns events into sentences for one reader, with the places on the board marked up for a page.
 
-    With the reader's view of the board places are called by what lies around them.
+    With the reader's view of the board, places are described by their surroundings.
     """
 
     def __init__(
@@ -243,24 +243,22 @@ class Voice:
         self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
         self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
 
-    def tell(self, event: Any) -> str:
-        """One sentence, or nothing where there is nothing to tell."""
-        told = self._table if type(event) in TABLE_EVENTS else self._game
-        return _line(getattr(told, type(event).__name__)(event))
+    def describe(self, event: Any) -> str:
+        """One sentence about an event; empty if there is nothing to say."""
+        macros = self._table if type(event) in TABLE_EVENTS else self._game
+        return _line(getattr(macros, type(event).__name__)(event))
 
     def verb(self, verb: str) -> str:
-        """What a button for this verb says."""
-        told = self._table if hasattr(self._table, f"command_{verb}") else self._game
-        return places.unmarked(
-            _line(told.verb_label(verb) if told is self._game else getattr(told, f"command_{verb}")())
-        )
+        """The label of a button for this verb."""
+        command = getattr(self._table, f"command_{verb}", None)
+        return places.unmarked(_line(command() if command else self._game.verb_label(verb)))
 
     def token(self, verb: str, token: str) -> str:
         """A token in words."""
         return places.unmarked(_line(self._game.token_label(verb, token)))
 
     def source(self, source: str) -> str:
-        """Where points came from, in a word or two."""
+        """A source of points in a word or two."""
         return places.unmarked(_line(self._game.source_word(source)))
 
     def score_word(self) -> str:

@@ -17,7 +17,7 @@ from engine.menu import Choice, Menu
 from engine.refusal import Refused
 from engine.scenario import Picture, Scenario, Stage
 from service.text import drawing, languages, words
-from service.text.drawing import Scene, Voice
+from service.text.drawing import Narrator, Scene
 
 NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
 BOX = re.compile(r'viewBox="([^"]+)"')
@@ -79,9 +79,9 @@ def _shown(name: str, example: str, language: str, when: str) -> Shown:
     found, positions = load(name, example), stages(name, example)
     stage = positions[found.picture.since] if when == "before" else positions[-1]
     box = found.picture.box or _box(picture(name, example, language, when))
-    voice = Voice(stage.game, NAMES[: stage.seats], language)
+    narrator = Narrator(stage.game, NAMES[: stage.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
-    return Shown(address, box[2], box[3], voice.alt(stage.game.view(stage.state, found.picture.seat)))
+    return Shown(address, box[2], box[3], narrator.alt(stage.game.view(stage.state, found.picture.seat)))
 
 
 def _box(svg: str) -> tuple[float, ...]:
@@ -124,17 +124,17 @@ def steps(found: Scenario, positions: tuple[Stage, ...], language: str) -> Itera
     """Each step as a letter would tell it."""
     shown = itertools.islice(zip(found.steps, positions[1:], strict=True), found.picture.since, None)
     for step, stage in shown:
-        voice = Voice(stage.game, NAMES[: stage.seats], language, found.picture.seat)
+        narrator = Narrator(stage.game, NAMES[: stage.seats], language, found.picture.seat)
         move = in_words(stage, step.move or step.refused, language)
         if stage.refusal and step.refused:
             yield Told(NAMES[step.seat], move, (refusal(stage, language),), True, stage.refusal.rule)
         else:
-            yield Told(NAMES[step.seat], move, tuple(filter(None, _news(stage, voice))), False)
+            yield Told(NAMES[step.seat], move, tuple(filter(None, _news(stage, narrator))), False)
 
 
-def _news(stage: Stage, voice: Voice) -> tuple[str, ...]:
+def _news(stage: Stage, narrator: Narrator) -> tuple[str, ...]:
     heard = (stage.game.hear(event, None) for event in stage.latest)
-    return tuple(voice.tell(event) for event in heard if event is not None)
+    return tuple(narrator.describe(event) for event in heard if event is not None)
 
 
 def refusal(stage: Stage, language: str) -> str:

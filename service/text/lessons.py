@@ -12,7 +12,7 @@ from engine.menu import Menu
 from engine.refusal import Refused
 from engine.scenario import Scenario, Stage, Trial
 from service.text import examples, words
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 
 
 class Lesson(Struct, frozen=True):
@@ -80,8 +80,8 @@ def attempt(lesson: Lesson, text: str, language: str) -> Attempt:
 
 
 def _played(lesson: Lesson, tried: Trial, language: str) -> Attempt:
-    voice = Voice(lesson.stage.game, lesson.names, language, lesson.seat)
-    news = (voice.tell(event) for event in _heard(lesson, tried.stage))
+    narrator = Narrator(lesson.stage.game, lesson.names, language, lesson.seat)
+    news = (narrator.describe(event) for event in _heard(lesson, tried.stage))
     picture = examples.draw(tried.stage, lesson.scenario.picture, language, ())
     return Attempt("solved" if tried.fits else "other", tuple(filter(None, news)), picture=picture)
 

@@ -12,7 +12,7 @@ from service.tables import access, substitutes
 from service.tables import joining as open_seats
 from service.tables.access import Unknown
 from service.tables.opening import Invited
-from service.text.drawing import Player, Scene, Voice, board_svg, players
+from service.text.drawing import Narrator, Player, Scene, board_svg, players
 from service.text.languages import in_game
 from service.timing import Clock
 from service.web.about_table import AboutTable, Chair, about_table, chairs
@@ -136,7 +136,7 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
             for number, (player, one) in enumerate(zip(shown, standing, strict=True))
         ),
         board=Markup(board_svg(Scene(table.game, view, shown, None, (), language()))),  # noqa: S704 - our own template
-        description=Voice(table.game, table.names, language(), None).alt(view),
+        description=Narrator(table.game, table.names, language(), None).alt(view),
         about=about_table(table),
     )
     return render("offer.html", page, 422 if error else 200)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 
 FEW = 12
 
@@ -70,17 +70,17 @@ class ScriptMenu(Struct, frozen=True):
     rules: dict[str, str]
 
 
-def make_script_menu(menu: Menu, voice: Voice) -> ScriptMenu:
+def make_script_menu(menu: Menu, narrator: Narrator) -> ScriptMenu:
     """The menu as the script needs it."""
     rules = {entry.verb: entry.rule for entry in menu if entry.rule}
-    return ScriptMenu(as_data(menu), labels(menu, voice), rules)
+    return ScriptMenu(as_data(menu), labels(menu, narrator), rules)
 
 
-def make_turn(menu: Menu, voice: Voice, chosen: Sequence[str], **where: Any) -> Turn:
+def make_turn(menu: Menu, narrator: Narrator, chosen: Sequence[str], **where: Any) -> Turn:
     """The turn of a seat with this menu; `where` are the fields that say where its forms lead."""
-    choices = make_script_menu(menu, voice)
+    choices = make_script_menu(menu, narrator)
     return Turn(
-        offers=offers(menu, voice, chosen),
+        offers=offers(menu, narrator, chosen),
         menu=choices.menu,
         labels=choices.labels,
         rules=choices.rules,
@@ -89,9 +89,9 @@ def make_turn(menu: Menu, voice: Voice, chosen: Sequence[str], **where: Any) -> 
     )
 
 
-def offers(menu: Menu, voice: Voice, say: Sequence[str] = ()) -> tuple[Offer, ...]:
+def offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tuple[Offer, ...]:
     """The menu, with the words said so far followed in the verb they belong to."""
-    return tuple(_offer(entry, voice, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
+    return tuple(_offer(entry, narrator, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
 
 
 def fits(menu: Menu, say: Sequence[str]) -> bool:
@@ -103,25 +103,25 @@ def fits(menu: Menu, say: Sequence[str]) -> bool:
     return False
 
 
-def _offer(entry: MenuEntry, voice: Voice, said: tuple[str, ...]) -> Offer:
-    label = voice.verb(entry.verb)
+def _offer(entry: MenuEntry, narrator: Narrator, said: tuple[str, ...]) -> Offer:
+    label = narrator.verb(entry.verb)
     match entry:
         case Choice():
-            words = _words(entry, voice)
+            words = _words(entry, narrator)
             told = tuple(words.get(token, token) for token in said)
             return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, words, label, said)))
         case Subset(verb, items, least, most, rule):
-            ticks = tuple(_ticks(items, voice, verb, said))
+            ticks = tuple(_ticks(items, narrator, verb, said))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
         case Number(verb, least, most, rule):
             return Offer(verb, label, "number", rule, said, least=least, most=most)
 
 
-def _ticks(items: Sequence[str], voice: Voice, verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
+def _ticks(items: Sequence[str], narrator: Narrator, verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
     """The items to tick; those said so far are ticked, each as often as it was said."""
     for place, item in enumerate(items):
         before = items[:place].count(item)
-        yield FormStep(item, voice.token(verb, item), chosen=said.count(item) > before)
+        yield FormStep(item, narrator.token(verb, item), chosen=said.count(item) > before)
 
 
 def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
@@ -143,21 +143,21 @@ def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]
         yield FormStep(entry.verb, verb, move=" ".join((entry.verb, *said)))
 
 
-def sentence(move: Move, voice: Voice) -> str:
+def sentence(move: Move, narrator: Narrator) -> str:
     """A whole move as people say it."""
-    told = " → ".join(voice.token(move.verb, token) for token in move.args)
-    return f"{voice.colon} ".join(filter(None, (voice.verb(move.verb), told)))
+    told = " → ".join(narrator.token(move.verb, token) for token in move.args)
+    return f"{narrator.colon} ".join(filter(None, (narrator.verb(move.verb), told)))
 
 
-def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:
+def labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
     """Every word of the menu as people say it, verb by verb, for the script."""
-    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in menu}
+    return {entry.verb: {"verb": narrator.verb(entry.verb), "tokens": _words(entry, narrator)} for entry in menu}
 
 
-def _words(entry: MenuEntry, voice: Voice) -> dict[str, str]:
+def _words(entry: MenuEntry, narrator: Narrator) -> dict[str, str]:
     sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
     tokens = dict.fromkeys(token for args in sequences for token in args)
-    return _apart({token: voice.token(entry.verb, token) for token in tokens})
+    return _apart({token: narrator.token(entry.verb, token) for token in tokens})
 
 
 def _apart(told: dict[str, str]) -> dict[str, str]:

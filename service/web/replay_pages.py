@@ -20,7 +20,7 @@ from service.tables.access import Place
 from service.tables.chance_course import Course
 from service.tables.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Player, Scene, Voice, board_svg, players
+from service.text.drawing import Narrator, Player, Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE
 from service.web.menu_forms import sentence
 from service.web.rendering import game_title, get_app, language, render
@@ -177,7 +177,7 @@ def _story(table: Snapshot) -> StoryInWords | None:
     request_ = stories.find(get_app(), table)
     if request_ is None or request_.told is None:
         return StoryInWords(request_ is not None)
-    narrator = Voice(table.game, table.names, language())
+    narrator = Narrator(table.game, table.names, language())
     shares = zip(table.names, request_.told.luck, strict=False)
     return StoryInWords(
         is_requested=True,
@@ -187,7 +187,7 @@ def _story(table: Snapshot) -> StoryInWords | None:
     )
 
 
-def _in_words(table: Snapshot, point: TurningPoint, narrator: Voice) -> TurningPointInWords:
+def _in_words(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
     played, better = (sentence(Move.parse(move), narrator) for move in (point.played, point.better))
     gain = f"{round(100 * point.gain)} %"
     return TurningPointInWords(table.names[point.seat], point.seq, played, better, gain)

@@ -11,7 +11,7 @@ from engine.game import Meta
 from engine.options import describe
 from service.tables.access import Unknown
 from service.text import examples, lessons, rulebook
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
 from service.text.lessons import Attempt, Lesson
 from service.text.rulebook import Rulebook, RulesChapter
@@ -155,7 +155,7 @@ def show_lesson(name: str, number: int) -> Response:
     move = request.args.get("move", "")[:MAX_ATTEMPT_CHARS].strip()
     attempt = lessons.attempt(lesson, move, language()) if move else None
     game, view = lesson.stage.game, lesson.stage.game.view(lesson.stage.state, lesson.seat)
-    narrator = Voice(game, lesson.names, language(), lesson.seat, view=view)
+    narrator = Narrator(game, lesson.names, language(), lesson.seat, view=view)
     board = attempt.picture if attempt and attempt.picture else lessons.board(lesson, language())
     page = LessonPage(
         game=game.META,

@@ -29,7 +29,7 @@ from service.text.drawing import Scene, Stage, players, stage
 from service.web.menu_forms import ScriptMenu, make_script_menu
 from service.web.rendering import get_app, language, render
 from service.web.table_frame import find_join_address
-from service.web.table_view import make_gathering_page, make_scene, make_table_page, make_voice
+from service.web.table_view import make_gathering_page, make_narrator, make_scene, make_table_page
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
 
@@ -76,7 +76,7 @@ def picture(link: str) -> Response:
     if snapshot.table.phase not in ("playing", "over"):
         raise Unknown("The game has not begun yet.")
     position = (place.table, snapshot.row.length)
-    board = board_cache.staged(app.caches.stages, position, make_scene(place, snapshot), make_voice(place, snapshot))
+    board = board_cache.staged(app.caches.stages, position, make_scene(place, snapshot), make_narrator(place, snapshot))
     response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=60"
@@ -117,7 +117,7 @@ def foresee(link: str) -> Response:
     game = snapshot.game
     menu = game.menu(after, seat)
     scene = Scene(game, game.view(after, seat), players(snapshot.names), seat, menu, language())
-    page = ForeseenPage(stage(scene), make_script_menu(menu, make_voice(place, snapshot)))
+    page = ForeseenPage(stage(scene), make_script_menu(menu, make_narrator(place, snapshot)))
     return render("foreseen.html", page)
 
 

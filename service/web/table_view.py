@@ -25,7 +25,7 @@ from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.chronicle import Chapter
-from service.text.drawing import Player, Scene, Stage, Voice, players
+from service.text.drawing import Narrator, Player, Scene, Stage, players
 from service.timing import Calendar
 from service.web import menu_forms
 from service.web.about_table import Chair, chairs
@@ -190,16 +190,16 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
 def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
     menu = snapshots.open_menu(table.game, table.table, place.seat)
-    scene, voice = make_scene(place, table, menu), make_voice(place, table)
-    board = board_cache.staged(get_app().caches.stages, (place.table, table.row.length), scene, voice)
+    scene, narrator = make_scene(place, table, menu), make_narrator(place, table)
+    board = board_cache.staged(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
     hint = _find_hint(db, place, table)
     chosen = _chosen_words(menu, hint)
-    chapters, happened = _load_chapters(db, place, table, voice)
+    chapters, happened = _load_chapters(db, place, table, narrator)
     is_over = table.table.phase == "over"
     waiting_for, due_at = _find_waiting(table)
     frame = make_frame(db, place, table, too_late=_is_too_late(place, table, chosen))
     frame, hidden = replace(frame, verdict=tell_verdict(frame.verdict, chapters)), _list_hidden_fields(table)
-    visitor, commands = find_visitor(db), _list_commands(place, table, voice)
+    visitor, commands = find_visitor(db), _list_commands(place, table, narrator)
     return TablePage(
         table=place.table,
         frame=frame,
@@ -212,8 +212,8 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         waiting_for=waiting_for,
         due_at=due_at,
         left=(due_at or 0) - get_app().now(),
-        turn=_make_turn(table, menu, voice, chosen, frame, hidden) if menu else None,
-        hint=_make_hint_note(hint, voice),
+        turn=_make_turn(table, menu, narrator, chosen, frame, hidden) if menu else None,
+        hint=_make_hint_note(hint, narrator),
         can_ask_hint=place.seat is not None and hints.allowed(table, place.seat),
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
@@ -222,8 +222,8 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         happened=happened,
         chapters=chapters[:LATEST],
         players=_list_players(place, table, board.stage),
-        score_word=voice.score_word(),
-        result=load_result(db, place, table, voice) if is_over else None,
+        score_word=narrator.score_word(),
+        result=load_result(db, place, table, narrator) if is_over else None,
         others=_list_other_tables(db, place, table, visitor),
         can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
     )
@@ -235,8 +235,8 @@ def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
     return ", ".join(row.name for row in to_move), next((row.due_at for row in to_move if row.due_at), None)
 
 
-def _make_hint_note(hint: GoodMove | None, voice: Voice) -> HintNote | None:
-    return None if hint is None else HintNote(tuple(menu_forms.sentence(one, voice) for one in hint.moves))
+def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:
+    return None if hint is None else HintNote(tuple(menu_forms.sentence(one, narrator) for one in hint.moves))
 
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
@@ -245,10 +245,10 @@ def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
     return Scene(table.game, view, players(table.names), place.seat, menu, language())
 
 
-def make_voice(place: Place, table: Snapshot) -> Voice:
+def make_narrator(place: Place, table: Snapshot) -> Narrator:
     """The sentences for this reader, with places of the board marked."""
     view = table.game.view(table.table.state, place.seat)
-    return Voice(table.game, table.names, language(), place.seat, marked=True, view=view)
+    return Narrator(table.game, table.names, language(), place.seat, marked=True, view=view)
 
 
 def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None:
@@ -275,14 +275,14 @@ def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
 
 
 def _load_chapters(
-    db: Connection, place: Place, table: Snapshot, voice: Voice
+    db: Connection, place: Place, table: Snapshot, narrator: Narrator
 ) -> tuple[tuple[Chapter, ...], Happened | None]:
     """The latest chapters, the newest first, and what happened since the reader's last move; each is told once."""
     entries = snapshots.load_entries(db, table, max(0, table.row.length - FAR))
     over = table.table.phase == "over"
     recent = {entry.seq for entry in ([] if over else chronicle.since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
-    for chapter in chronicle.chapters(table.game, reversed(entries), voice, place.seat):
+    for chapter in chronicle.chapters(table.game, reversed(entries), narrator, place.seat):
         if len(chapters) >= LATEST and chapter.seq < min(recent, default=table.row.length):
             break
         chapters.append(chapter)
@@ -297,15 +297,15 @@ def _make_happened(since: Sequence[Chapter]) -> Happened:
     return Happened(opening, rest[:folded], rest[folded:])
 
 
-def _list_commands(place: Place, table: Snapshot, voice: Voice) -> dict[str, str]:
+def _list_commands(place: Place, table: Snapshot, narrator: Narrator) -> dict[str, str]:
     commands = () if place.seat is None else tables.list_commands(table.table, place.seat)
-    return {entry.verb: voice.verb(entry.verb) for entry in commands}
+    return {entry.verb: narrator.verb(entry.verb) for entry in commands}
 
 
 def _make_turn(
     table: Snapshot,
     menu: Menu,
-    voice: Voice,
+    narrator: Narrator,
     chosen: Sequence[str],
     frame: TableFrame,
     hidden: tuple[tuple[str, str], ...],
@@ -313,7 +313,7 @@ def _make_turn(
     action = url_for("table.show", link=frame.link)
     return make_turn(
         menu,
-        voice,
+        narrator,
         chosen,
         action=action,
         hidden=hidden,

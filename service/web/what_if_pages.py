@@ -18,7 +18,7 @@ from service.plans.branches import Branch, PlayedBranch
 from service.tables import access, snapshots, standing_orders
 from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Player, Scene, Stage, Voice, board_text, players, stage
+from service.text.drawing import Narrator, Player, Scene, Stage, board_text, players, stage
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import game_title, get_app, language, render
 
@@ -226,7 +226,7 @@ def _make_page(
     actor = _choose_actor(movers, branch.seat)
     menu = game.menu(state, actor) if movers else ()
     scene = Scene(game, game.view(state, actor), players(table.names), actor, menu, language())
-    voice = Voice(game, table.names, language(), actor, view=scene.view)
+    narrator = Narrator(game, table.names, language(), actor, view=scene.view)
     seats = tuple(_list_players(scene, branch.seat, movers, game.standing(state)))
     return WhatIfPage(
         link=place.link,
@@ -244,8 +244,8 @@ def _make_page(
         actor_name=table.names[actor],
         stage=stage(scene),
         text=board_text(scene),
-        alt=voice.alt(scene.view),
-        turn=_make_turn(place, branch, table, scene, voice, step),
+        alt=narrator.alt(scene.view),
+        turn=_make_turn(place, branch, table, scene, narrator, step),
         steps=tuple(_list_steps(table, branch, line)),
         players=seats,
         is_playing=table.table.phase == "playing",
@@ -265,11 +265,11 @@ def _choose_actor(movers: list[int], me: int) -> int:
     return chosen if chosen in movers else me if me in movers or not movers else movers[0]
 
 
-def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, voice: Voice, step: int) -> Turn:
+def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, narrator: Narrator, step: int) -> Turn:
     action = url_for("whatif.show", link=place.link, number=branch.id)
     return make_turn(
         scene.menu,
-        voice,
+        narrator,
         request.args.get("say", "").split(),
         action=action,
         hidden=(("step", str(step)), ("as", str(scene.me))),
@@ -280,10 +280,10 @@ def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, voic
 
 def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator[BranchStep]:
     """The moves so far, in the sentences that this seat would be told."""
-    voice = Voice(table.game, table.names, language(), branch.seat)
+    narrator = Narrator(table.game, table.names, language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
         visible = tuple(record.hear(table.game, event, branch.seat) for event in events)
-        sentences = tuple(one for event in visible if event is not None and (one := voice.tell(event)))
+        sentences = tuple(one for event in visible if event is not None and (one := narrator.describe(event)))
         yield BranchStep(number, table.names[seat], move, sentences, visible != events)
 
 

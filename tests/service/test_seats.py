@@ -15,7 +15,7 @@ from service import create_app
 from service.app import App
 from service.cli import main
 from service.text import drawing, words
-from service.text.drawing import Scene, Voice
+from service.text.drawing import Narrator, Scene
 from tests import apps
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -39,12 +39,12 @@ def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
 def test_what_players_read_names_seats_from_1(game: str) -> None:
     case = next(case for case in make_cases([catalogue.find(game)]))
     names = [f"Seat {seat + 1}" for seat in range(case.seats)]
-    voice, told = Voice(case.game, names), set[int]()
+    narrator, told = Narrator(case.game, names), set[int]()
     for position in sample(play_case(case, b"a lantern"), 40):
         heard = (case.game.hear(event, None) for event in position.events)
         scene = Scene(case.game, case.game.view(position.state, None), drawing.players(names))
-        texts = [voice.tell(event) for event in heard if event is not None]
-        texts += [voice.alt(scene.view), drawing.board_text(scene)]
+        texts = [narrator.describe(event) for event in heard if event is not None]
+        texts += [narrator.alt(scene.view), drawing.board_text(scene)]
         told.update(int(number) for text in texts for number in SEAT.findall(text))
     assert told == set(range(1, case.seats + 1))
 

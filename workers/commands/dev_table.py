@@ -24,7 +24,7 @@ from service.tables.locked_table import append_command
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.text import drawing, languages, rulebook, words
-from service.text.drawing import Scene, Voice
+from service.text.drawing import Narrator, Scene
 from workers.outgoing import answer_hints, letter_kinds, table_letters
 from workers.outgoing.answer_hints import MoveWriter
 
@@ -67,9 +67,9 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
         connection.execute(update(tables).where(tables.c.id == opened.table).values(seed=SEED))
     made = _make_moves(app, opened.table, seats, moves)
     snapshot = snapshots.look(app, opened.table)
-    narrator = Voice(snapshot.game, snapshot.names, language)
+    narrator = Narrator(snapshot.game, snapshot.names, language)
     entries = snapshots.entries(app, snapshot, seats + 1)
-    sentences = [narrator.tell(event) for entry in entries for event in _list_public_events(snapshot, entry)]
+    sentences = [narrator.describe(event) for entry in entries for event in _list_public_events(snapshot, entry)]
     shown = tuple(_show_seat(app, snapshot, seat, language) for seat in (*range(seats), None))
     return DevTable(snapshot.game.META.title, made, tuple(filter(None, sentences))[-8:], shown)
 
@@ -99,7 +99,7 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
     menu = snapshots.open_menu(snapshot.game, snapshot.table, seat)
     view = snapshot.game.view(snapshot.table.state, seat)
     scene = Scene(snapshot.game, view, drawing.players(snapshot.names), seat, menu, language)
-    narrator = Voice(snapshot.game, snapshot.names, language, seat)
+    narrator = Narrator(snapshot.game, snapshot.names, language, seat)
     return DevSeat(
         "a spectator" if seat is None else snapshot.names[seat],
         drawing.board_svg(scene),
@@ -110,7 +110,7 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
     )
 
 
-def _list_hints(snapshot: Snapshot, menu: Any, narrator: Voice, language: str) -> Iterator[str]:
+def _list_hints(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
     for hint in answer_hints.list_hints(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
         yield hint.label
         yield from (f"  {line.text}" for line in hint.lines)

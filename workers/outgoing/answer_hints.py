@@ -14,7 +14,7 @@ from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
 from service import numbers
 from service.text import words
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import SOURCE, Said
 from service.text.translator import Translator
 from service.text.words import PARTS
@@ -74,7 +74,7 @@ class Hint(Struct, frozen=True):
     amount: str = ""
 
 
-def list_hints(menu: Menu, writer: MoveWriter, narrator: Voice) -> tuple[Hint, ...]:
+def list_hints(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[Hint, ...]:
     """Return a hint for each verb of a menu."""
     return tuple(_make_hint(entry, writer, narrator) for entry in menu)
 
@@ -185,7 +185,7 @@ def _list_tokens(entry: MenuEntry, place: int) -> Sequence[str]:
             return ()
 
 
-def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Voice) -> Hint:
+def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Hint:
     label, verb = narrator.verb(entry.verb), writer.write_verb(entry.verb)
     match entry:
         case Choice():

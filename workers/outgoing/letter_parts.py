@@ -18,7 +18,7 @@ from service.store.rows import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
-from service.text.drawing import Scene, Voice, board_svg, board_text, players
+from service.text.drawing import Narrator, Scene, board_svg, board_text, players
 from service.text.languages import LANGUAGES, Said, weekday
 from service.text.translator import Translator
 from service.timing import HOUR, Calendar
@@ -74,7 +74,7 @@ class TableDraft(Struct, frozen=True):
     title: str
     entries: list[Entry[Any]]
     remarks: tuple[QuotedRemark, ...]
-    narrator: Voice
+    narrator: Narrator
     writer: MoveWriter
     translator: Translator
     menu: Menu

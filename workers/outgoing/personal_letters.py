@@ -19,7 +19,7 @@ from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
-from service.text.drawing import Voice, environment
+from service.text.drawing import Narrator, environment
 from service.text.languages import in_game, moment
 from service.text.translator import Translator
 from service.timing import HOUR, Calendar
@@ -280,7 +280,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     recent = snapshots.entries(app, table, max(0, table.row.length - RECENT_ENTRIES))
     entries = chronicle.since_own_move(recent, seat.seat)
     moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
-    narrator = Voice(table.game, table.names, draft.request.language, seat.seat)
+    narrator = Narrator(table.game, table.names, draft.request.language, seat.seat)
     chapters = chronicle.chapters(table.game, entries, narrator, seat.seat)
     sentences = [sentence for chapter in chapters for sentence in chapter.sentences]
     others = ", ".join(name for number, name in enumerate(table.names) if number != seat.seat)

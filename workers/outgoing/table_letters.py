@@ -11,7 +11,7 @@ from service import numbers
 from service.app import App
 from service.tables import access, positions, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Scene, Voice, environment, players
+from service.text.drawing import Narrator, Scene, environment, players
 from service.text.languages import in_game
 from service.text.translator import Translator
 from workers.incoming import mail_reports
@@ -49,7 +49,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         title=in_game(language, game.META.name, game.META.title),
         entries=entries,
         remarks=remarks,
-        narrator=Voice(game, snapshot.names, language, request.seat),
+        narrator=Narrator(game, snapshot.names, language, request.seat),
         writer=MoveWriter(game, snapshot.names, language),
         translator=Translator(language),
         menu=menu,

@@ -27,7 +27,7 @@ from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import in_game, say
 from service.timing import Clock
 from service.web.api import openapi
@@ -392,7 +392,7 @@ def _make_news(place: Place, table: Snapshot, query: Since) -> News:
 
 def _load_entries(place: Place, table: Snapshot, first: int, end: int, in_language: str) -> tuple[Heard, ...]:
     """Return entries as this seat may see them; in full once the game is over."""
-    narrator = Voice(table.game, table.names, in_language, place.seat)
+    narrator = Narrator(table.game, table.names, in_language, place.seat)
     entries = snapshots.entries(get_app(), table, first, end) if first < end else []
     if table.table.phase != "over":
         entries = [record.redact(table.game, entry, place.seat) for entry in entries]
@@ -404,7 +404,7 @@ def _load_entries(place: Place, table: Snapshot, first: int, end: int, in_langua
             move=entry.move,
             draws=entry.draws,
             events=entry.events,
-            prose=tuple(sentence for event in entry.events if (sentence := narrator.tell(event))),
+            prose=tuple(sentence for event in entry.events if (sentence := narrator.describe(event))),
         )
         for entry in entries
     )

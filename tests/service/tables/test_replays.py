@@ -21,7 +21,7 @@ from service.tables.archive import Archive
 from service.tables.positions import TurnIndex
 from service.tables.replays import Viewpoint
 from service.text import drawing, samples
-from service.text.drawing import Scene, Voice, players
+from service.text.drawing import Narrator, Scene, players
 from service.web import warm_up
 from service.web.lobby_pages import draw_board
 from tests import apps
@@ -178,7 +178,7 @@ def test_after_the_end_the_game_is_seen_through_anybodys_eyes(app, visitor, over
     names = players([f"Seat {seat + 1}" for seat in range(2)])
     for eyes, asked in ((0, ""), (1, "&as=1"), (None, "&as=all"), (0, "&as=7"), (0, "&as=x")):
         scene = Scene(game, game.view(then.state, eyes), names, eyes)
-        alt = Voice(game, [one.name for one in names], "en", eyes).alt(scene.view)
+        alt = Narrator(game, [one.name for one in names], "en", eyes).alt(scene.view)
         page = visitor.get(f"{path}/replay/frame?at=59{asked}").text
         assert alt.replace("'", "&#39;") in page
     hands = [sample.game.view(then.state, eyes) for eyes in (0, 1, None)]

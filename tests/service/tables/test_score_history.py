@@ -6,7 +6,7 @@ import pytest
 
 from engine import catalogue
 from service.tables import score_history, snapshots
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
 from tests.golden.make import load
 from tests.services import RunningService
@@ -22,8 +22,8 @@ def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Runni
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
     assert any(sources)
     for language in LANGUAGES:
-        voice = Voice(look.game, look.names, language)
-        assert all(voice.source(source) for one in sources for source in one)
+        narrator = Narrator(look.game, look.names, language)
+        assert all(narrator.source(source) for one in sources for source in one)
 
 
 def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: RunningService) -> None:

@@ -90,14 +90,14 @@ def test_every_tile_can_be_drawn_in_hand(tile):
 
 
 def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments):
-    voice = drawing.Voice(carcassonne, NAMES)
+    narrator = drawing.Narrator(carcassonne, NAMES)
     for state, seat in pick_by_verb(moments, 2):
         text = drawing.board_text(scene(state, seat))
         assert max(map(len, text.splitlines())) <= 80
         words = " ".join(text.split())
         for figure in carcassonne.view(state, seat).figures:
             kind = {"large": "large meeple"}.get(figure.kind, figure.kind)
-            assert f"{kind} {voice.token('recall', figure.place)}" in words
+            assert f"{kind} {narrator.token('recall', figure.place)}" in words
         for entry in carcassonne.menu(state, seat):
             if entry.verb == "place":
                 assert all(f"{args[0]} (" in words for args in entry.options)
@@ -119,11 +119,11 @@ def test_a_wide_land_is_shown_round_the_latest_tile():
 
 
 def test_each_event_has_one_sentence(moments):
-    voice = drawing.Voice(carcassonne, NAMES)
+    narrator = drawing.Narrator(carcassonne, NAMES)
     sentences_by_event = {}
     for _, _, events in moments:
         for event in events:
-            sentences_by_event.setdefault(type(event).__name__, set()).add(voice.tell(event))
+            sentences_by_event.setdefault(type(event).__name__, set()).add(narrator.describe(event))
     assert {name for name, sentences in sentences_by_event.items() if sentences == {""}} == SILENT
     for name in sentences_by_event.keys() - SILENT:
         assert all(sentence(text) for text in sentences_by_event[name] - {""}), name
@@ -135,12 +135,12 @@ def test_each_event_has_one_sentence(moments):
 
 
 def test_every_token_and_verb_has_words_and_every_position_a_description(moments):
-    voice = drawing.Voice(carcassonne, NAMES)
+    narrator = drawing.Narrator(carcassonne, NAMES)
     for state, seat in pick_by_verb(moments, 2):
-        assert sentence(voice.alt(carcassonne.view(state, seat)))
+        assert sentence(narrator.alt(carcassonne.view(state, seat)))
         for move in menu.iter_moves(carcassonne.menu(state, seat)):
-            assert voice.verb(move.verb)
-            assert all(voice.token(move.verb, token) for token in move.args)
+            assert narrator.verb(move.verb)
+            assert all(narrator.token(move.verb, token) for token in move.args)
 
 
 def sentence(text):

@@ -76,13 +76,13 @@ def test_nobody_is_shown_what_lies_in_other_purses():
 
 
 def test_everything_that_happens_is_told_in_one_sentence():
-    voice = drawing.Voice(kurier, NAMES)
+    narrator = drawing.Narrator(kurier, NAMES)
     told = {}
     for seats, chosen in TABLES:
         for _, _, events in moments(seats, chosen):
             for event in events:
                 for heard in (event, kurier.hear(event, None)):
-                    told.setdefault(type(event).__name__, set()).add(voice.tell(heard))
+                    told.setdefault(type(event).__name__, set()).add(narrator.describe(heard))
     assert told.pop("TurnBegan") == {""}
     assert not [name for name, sentences in told.items() if not all(map(sentence, sentences))]
     assert {kind.__name__ for kind in Event.__args__} - set(told) == {"Passed", "SetAside", "TurnBegan"}
@@ -93,27 +93,29 @@ def sentence(text: str) -> bool:
 
 
 def test_what_happens_rarely_is_told_too():
-    voice = drawing.Voice(kurier, NAMES)
-    assert voice.tell(Passed(1)) == "Bartholomäus can do nothing and passes."
-    assert voice.tell(SetAside(0, "lady")) == "The lady finds no room in the swamp and joins the reserve of Anna."
-    assert voice.tell(Delivered(1, 10)) == "A guard takes the dispatch of Bartholomäus and asks 10 roubles."
-    assert voice.tell(Won(1, "first rouble", (2, 1))).startswith("No coin is left in the palace")
-    assert voice.tell(Won(1, "first dispatch", (2, 1))).startswith("Nobody can pay a guard any more")
+    narrator = drawing.Narrator(kurier, NAMES)
+    assert narrator.describe(Passed(1)) == "Bartholomäus can do nothing and passes."
+    assert (
+        narrator.describe(SetAside(0, "lady")) == "The lady finds no room in the swamp and joins the reserve of Anna."
+    )
+    assert narrator.describe(Delivered(1, 10)) == "A guard takes the dispatch of Bartholomäus and asks 10 roubles."
+    assert narrator.describe(Won(1, "first rouble", (2, 1))).startswith("No coin is left in the palace")
+    assert narrator.describe(Won(1, "first dispatch", (2, 1))).startswith("Nobody can pay a guard any more")
 
 
 @every_table
 def test_buttons_and_the_picture_have_words(seats, chosen):
-    voice = drawing.Voice(kurier, NAMES[:seats])
+    narrator = drawing.Narrator(kurier, NAMES[:seats])
     for state, seat, _ in list(moments(seats, chosen))[::9]:
         for entry in kurier.menu(state, seat):
-            assert voice.verb(entry.verb) != entry.verb
-            assert all(voice.token(entry.verb, token) for move in entry.iter_moves() for token in move.args)
-        assert len(voice.alt(kurier.view(state, seat))) > 60
+            assert narrator.verb(entry.verb) != entry.verb
+            assert all(narrator.token(entry.verb, token) for move in entry.iter_moves() for token in move.args)
+        assert len(narrator.alt(kurier.view(state, seat))) > 60
 
 
 def test_the_winner_is_crowned():
     *_, (state, _, _) = moments(2, {})
     assert drawing.board_svg(scene(state, None)).count('class="crown"') == 1
     winner = NAMES[state.places.index(1)]
-    assert drawing.Voice(kurier, NAMES[:2]).alt(kurier.view(state, None)).startswith(f"{winner} has won.")
+    assert drawing.Narrator(kurier, NAMES[:2]).alt(kurier.view(state, None)).startswith(f"{winner} has won.")
     assert 'class="crown"' not in drawing.board_svg(scene(replace(state, places=()), None))

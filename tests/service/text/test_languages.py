@@ -26,7 +26,7 @@ from service.store.schema import people
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited
 from service.text import drawing, languages, messages
-from service.text.drawing import Scene, Voice
+from service.text.drawing import Narrator, Scene
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
 from tests import apps
 from tests.engine.cases import make_cases
@@ -160,8 +160,8 @@ def test_boards_and_prose_are_made_in_every_language(full, language):
     told, step = [], max(1, len(positions) // 15)
     for number, position in enumerate(positions):
         me = (None, *range(full.seats))[number % (full.seats + 1)]
-        voice = Voice(full.game, names, language, me)
-        told += [voice.tell(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
+        narrator = Narrator(full.game, names, language, me)
+        told += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
         if number % step:
             continue
         menu = full.game.menu(position.state, me) if me is not None else ()
@@ -169,7 +169,7 @@ def test_boards_and_prose_are_made_in_every_language(full, language):
         scene = Scene(full.game, view, drawing.players(names), me, menu, language)
         ElementTree.fromstring(drawing.board_svg(scene))
         assert max(map(len, drawing.board_text(scene).splitlines())) <= 80
-        told += [voice.alt(view), drawing.board_text(scene), *(voice.verb(entry.verb) for entry in menu)]
+        told += [narrator.alt(view), drawing.board_text(scene), *(narrator.verb(entry.verb) for entry in menu)]
     assert_not_english(" ".join(told), language)
 
 
@@ -192,12 +192,12 @@ def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, 
     told = []
     for number, position in enumerate(positions):
         me = (None, *range(full.seats))[number % (full.seats + 1)]
-        voice, view = Voice(full.game, names, SOURCE, me), full.game.view(position.state, me)
+        narrator, view = Narrator(full.game, names, SOURCE, me), full.game.view(position.state, me)
         menu = full.game.menu(position.state, me) if me is not None else ()
-        told += [voice.tell(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
-        told += [voice.verb(entry.verb) for entry in menu]
+        told += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
+        told += [narrator.verb(entry.verb) for entry in menu]
         if number % 5 == 0:
-            told += [voice.alt(view), drawing.board_text(Scene(full.game, view, drawing.players(names), me, menu))]
+            told += [narrator.alt(view), drawing.board_text(Scene(full.game, view, drawing.players(names), me, menu))]
     codes = {word for word in readable("\n".join(told)) if word.isupper()}  # of tiles, say
     assert readable("\n".join(told)) - codes <= readable(" ".join(INN_NAMES.values()))  # which have one name everywhere
 
@@ -270,9 +270,11 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
 
 @pytest.mark.parametrize(("who", "told"), [("Anna", "d’Anna"), ("Élodie", "d’Élodie"), ("Bertrand", "de Bertrand")])
 def test_french_runs_de_together_with_a_name_that_begins_with_a_vowel(who, told):
-    voice = Voice(catalogue.find("kaiser"), (who, "Clara"), "fr")
-    assert voice.tell(RoundWon(0, "fortress")) == f"L’empereur {told} entre dans la forteresse et gagne la manche."
-    assert "de A1 à A2" in voice.tell(Moved(0, "king", "A1", "A2"))
+    narrator = Narrator(catalogue.find("kaiser"), (who, "Clara"), "fr")
+    assert (
+        narrator.describe(RoundWon(0, "fortress")) == f"L’empereur {told} entre dans la forteresse et gagne la manche."
+    )
+    assert "de A1 à A2" in narrator.describe(Moved(0, "king", "A1", "A2"))
 
 
 def test_french_names_are_escaped_like_all_others():

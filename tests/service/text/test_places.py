@@ -7,25 +7,25 @@ import pytest
 from engine import bots, catalogue, chance, game, options
 from engine.menu import iter_moves
 from service.text import places
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
 
 NAMES = ("Anna", "Émile <b>")
 
 
-def told(name: str, voice: Voice) -> list[str]:
+def told(name: str, narrator: Narrator) -> list[str]:
     """What a voice says of the events of a random game."""
     found = catalogue.find(name)
     chosen = options.parse(found.META.options, {})
     events = [event for one in bots.playout(found, chosen, 2, b"a word") for event in one[3]]
-    return [said for event in events[:400] if (said := voice.tell(event))]
+    return [said for event in events[:400] if (said := narrator.describe(event))]
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_marked_prose_says_the_same_and_names_places(name: str, language: str) -> None:
     found = catalogue.find(name)
-    plain, marked = (told(name, Voice(found, NAMES, language, marked=marks)) for marks in (False, True))
+    plain, marked = (told(name, Narrator(found, NAMES, language, marked=marks)) for marks in (False, True))
     assert [places.unmarked(said) for said in marked] == plain
     assert any("data-at=" in places.linked(said) for said in marked)
     assert not any(places.FIRST in said for said in plain)
@@ -35,11 +35,11 @@ def test_marked_prose_says_the_same_and_names_places(name: str, language: str) -
 def test_labels_bear_no_marks(name: str) -> None:
     found, random = catalogue.find(name), Random(1)
     state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(random))
-    voice = Voice(found, NAMES, marked=True)
-    said = [voice.alt(found.view(state, 0))]
+    narrator = Narrator(found, NAMES, marked=True)
+    said = [narrator.alt(found.view(state, 0))]
     for seat in range(2):
         for move in list(iter_moves(found.menu(state, seat)))[:20]:
-            said += [voice.verb(move.verb), *(voice.token(move.verb, token) for token in move.args)]
+            said += [narrator.verb(move.verb), *(narrator.token(move.verb, token) for token in move.args)]
     assert not any(places.FIRST in one for one in said)
 
 

@@ -14,7 +14,7 @@ from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
 from engine.games.turfmaster import course
 from service.text import places
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
 from service.web import menu_forms
 
@@ -40,15 +40,15 @@ def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Patter
     for _ in range(60):
         seat = next(seat for seat in range(3) if found.menu(state, seat))
         view, menu = found.view(state, seat), found.menu(state, seat)
-        voice = Voice(found, NAMES, language, seat, view=view)
-        for offer in menu_forms.offers(menu, voice):
+        narrator = Narrator(found, NAMES, language, seat, view=view)
+        for offer in menu_forms.offers(menu, narrator):
             said += [step.label for step in offer.steps + offer.items]
-        for words in menu_forms.labels(menu, voice).values():
+        for words in menu_forms.labels(menu, narrator).values():
             labels = words["tokens"]
             assert isinstance(labels, dict)
             said += labels.values()
             assert len(set(labels.values())) == len(labels)
-        said += [voice.alt(view), *map(voice.tell, told)]
+        said += [narrator.alt(view), *map(narrator.describe, told)]
         state, told = game.play(
             found, state, seat, bots.pick_random_move(menu, random), chance.make_from_random(random)
         )
@@ -68,8 +68,8 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
         state, told = game.play(
             found, state, seat, bots.pick_random_move(found.menu(state, seat), random), chance.make_from_random(random)
         )
-        page += filter(None, map(Voice(found, NAMES, language, marked=True, view=view).tell, told))
-        letter += filter(None, map(Voice(found, NAMES, language).tell, told))
+        page += filter(None, map(Narrator(found, NAMES, language, marked=True, view=view).tell, told))
+        letter += filter(None, map(Narrator(found, NAMES, language).tell, told))
     assert len({places.unmarked(said) for said in page}) > 40
     assert not any(CROSSING.search(places.unmarked(said)) for said in page)
     for said, exact in zip(page, letter, strict=True):
@@ -91,8 +91,8 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
 def test_a_crossing_is_called_after_what_the_map_shows_there(start: str, end: str, sentence: str) -> None:
     found = catalogue.find("kaiser")
     state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(Random(1)))
-    voice = Voice(found, NAMES, view=replace(found.view(state, 0), corners=("A", "B")))
-    assert voice.tell(Moved(0, "nobleman", start, end)) == sentence
+    narrator = Narrator(found, NAMES, view=replace(found.view(state, 0), corners=("A", "B")))
+    assert narrator.describe(Moved(0, "nobleman", start, end)) == sentence
 
 
 def test_every_crossing_has_its_landmark() -> None:
@@ -135,9 +135,11 @@ def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: st
     state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(Random(1)))
     view = replace(found.view(state, 0), tiles=TILES, figures=(Figure(0, "meeple", on, segment),))
     event = TilePlaced(TILES[cell].tile, cell, TILES[cell].turn, 1)
-    assert Voice(found, NAMES, view=view).tell(event) == sentence
+    assert Narrator(found, NAMES, view=view).describe(event) == sentence
     own = replace(view, figures=(Figure(1, "meeple", on, segment),))
-    assert Voice(found, NAMES, view=own).tell(event) == re.sub("the (city|road) of Anna", r"the own \1", sentence)
+    assert Narrator(found, NAMES, view=own).describe(event) == re.sub(
+        "the (city|road) of Anna", r"the own \1", sentence
+    )
 
 
 def test_a_field_is_told_by_its_lane_and_the_section_of_the_course() -> None:

@@ -44,8 +44,8 @@ def test_old_pictures_name_what_can_be_touched_by_its_id() -> None:
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 def test_a_tile_is_told_without_its_number_and_place(language: str) -> None:
-    voice = drawing.Voice(carcassonne, ["Anna", "Bert"], language)
-    told = {tile: voice.tell(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
+    narrator = drawing.Narrator(carcassonne, ["Anna", "Bert"], language)
+    told = {tile: narrator.describe(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
     assert all("-3,-2" not in sentence and sentence.endswith(".") for sentence in told.values())
     assert len(set(told.values())) > 15
 

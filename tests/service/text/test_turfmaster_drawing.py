@@ -55,18 +55,18 @@ def test_the_text_board_fits_a_letter(case):
 
 @every_case
 def test_everything_that_happens_is_told_to_everybody(case):
-    voice = drawing.Voice(turfmaster, NAMES[: case.seats])
+    narrator = drawing.Narrator(turfmaster, NAMES[: case.seats])
     for position in play_case(case, b"a lantern"):
         for event in position.events:
             for seat in (None, 0):
-                told = voice.tell(turfmaster.hear(event, seat))
+                told = narrator.describe(turfmaster.hear(event, seat))
                 assert told.endswith((".", "!")) or (not told and type(event).__name__ in SILENT)
 
 
 def test_a_hidden_card_is_not_told():
-    voice = drawing.Voice(turfmaster, NAMES)
+    narrator = drawing.Narrator(turfmaster, NAMES)
     chose = turfmaster.hear(Chose(1, card="J12"), 0)
-    assert voice.tell(chose) == "A card lies face down for Bertrand the Younger of Burgundy’s horse."
+    assert narrator.describe(chose) == "A card lies face down for Bertrand the Younger of Burgundy’s horse."
 
 
 @every_case

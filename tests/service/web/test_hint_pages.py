@@ -7,7 +7,7 @@ import pytest
 
 from engine import catalogue
 from engine.menu import Menu, Move, Number, Subset
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.timing import Clock
 from service.web.menu_forms import offers, sentence
 from tests.sites import ROWS, Site, Visitor
@@ -84,12 +84,12 @@ class Plain:
 
 def test_without_a_script_a_hint_is_a_form_filled_in() -> None:
     menu: Menu = (Subset("keep", ("3", "7", "7", "9"), 1, 3), Number("bid", 0, 120))
-    kept, bid = offers(menu, cast(Voice, Plain()), ["keep", "7", "9"])
+    kept, bid = offers(menu, cast(Narrator, Plain()), ["keep", "7", "9"])
     assert [(item.token, item.chosen) for item in kept.items] == [("3", False), ("7", True), ("7", False), ("9", True)]
     assert bid.said == ()
-    assert offers(menu, cast(Voice, Plain()), ["bid", "17"])[1].said == ("17",)
+    assert offers(menu, cast(Narrator, Plain()), ["bid", "17"])[1].said == ("17",)
 
 
 def test_a_hint_in_french_sets_its_colon_apart() -> None:
-    voice = Voice(catalogue.find("kaiser"), ("Anna", "Bert"), "fr")
-    assert "\u00a0: A13 → A8" in sentence(Move("move", ("A13", "A8")), voice)
+    narrator = Narrator(catalogue.find("kaiser"), ("Anna", "Bert"), "fr")
+    assert "\u00a0: A13 → A8" in sentence(Move("move", ("A13", "A8")), narrator)

@@ -10,7 +10,7 @@ from engine import catalogue
 from engine import table as tables
 from engine.menu import Choice, Menu, Move, Number, Subset
 from service.text import samples, words
-from service.text.drawing import Voice
+from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
 from workers.incoming.move_parser import TalkLine, understand
 from workers.outgoing import answer_hints
@@ -40,7 +40,7 @@ def test_every_move_as_letters_write_it_is_understood(game):
 
 def write_hints(game: str, menu: Menu, language: str, names: tuple[str, ...] = ("Anna", "Berta")) -> list[str]:
     rules = catalogue.find(game)
-    hints = answer_hints.list_hints(menu, MoveWriter(rules, names, language), Voice(rules, names, language, 0))
+    hints = answer_hints.list_hints(menu, MoveWriter(rules, names, language), Narrator(rules, names, language, 0))
     return [line for hint in hints for line in (hint.label, *(one.text for one in hint.lines))]
 
 
@@ -87,12 +87,12 @@ def test_a_long_menu_stays_short():
 
 def _carcassonne(menu: Menu):
     game = catalogue.find("carcassonne")
-    return menu, MoveWriter(game, NAMES[:2], "en"), Voice(game, NAMES[:2], "en", 0)
+    return menu, MoveWriter(game, NAMES[:2], "en"), Narrator(game, NAMES[:2], "en", 0)
 
 
 def test_a_choice_of_some_and_a_number_say_how_many():
     game = catalogue.find("turfmaster")
-    writer, narrator = MoveWriter(game, NAMES[:2], "nl"), Voice(game, NAMES[:2], "nl", 0)
+    writer, narrator = MoveWriter(game, NAMES[:2], "nl"), Narrator(game, NAMES[:2], "nl", 0)
     menu = (Subset("discard", ("7", "8", "J12"), 2, 2), Number("ride", 1, 6))
     subset, number = answer_hints.list_hints(menu, writer, narrator)
     assert (subset.lines[0].text, subset.amount) == ("afleggen 7, 8, J12", "2 naar keuze")
