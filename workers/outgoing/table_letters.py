@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from email.message import EmailMessage
+from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
+from engine.log import Entry
 from service import numbers
 from service.app import App
 from service.tables import access, positions, snapshots, talk
@@ -35,12 +37,31 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         mail_id, report = load_mail_report(connection, request)
     if request.kind_name == "unreachable" and is_reachable_again(snapshot, request):
         return None
+    draft = make_draft(app, request, snapshot, entries, remarks)
+    if report is not None:
+        draft = replace(draft, report=letter_parts.build_report(draft, report))
+    letter = Letter(
+        letter_bodies.WRITERS[draft.kind](draft),
+        letter_parts.build_table_section(draft),
+        letter_parts.build_footer(draft),
+    )
+    return build_message(draft, letter, mail_id)
+
+
+def make_draft(
+    app: App,
+    request: LetterRequest,
+    snapshot: Snapshot,
+    entries: list[Entry[Any]],
+    remarks: tuple[QuotedRemark, ...],
+) -> TableDraft:
+    """Return everything to write a letter from, in the reader's language; there is no scene before the game begins."""
     game, language = snapshot.game, request.language
     menu, scene = snapshots.open_menu(game, snapshot.table, request.seat), None
     if snapshot.table.phase in ("playing", "over"):
         view = game.view(snapshot.table.state, request.seat)
         scene = Scene(game, view, players(snapshot.names), request.seat, menu, language)
-    draft = TableDraft(
+    return TableDraft(
         app=app,
         request=request,
         kind=request.kind_name,
@@ -55,14 +76,6 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         menu=menu,
         scene=scene,
     )
-    if report is not None:
-        draft = replace(draft, report=letter_parts.build_report(draft, report))
-    letter = Letter(
-        letter_bodies.WRITERS[draft.kind](draft),
-        letter_parts.build_table_section(draft),
-        letter_parts.build_footer(draft),
-    )
-    return build_message(draft, letter, mail_id)
 
 
 def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
