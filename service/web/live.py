@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
-from redis import RedisError
 
 from service import links
 from service.app import App
@@ -119,14 +118,14 @@ class Live:
 
     def publish(self, topics: Iterable[str], text: bytes = LOOK_EVENT) -> None:
         """Send this to all pages of these topics."""
-        if self._closed:
-            return
         self._send_to([page for topic in topics for page in self._pages.get(topic, ())], text)
 
     def publish_to_all(self, text: bytes) -> None:
         self.publish(list(self._pages), text)
 
     def _send_to(self, pages: Sequence[OpenPage], text: bytes) -> None:
+        if self._closed:
+            return
         for page in pages[:PAGES_AT_ONCE]:
             page.send(text)
         if len(pages) > PAGES_AT_ONCE:
@@ -149,11 +148,11 @@ class Live:
         while not self._closed:
             try:
                 self._listen_once(loop)
-            except (RedisError, OSError) as error:
+            except Exception as error:  # of any kind: the next try may work
+                if loop.is_closed():
+                    return
                 log.warning("cannot receive changes", error=str(error))
                 time.sleep(RETRY_S)
-            except RuntimeError:  # the event loop is closed
-                return
 
     def _listen_once(self, loop: asyncio.AbstractEventLoop) -> None:
         heartbeat_at = time.monotonic() + HEARTBEAT_S
