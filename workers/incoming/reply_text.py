@@ -125,7 +125,7 @@ def _of(part: Message, depth: int) -> Iterator[str]:
     elif kind == "text/plain":
         yield from unquoted(_flowed(part, text_of(part)))
     elif kind == "text/html":
-        yield from unquoted(html_text.text(text_of(part)))
+        yield from unquoted(html_text.extract_text(text_of(part)))
 
 
 def _forms(part: Message) -> list[Message]:

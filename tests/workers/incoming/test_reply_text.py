@@ -132,10 +132,15 @@ def test_lines_that_flow_and_letters_of_all_codes(params, body, lines):
         ('<div class="sheet depesche-letter"><p>flip</p></div>A1', ["A1"]),
         ("A1 < B2", ["A1 < B2"]),
         ("</blockquote></p>A1", ["A1"]),
+        ("<b>A1</b> <font color=red>B2</font><s>flip</s><STRIKE>flip</STRIKE>", ["A1 B2"]),
+        ("<style><!-- b.x { display: none } --></style><b class=x>flip</b>A1", ["A1"]),
+        ("<style>b { display: none }</style><b>flip</b>A1", ["A1"]),
+        ("\ud800A1", ["?A1"]),
+        ("", []),
     ],
 )
 def test_the_text_of_a_page_without_what_it_quotes(html, lines):
-    assert own(html_text.text(html)) == lines
+    assert own(html_text.extract_text(html)) == lines
 
 
 def test_where_the_letter_was_quoted_unmarked_only_the_top_is_ones_own():
@@ -165,6 +170,8 @@ LONG = [
     "<div>" * 12_000 + "</x>" * 9_000,
     "<b>" * 20_000 + "</i>" * 13_000,
     "</" * 30_000,
+    "".join(f"<font x={number}><p>" for number in range(4_000)),
+    "<p>" + "".join(f"<b a={number}>" for number in range(2_500)) + "<p>x" * 7_500,
     "<a " + "x='" * 20_000 + ">",
     "On 1\n" * 20_000,
     "De:\n" * 30_000,
@@ -177,7 +184,7 @@ LONG = [
 @pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
 def test_no_text_takes_long_to_read(text):
     began = time.perf_counter()
-    list(reply_text.unquoted(html_text.text(text)))
+    list(reply_text.unquoted(html_text.extract_text(text)))
     list(reply_text.unquoted(text[: reply_text.LONGEST]))
     assert time.perf_counter() - began < 3
 

@@ -50,12 +50,12 @@ TURNED = ("\u202epilf", "\u202dflip", "\u2066flip\u2069", "fl\u202bip\u202c", "\
 
 @pytest.mark.parametrize("page", HIDDEN)
 def test_what_a_style_hides_is_not_read(page: str) -> None:
-    assert "flip" not in html_text.text(page.format("flip"))
+    assert "flip" not in html_text.extract_text(page.format("flip"))
 
 
 @pytest.mark.parametrize("page", SHOWN)
 def test_what_is_shown_is_read(page: str) -> None:
-    assert html_text.text(page.format("flip")).strip() == "flip"
+    assert html_text.extract_text(page.format("flip")).strip() == "flip"
 
 
 @pytest.mark.parametrize("line", TURNED)
