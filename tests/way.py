@@ -118,7 +118,7 @@ def trace_mail(app: App, _: apps.FakeTime) -> Way:
         mail.set_content(move)
 
         def work(raw: bytes = mail.as_bytes(), to: str = to) -> None:
-            inbox.take(app, raw, to, "somebody@example.org")
+            inbox.process_mail(app, raw, to, "somebody@example.org")
             mail_moves.run()
 
         way = Way(work)

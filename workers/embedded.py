@@ -64,10 +64,10 @@ def _start_mail_servers(app: App) -> list[Any]:
     """Start the local mailbox and its inbox if there is no relay, and the inbox that the settings ask for."""
     servers: list[Any] = []
     if app.settings.smtp == EMBEDDED:
-        servers += [local_mailbox.start(app), inbox.smtp(app, "127.0.0.1", local_mailbox.find_free_port())]
+        servers += [local_mailbox.start(app), inbox.make_smtp_server(app, "127.0.0.1", local_mailbox.find_free_port())]
         servers[1].start()
         app.relay, app.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
     if app.settings.inbound:
-        servers.append(inbox.lmtp(app, *listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
+        servers.append(inbox.make_lmtp_server(app, *listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
         servers[-1].start()
     return servers

@@ -95,7 +95,7 @@ def test_a_held_table_holds_no_mail_to_another_up(app: App, rows) -> None:
     stuck, free = apps.start_table(app), apps.start_table(app, 3)
     for places in (stuck, free):
         place, move = apps.find_move(app, places)
-        inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
+        inbox.process_mail(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     with held(app, rows(stuck[0])), soon():
         mail_moves.run()
         with app.store.reading() as connection:
@@ -156,7 +156,7 @@ def test_who_passes_a_submission_over_leaves_it_free_for_the_next(app: App) -> N
 def test_a_mail_that_was_passed_over_is_free_for_the_next(app: App) -> None:
     places = apps.start_table(app)
     place, move = apps.find_move(app, places)
-    inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
+    inbox.process_mail(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     with app.store.writing() as slow:
         with held(app, row_of(places[0])):
             assert mail_moves.claim_mail(slow, []) == []

@@ -63,7 +63,7 @@ def test_a_mail_there_waits_and_holds_no_other_up(app: App) -> None:
     lost, other = apps.start_table(app), apps.start_table(app)
     for places in (lost, other):
         place, move = apps.find_move(app, places)
-        inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
+        inbox.process_mail(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     before = apps.count_entries(app, other[0])
     gone(app, lost[0])
     mail_moves.run()

@@ -153,8 +153,10 @@ def _check_inbound(settings: Settings) -> Iterator[Finding]:
 
 def _check_mailbox(settings: Settings, name: str) -> Iterator[Finding]:
     """Check that the mailbox opens, and how soon an answer is noticed."""
-    with mailbox_polling.opened(settings) as mailbox:
-        soon = "at once" if mailbox_polling.tells(mailbox.box) else f"within {mailbox_polling.EVERY:.0f} seconds"
+    with mailbox_polling.open_mailbox(settings) as mailbox:
+        soon = (
+            "at once" if mailbox_polling.supports_idle(mailbox.box) else f"within {mailbox_polling.POLL_S:.0f} seconds"
+        )
         yield well("inbound", f"mailbox {name}: an answer is noticed {soon}")
 
 

@@ -298,7 +298,7 @@ def run_inbound(options: argparse.Namespace) -> int:
     take_port(host, port).close()  # refused before anything else is done; the mail server opens it again
     app = App(_load_shared_settings(options))
     _open(app)
-    receiver = (inbox.smtp if options.smtp else inbox.lmtp)(app, host, port)
+    receiver = (inbox.make_smtp_server if options.smtp else inbox.make_lmtp_server)(app, host, port)
     stop = _stop_on_signal()
     receiver.start()
     _say(f"Answers are received at {options.bind} ({'SMTP' if options.smtp else 'LMTP'})")

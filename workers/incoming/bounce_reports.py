@@ -1,4 +1,4 @@
-"""Bounces: what a mail server says of a letter that it could not deliver, in its answer or in a later mail."""
+"""Bounces: reads from a reply or a later mail of a mail server that a letter could not be delivered."""
 
 from __future__ import annotations
 
@@ -12,148 +12,147 @@ import structlog
 from msgspec import Struct
 from sqlalchemy import Connection, func, select
 
-from engine.table_events import (
-    Substituted,
-)
+from engine.table_events import Substituted
 from service.accounts import bounces
 from service.app import App
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
-from workers.incoming import reply_text, sender_checks
-from workers.incoming.mail_headers import MailHeaders
-from workers.incoming.sender_checks import Ignored
+from workers.incoming import mail_headers, reply_text
+from workers.incoming.mail_headers import Ignored, MailHeaders
 
 log = structlog.get_logger()
 
-ADDRESS = re.compile(r"(bounce\+([0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
-READ = 256 * 1024
-DEEPEST = 6
-ENHANCED = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")
-REPLY = re.compile(r"(?<!\d)([245]\d\d)[ -]")
-# Nobody by that name (5.1.x), a mailbox that was closed (5.2.1), a domain that takes no mail (5.4.1, 5.4.4). Not among
-# them: what is wrong with the sender (5.1.7, 5.1.8), a full mailbox (5.2.2), a letter that is not liked (5.6, 5.7).
-GONE = {(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 6), (1, 10), (2, 0), (2, 1), (4, 1), (4, 4)}
-VAGUE = {(0, 0), (3, 0), (5, 0)}
-GONE_BY_ITS_CODE = (550, 551, 553)
-DISLIKED = re.compile(
+BOUNCE_ADDRESS = re.compile(r"(bounce\+([0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
+PARSED_BYTES = 256 * 1024
+MAX_DEPTH = 6
+STATUS_CODE = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")  # RFC 3463
+REPLY_CODE = re.compile(r"(?<!\d)([245]\d\d)[ -]")
+# No such mailbox (5.1.x), a mailbox that was closed (5.2.1), a domain that takes no mail (5.4.1, 5.4.4). Not among
+# them: a fault of the sender (5.1.7, 5.1.8), a full mailbox (5.2.2), a letter taken for spam (5.6, 5.7).
+DEAD_STATUSES = {(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 6), (1, 10), (2, 0), (2, 1), (4, 1), (4, 4)}
+VAGUE_STATUSES = {(0, 0), (3, 0), (5, 0)}
+DEAD_REPLY_CODES = (550, 551, 553)
+OTHER_REASON = re.compile(
     r"spam|virus|content|policy|blocked|black ?list|block ?list|reputation|\bspf|dkim|dmarc|authenticat|relay|quota|"
     r"\bfull\b|too (large|big|many)|denied|gr[ae]ylist|\brate\b",
     re.IGNORECASE,
 )
-PARAGRAPHS = re.compile(r"\n\s*\n")
-POSTMASTERS = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE)
+PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
+POSTMASTER = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE)
 
 
 class BounceReport(Struct, frozen=True):
-    """A bounce report: whether the server has given up, and why the letter was not delivered."""
+    """A bounce report: whether the mail server has given up, and why the letter was not delivered."""
 
     action: str
     status: str
     diagnosis: str
 
 
-def gone(code: int, said: str) -> bool:
-    """Whether this answer of a mail server means that the address is dead for good."""
-    found = ENHANCED.search(said)
-    status = (int(found[2]), int(found[3])) if found else (0, 0)
-    if found and status not in VAGUE:
-        return found[1] == "5" and status in GONE
-    return code in GONE_BY_ITS_CODE and not DISLIKED.search(said)
+def is_dead(code: int, reply: str) -> bool:
+    """Return whether this reply of a mail server means that the address will never work again."""
+    status_code = STATUS_CODE.search(reply)
+    status = (int(status_code[2]), int(status_code[3])) if status_code else (0, 0)
+    if status_code and status not in VAGUE_STATUSES:
+        return status_code[1] == "5" and status in DEAD_STATUSES
+    return code in DEAD_REPLY_CODES and not OTHER_REASON.search(reply)
 
 
-def taken(app: App, raw: bytes, recipient: str, envelope_sender: str) -> None:
-    """Read a mail to a bounce address; one that changes nothing is refused, and the log says why."""
-    number = _letter(app, recipient)
-    report = _read(raw, envelope_sender)
+def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -> None:
+    """Record that an address is dead; raise Ignored if the mail to a bounce address does not prove that."""
+    letter = _parse_letter_number(app, recipient)
+    report = _parse_mail(raw, envelope_sender)
     if report.action != "failed":
         raise Ignored("This letter is not lost; the mail server is still trying or has delivered it.")
-    if not _for_good(report):
+    if not _is_permanent(report):
         raise Ignored("This letter is lost, but not because its address takes none.")
-    with app.store.writing() as connection:
-        person = _reader(app, connection, number)
-        if not bounces.note(connection, person, report.diagnosis or report.status, app.now()):
+    with app.store.writing() as db:
+        person = _load_recipient(app, db, letter)
+        if not bounces.note(db, person, report.diagnosis or report.status, app.now()):
             raise Ignored("It is known already that letters to this person come back.")
-    log.warning("letters to somebody come back", letter=number, why=report.diagnosis[:200])
+    log.warning("letters to somebody come back", letter=letter, why=report.diagnosis[:200])
     app.wakeups.wake("post")
 
 
-def _letter(app: App, recipient: str) -> int:
-    """The number of the letter that came back; its bounce address, a capability, proves it."""
-    found = ADDRESS.match(recipient)
-    number = int(found[2]) if found else 0
-    if found is None or not hmac.compare_digest(app.links.bounce(number).encode(), found[1].lower().encode()):
+def _parse_letter_number(app: App, recipient: str) -> int:
+    """The number of the letter that came back; its bounce address contains a proof of it."""
+    address = BOUNCE_ADDRESS.match(recipient)
+    number = int(address[2]) if address else 0
+    if address is None or not hmac.compare_digest(app.links.bounce(number).encode(), address[1].lower().encode()):
         raise Ignored("This address was never that of a letter.")
     return number
 
 
-def _for_good(report: BounceReport) -> bool:
-    """Whether the address is dead for good, by the status; if that says little, by the words of the refusing server."""
+def _is_permanent(report: BounceReport) -> bool:
+    """Return whether the address is dead, by the status; if the status is vague, by the diagnosis."""
     if not report.status.startswith("5"):
         return False
-    if gone(0, report.status):
+    if is_dead(0, report.status):
         return True
-    said, status = REPLY.search(report.diagnosis), ENHANCED.search(report.status)
-    vague = status is not None and (int(status[2]), int(status[3])) in VAGUE
-    return vague and gone(int(said[1]) if said else 0, report.diagnosis)
+    code, status = REPLY_CODE.search(report.diagnosis), STATUS_CODE.search(report.status)
+    is_vague = status is not None and (int(status[2]), int(status[3])) in VAGUE_STATUSES
+    return is_vague and is_dead(int(code[1]) if code else 0, report.diagnosis)
 
 
-def _read(raw: bytes, envelope_sender: str) -> BounceReport:
+def _parse_mail(raw: bytes, envelope_sender: str) -> BounceReport:
     try:
-        return _report(sender_checks.parsed(raw[:READ]), envelope_sender)
+        return _parse_report(mail_headers.parse_message(raw[:PARSED_BYTES]), envelope_sender)
     except Ignored:
         raise
-    except Exception as error:  # a mail that cannot be read now cannot be read later either
+    except Exception as error:  # a mail that cannot be parsed now cannot be parsed later either
         log.exception("report not read")
         raise Ignored("This mail could not be read.") from error
 
 
-def _report(message: Message, envelope_sender: str) -> BounceReport:
-    """The report in the machine-readable part of the mail, or else in the words of its text."""
-    found = list(_leaves(message, 0))
-    texts = [reply_text.text_of(part) for part in found if part.get_content_maintype() == "text"]
-    told = next((fields for fields in _fields(found, texts) if "Action" in fields), None)
-    if told:
-        status = ENHANCED.search(told.first("Status"))
-        return BounceReport(told.first("Action").casefold(), status[0] if status else "", told.first("Diagnostic-Code"))
-    if envelope_sender.strip() in ("", "<>") and POSTMASTERS.search(MailHeaders.of(message).decoded("From")):
+def _parse_report(message: Message, envelope_sender: str) -> BounceReport:
+    """Parse the machine-readable part of a report, or else the text of a mail from a mail server."""
+    parts = list(_iter_leaves(message, 0))
+    texts = [reply_text.decode_text(part) for part in parts if part.get_content_maintype() == "text"]
+    fields = next((fields for fields in _iter_fields(parts, texts) if "Action" in fields), None)
+    if fields:
+        status = STATUS_CODE.search(fields.get("Status"))
+        return BounceReport(fields.get("Action").casefold(), status[0] if status else "", fields.get("Diagnostic-Code"))
+    if envelope_sender.strip() in ("", "<>") and POSTMASTER.search(MailHeaders.from_message(message).decode("From")):
         text = "\n".join(texts)
-        said = REPLY.search(text)
-        if said and said[1].startswith("5"):
-            return BounceReport("failed", "5.0.0", " ".join(text[said.start() :][:400].split()))
+        reply = REPLY_CODE.search(text)
+        if reply and reply[1].startswith("5"):
+            return BounceReport("failed", "5.0.0", " ".join(text[reply.start() :][:400].split()))
     raise Ignored("This mail reports nothing about a letter.")
 
 
-def _fields(parts: Sequence[Message], texts: Sequence[str]) -> Iterator[MailHeaders]:
-    """What may be the fields of a report: first those for programs, then every paragraph that is written like them."""
+def _iter_fields(parts: Sequence[Message], texts: Sequence[str]) -> Iterator[MailHeaders]:
+    """Yield what may be the fields of a report: first those for programs, then each paragraph of the text."""
     for part in parts:
         blocks: Any = part.get_payload()
         if part.get_content_type() == "message/delivery-status" and isinstance(blocks, list):
-            yield from map(MailHeaders.of, blocks)
+            yield from map(MailHeaders.from_message, blocks)
     for text in texts:
-        for paragraph in PARAGRAPHS.split(text.replace("\r\n", "\n").strip()):
-            yield MailHeaders.read(paragraph.encode("utf-8", "surrogateescape"))
+        for paragraph in PARAGRAPH_BREAK.split(text.replace("\r\n", "\n").strip()):
+            yield MailHeaders.parse(paragraph.encode("utf-8", "surrogateescape"))
 
 
-def _leaves(message: Message, depth: int) -> Iterator[Message]:
+def _iter_leaves(message: Message, depth: int) -> Iterator[Message]:
+    """Yield the parts that contain no other parts."""
     if message.get_content_maintype() != "multipart":
         yield message
-    elif message.is_multipart() and depth < DEEPEST:
+    elif message.is_multipart() and depth < MAX_DEPTH:
         for part in message.get_payload():
-            yield from _leaves(part, depth + 1)  # type: ignore[arg-type]  # the parts of a multipart are messages
+            yield from _iter_leaves(part, depth + 1)  # type: ignore[arg-type]  # the parts of a multipart are messages
 
 
-def _reader(app: App, connection: Connection, number: int) -> int:
-    """The reader of the letter; None where another player has taken the seat since."""
+def _load_recipient(app: App, db: Connection, letter: int) -> int:
+    """The person the letter was sent to; raise Ignored if another player has taken the seat since."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
     joined = letters.outerjoin(seats, seat).join(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
-    wanted = select(*letters.c, people.c.id.label("reader")).select_from(joined).where(letters.c.id == number)
-    row: Any = connection.execute(wanted).one_or_none()
-    if row is None or (row.table and _changed_hands(app, row)):
+    query = select(*letters.c, people.c.id.label("recipient")).select_from(joined).where(letters.c.id == letter)
+    row: Any = db.execute(query).one_or_none()
+    if row is None or (row.table and _was_substituted(app, row)):
         raise Ignored("Whoever this letter went to does not play there any more.")
-    return int(row.reader)
+    return int(row.recipient)
 
 
-def _changed_hands(app: App, row: Any) -> bool:
-    entries = snapshots.entries(app, snapshots.look(app, row.table), row.seq + 1)
-    taken = Substituted(row.seat)
-    return any(event == taken for entry in entries for event in entry.events)
+def _was_substituted(app: App, letter: Any) -> bool:
+    """Return whether another player has taken the seat since this letter."""
+    entries = snapshots.entries(app, snapshots.look(app, letter.table), letter.seq + 1)
+    substitution = Substituted(letter.seat)
+    return any(event == substitution for entry in entries for event in entry.events)

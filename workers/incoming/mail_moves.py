@@ -45,7 +45,6 @@ Mail = Row[Any]
 QUOTED_BACK = 3  # lines of a mail without a move; more than its sender needs to know it again
 SHORT = 5  # words of an answer to an invitation; a longer line is talk
 MOST_MOVES = 20
-ELSEWHERE = -1  # stands for the entry of a letter to another seat
 AGAIN, SIT = Move("again"), Move("sit")
 CONFIRMED = Move("resign", ("yes",))
 RESIGN = Choice("resign", ((), ("yes",)))
@@ -167,7 +166,7 @@ def wants_letter(report: MailReport, mail: Mail, open_since: int | None) -> bool
 
 def read(locked: LockedTable, mail: Mail) -> Reading:
     """Play what the mail says, in order, up to the first line that fails."""
-    if mail.answers == ELSEWHERE:
+    if mail.answers == mail_reports.OTHER_LETTER:
         return Reading(locked, (mail_reports.refused("", OTHER_TABLE),), True)
     reading, lines = Reading(locked), make_decoder(tuple[str, ...]).decode(mail.lines)
     names = tuple(seat.name for seat in queries.list_seats(locked.flush(), mail.table))

@@ -14,6 +14,7 @@ from service.store.schema import mails
 from service.text.languages import Said
 from service.timing import HOUR
 
+OTHER_LETTER = -1  # the entry `mails.answers` of a mail that answers a letter to another seat
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
 
 

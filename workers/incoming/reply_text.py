@@ -1,42 +1,52 @@
-"""Reads a mail: the lines that its sender typed, without quotations, signatures and footers.
+"""Extracts the lines of a mail that its sender typed, without quotations, signatures and footers.
 
-Nothing here knows a game. In doubt a line is cut: the sender is asked again, but no move is played that nobody typed.
+In doubt a line is cut: the sender is asked again, but no move is played that the sender did not type.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from email.message import Message
+from itertools import accumulate
 from typing import Any
 
-from workers.incoming import html_text, our_letters
+from babel.messages.extract import extract_from_file
 
-LONGEST = 100_000  # characters of one part; an answer stands above what it quotes, or it quotes little
-MOST = 60  # lines that are kept; an answer of several moves and some talk has fewer than twenty
-WIDEST = 500  # characters of a line that are kept; the longest move of any game has fewer than a hundred
-DEEPEST = 12  # parts inside parts; mail programs nest at most five deep, forwarded lists a few more
-# Charsets of one byte a character: their senders are often wrong about them, so UTF-8 is tried before.
-OF_ONE_BYTE = re.compile(r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+|cp-?\d+|unknown.*|)$", re.IGNORECASE)
+from service.text.languages import LANGUAGES, translations
+from service.text.template_files import TEMPLATES
+from workers.incoming import html_text
 
-# A link to a table or a receipt: only our letters have them, in any language.
-OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
+MAX_PART_CHARS = 100_000  # an answer is above what it quotes, or it quotes little
+MAX_LINES = 60  # an answer of several moves and some talk has fewer than twenty
+MAX_LINE_CHARS = 500  # the longest move of any game has fewer than a hundred
+MAX_DEPTH = 12  # parts inside parts; mail programs nest at most five deep, forwarded lists a few more
+# Charsets of one byte a character: programs often name the wrong one, so UTF-8 is tried before.
+ONE_BYTE_CHARSET = re.compile(
+    r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+|cp-?\d+|unknown.*|)$", re.IGNORECASE
+)
+
+# A link to a table or a receipt: only letters of Depesche have them, in any language.
+LETTER_MARK = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
 # Also after initials, as The Bat quotes: "LG> "; and » or › unless a word in quotation marks begins so.
-QUOTED = re.compile(r"\s*([A-ZÀ-ÞА-Я]{1,4}>|[>|¦＞]|»(?![^«]*«)|›(?![^‹]*‹))")
-# Characters that turn the order of letters around: what they show is not what a program reads.
-TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# Words set in bold or otherwise apart, as programs write them into the text: *so*, _so_ or `so`.
+QUOTE_MARK = re.compile(r"\s*([A-ZÀ-ÞА-Я]{1,4}>|[>|¦＞]|»(?![^«]*«)|›(?![^‹]*‹))")
+# Characters that reverse the order of letters: what a person sees is not what a program reads.
+DIRECTION_MARK = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Words set in bold or otherwise marked, as programs write them into the text: *so*, _so_ or `so`.
 BOLD = re.compile(r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=\S)([^*_`]*[^*_`\s])\1(?![\w*`])")
-# Inline PGP: the signed text stands between two lines of armour, its lines beginning with a dash are escaped.
-SIGNED = re.compile(
+# Inline PGP: the text is between two lines of armour, and its lines that begin with a dash are escaped.
+PGP_TEXT = re.compile(
     r"-----BEGIN PGP SIGNED MESSAGE-----\s*\n(?:[A-Za-z-]+: [^\n]*\n)*\s*\n(.*?)(?:-----BEGIN PGP SIGNATURE-----|\Z)",
     re.DOTALL,
 )
-# The line above a quotation: it has a date or an address in it, begins with `LED` where it may be wrapped into three
-# lines, and ends with a colon. 6 to 400 characters hold the longest date, name and address seen.
-DATED = re.compile(r"[\d@]")
-LED = re.compile(r"(On|Op|Le|Am)\b", re.IGNORECASE)
+# The line above a quotation, such as "On 3 Feb 2027, Anna wrote:". It has a date or an address in it, and ends with a
+# colon. If it begins with `WRAPPED_ATTRIBUTION`, it may be wrapped into three lines. 6 to 400 characters hold the
+# longest date, name and address seen.
+DATE_OR_ADDRESS = re.compile(r"[\d@]")
+WRAPPED_ATTRIBUTION = re.compile(r"(On|Op|Le|Am)\b", re.IGNORECASE)
 ATTRIBUTION = re.compile(
     r"(On\b.{6,400}\bwrote\s?"
     r"|Op\b.{6,400}\bschreef\b.{0,300}"
@@ -51,7 +61,7 @@ ATTRIBUTION = re.compile(
 ANY_ATTRIBUTION = re.compile(r"(?=.*(\d[:.h]\d\d|\S@\S)).{6,300}[:：]$")
 YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 # A header of the quoted mail, as programs in many languages write them; three of them make a header block.
-HEADER = re.compile(
+HEADER_LABEL = re.compile(
     r"[*_]{0,2}(From|Sent|Date|To|Subject|Cc|Reply-To|Van|Verzonden|Datum|Aan|Onderwerp|Antwoord aan|De|Envoyé(?: le)?|"
     r"À|A|Objet|Répondre à|Von|Gesendet|An|Betreff|Antwort an|Enviad[oa](?: el| em)?|Para|Asunto|Fecha|Assunto|Data|"
     r"Da|Inviato|Oggetto|Od|Wysłan[oe]|Do|Temat|Odesláno|Komu|Předmět|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Dato|"
@@ -60,10 +70,10 @@ HEADER = re.compile(
     r")\s?[:：][*_]{0,2}(\s|$)",
     re.IGNORECASE,
 )
-# Any label and a colon, in a language that is not ours; they count only directly above our letter.
+# Any label and a colon, in any language; they count only directly above a letter of Depesche.
 LABEL = re.compile(r"[*_]{0,2}[^\W\d][^:]{0,30}:")
-# A rule, or the words with which Apple's programs hand a mail on.
-RULE = re.compile(
+# A rule, or the words that Apple's programs put above a forwarded mail.
+DIVIDER = re.compile(
     r"[-_=*]{5,}|-{2,} .* -{2,}$|(Begin (forwarded message|doorgestuurd bericht)|Anfang der weitergeleiteten .*|"
     r"Début du message (transféré|réexpédié)|Inizio messaggio inoltrato|Inicio del mensaje reenviado|"
     r"Início da mensagem (re)?encaminhada|Początek przekazywanej wiadomości|Začátek přeposlané zprávy|"
@@ -71,10 +81,10 @@ RULE = re.compile(
     r"Välitetty viesti alkaa|Továbbított üzenet kezdete|転送されたメッセージ)\s?[:：]",
     re.IGNORECASE,
 )
-HEADERS = 3  # labels in a row are the headers of a quoted mail; one or two may be "My move: flip"
-SIGNATURE = re.compile(r"(--|—|––|_{2,})$")
+MIN_HEADER_BLOCK = 3  # labels in a row are the headers of a quoted mail; one or two may be "My move: flip"
+SIGNATURE_LINE = re.compile(r"(--|—|––|_{2,})$")
 # Lines that phones and virus scanners add below a text.
-DEVICE = re.compile(
+DEVICE_LINE = re.compile(
     r"(Sent (from|via|with|using)\b|Get Outlook for|Verstuurd (vanaf|met|via|vanuit)|Verzonden (vanaf|via|met|vanuit)|"
     r"Outlook voor .* downloaden|Download Outlook|Envoyé (de|depuis|à partir|avec|via)\b|Télécharg\w+ Outlook|"
     r"(Von|Mit|Aus) .{2,60} gesendet|Gesendet (von|mit|über|aus|via)\b|Holen Sie sich Outlook|"
@@ -84,165 +94,201 @@ DEVICE = re.compile(
     r"Virus-?free|Virenfrei|Virusvrij|Sans virus)",
     re.IGNORECASE,
 )
-# Footers of companies; the first kind is a long line, for a short one may be talk about a confidential matter.
+# Footers of companies. The first kind has to be a long line: a short one may be talk about a confidential matter.
 FOOTER = re.compile(
     r"(?=.{60}).*\b(confidential|vertrouwelijk|confidentiel|vertraulich|intended recipient|geadresseerde|destinataire|"
     r"confidencia[li]|riservat|destinat[aá]rio|poufn|adresat|důvěrn|konfidentiell|fortrolig|luottamuksel|конфиденциальн)"
     r"|disclaimer\b|.*gescannt? .*viren|.*checked for viruses",
     re.IGNORECASE,
 )
+PLACEHOLDER = re.compile(r"%\(\w+\)s")
+# A shorter sentence of a letter may be an answer: "resign yes", "abandonner oui". With punctuation at its end, it may
+# be shorter.
+MIN_SENTENCE_CHARS, MIN_PUNCTUATED_CHARS = 15, 10
+JINJA_OPTIONS = {"trim_blocks": "true", "lstrip_blocks": "true", "extensions": "jinja2.ext.do"}
 
 
-def own_lines(message: Message) -> tuple[str, ...]:
-    """What the sender typed, line by line, without empty lines."""
-    lines = _above_our_letter([line for line in _of(message, 0) if line])
-    return tuple(line[:WIDEST] for line in lines[:MOST])
+def list_own_lines(message: Message) -> tuple[str, ...]:
+    """Return the lines that the sender typed, without empty ones."""
+    lines = _cut_at_letter([line for line in _iter_part_lines(message, 0) if line])
+    return tuple(line[:MAX_LINE_CHARS] for line in lines[:MAX_LINES])
 
 
-def _above_our_letter(lines: list[str]) -> list[str]:
-    """The lines before a letter of ours that is quoted without any mark; in a language unknown to us, the first."""
-    place = our_letters.begins_at(lines)
-    if place is None:
-        return lines[:1] if any(OUR_LETTER.search(line) for line in lines) else lines
-    labels = place
+def _cut_at_letter(lines: list[str]) -> list[str]:
+    """Return the lines above a letter of Depesche that is quoted without marks.
+
+    If there is only a link or a receipt, the letter is in an unknown language, and only the first line is returned.
+    """
+    start = find_letter(lines)
+    if start is None:
+        return lines[:1] if any(LETTER_MARK.search(line) for line in lines) else lines
+    labels = start
     while labels and LABEL.match(lines[labels - 1]):
         labels -= 1
-    return lines[: labels if place - labels >= HEADERS else place]
+    return lines[: labels if start - labels >= MIN_HEADER_BLOCK else start]
 
 
-def _of(part: Message, depth: int) -> Iterator[str]:
-    """The lines of a part: of its first form that has any, where it comes in several."""
+def find_letter(lines: Sequence[str]) -> int | None:
+    """Return the first line with a sentence of a letter of Depesche, also if a mail program wrapped it."""
+    folded = [line.casefold() for line in lines]
+    text = " ".join(folded)
+    places = [place for sentence in _list_letter_sentences() if (place := text.find(sentence)) >= 0]
+    return bisect_right(list(accumulate(len(line) + 1 for line in folded)), min(places)) if places else None
+
+
+@functools.cache
+def _list_letter_sentences() -> tuple[str, ...]:
+    """The longest fixed part of each sentence of each letter, in every language."""
+    parts = {max(PLACEHOLDER.split(message), key=len).strip() for message in _iter_letter_messages()} - {""}
+    return tuple(
+        part
+        for part in sorted(parts)
+        if len(part) >= (MIN_PUNCTUATED_CHARS if part[-1] in ".:!?" else MIN_SENTENCE_CHARS)
+    )
+
+
+def _iter_letter_messages() -> Iterator[str]:
+    """Yield each message of the templates of letters, in every language."""
+    for path in sorted((TEMPLATES / "mail").iterdir()):
+        for _, message, _, _ in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA_OPTIONS):
+            for one in (message,) if isinstance(message, str) else message:
+                yield from (" ".join(translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
+
+
+def _iter_part_lines(part: Message, depth: int) -> Iterator[str]:
+    """Yield the lines of a part. Of several alternatives the first with any line counts."""
     kind = part.get_content_type()
-    file = part.get_content_disposition() == "attachment" or (depth and part.get_filename())
-    if depth > DEEPEST or file or kind.startswith("message/"):
+    is_file = part.get_content_disposition() == "attachment" or (depth and part.get_filename())
+    if depth > MAX_DEPTH or is_file or kind.startswith("message/"):
         return
     if part.is_multipart():
-        for form in _forms(part):
-            lines = list(_of(form, depth + 1))
+        for child in _list_children(part):
+            lines = list(_iter_part_lines(child, depth + 1))
             yield from lines
             if lines and kind == "multipart/alternative":
                 return
     elif kind == "text/plain":
-        yield from unquoted(_flowed(part, text_of(part)))
+        yield from iter_unquoted(_join_flowed(part, decode_text(part)))
     elif kind == "text/html":
-        yield from unquoted(html_text.extract_text(text_of(part)))
+        yield from iter_unquoted(html_text.extract_text(decode_text(part)))
 
 
-def _forms(part: Message) -> list[Message]:
-    """The parts to read: plain text before any other form of it, and of a page with pictures only the page."""
+def _list_children(part: Message) -> list[Message]:
+    """The parts to read: plain text before its alternatives, and of a page with pictures only the page."""
     payload: Any = part.get_payload()
-    forms = [form for form in payload if isinstance(form, Message)]
+    children = [child for child in payload if isinstance(child, Message)]
     if part.get_content_type() == "multipart/related":
-        return forms[:1]
+        return children[:1]
     if part.get_content_type() == "multipart/alternative":
-        return sorted(forms, key=lambda form: form.get_content_type() != "text/plain")
-    return forms
+        return sorted(children, key=lambda child: child.get_content_type() != "text/plain")
+    return children
 
 
-def text_of(part: Message) -> str:
-    """The text of a part, whatever its sender believes its letters to be coded in."""
+def decode_text(part: Message) -> str:
+    """Decode the text of a part, also if it names a wrong charset."""
     payload = part.get_payload(decode=True)
-    raw = payload[: 4 * LONGEST] if isinstance(payload, bytes) else b""
+    raw = payload[: 4 * MAX_PART_CHARS] if isinstance(payload, bytes) else b""
     named = (part.get_content_charset() or "").strip()
-    codes = ("utf-8", named, "cp1252") if OF_ONE_BYTE.match(named) else (named, "utf-8", "cp1252")
-    for code in codes:
+    charsets = ("utf-8", named, "cp1252") if ONE_BYTE_CHARSET.match(named) else (named, "utf-8", "cp1252")
+    for charset in charsets:
         try:
-            return raw.decode(code or "utf-8")[:LONGEST]
+            return raw.decode(charset or "utf-8")[:MAX_PART_CHARS]
         except (LookupError, ValueError):
             continue
-    return raw.decode("latin-1")[:LONGEST]
+    return raw.decode("latin-1")[:MAX_PART_CHARS]
 
 
-def _flowed(part: Message, text: str) -> str:
-    """Lines that were broken only to be sent, whole again (RFC 3676)."""
+def _join_flowed(part: Message, text: str) -> str:
+    """Join lines that were broken only for sending (RFC 3676)."""
     if str(part.get_param("format", "")).casefold() != "flowed":
         return text
     delsp = str(part.get_param("delsp", "")).casefold() == "yes"
-    whole: list[str] = []
-    open_end = False
+    lines: list[str] = []
+    continues = False
     for broken in text.splitlines():
         line = broken.removeprefix(" ")
-        quoted = QUOTED.match(line) is not None
-        if open_end and not quoted and line != "-- ":
-            whole[-1] = (whole[-1][:-1] if delsp else whole[-1]) + line
+        quoted = QUOTE_MARK.match(line) is not None
+        if continues and not quoted and line != "-- ":
+            lines[-1] = (lines[-1][:-1] if delsp else lines[-1]) + line
         else:
-            whole.append(line)
-        open_end = line.endswith(" ") and not quoted and line != "-- "
-    return "\n".join(whole)
+            lines.append(line)
+        continues = line.endswith(" ") and not quoted and line != "-- "
+    return "\n".join(lines)
 
 
-def unquoted(text: str) -> Iterator[str]:
-    """The lines of a text that are neither quoted nor introduce a quotation, nor a signature or a footer."""
-    signed = SIGNED.search(text)
-    if signed:
-        text = re.sub(r"^- ", "", signed[1], flags=re.MULTILINE)
-    lines = [_clean(line) for line in text.splitlines()]
+def iter_unquoted(text: str) -> Iterator[str]:
+    """Yield the lines of a text without quotations, the words above them, signatures and footers."""
+    pgp_text = PGP_TEXT.search(text)
+    if pgp_text:
+        text = re.sub(r"^- ", "", pgp_text[1], flags=re.MULTILINE)
+    lines = [_clean_line(line) for line in text.splitlines()]
     place = 0
     while place < len(lines):
         line = lines[place]
-        after = _said_about_the_quoted(lines, place)
-        if after:
-            if not _quote_follows(lines, after):
+        end = _find_end_of_attribution(lines, place)
+        if end:
+            if not _is_quote_next(lines, end):
                 return
-            place = after
+            place = end
             continue
-        if SIGNATURE.match(line):
-            place = _next_quote(lines, place)
+        if SIGNATURE_LINE.match(line):
+            place = _find_next_quote(lines, place)
             continue
         if FOOTER.match(line):
             return
-        if line and not QUOTED.match(line) and not DEVICE.match(line):
+        if line and not QUOTE_MARK.match(line) and not DEVICE_LINE.match(line):
             yield BOLD.sub(r"\2", line)
         place += 1
 
 
-def _said_about_the_quoted(lines: list[str], place: int) -> int:
-    """Where the words that introduce a quotation end, if they begin here; 0 where they do not."""
-    if RULE.match(lines[place]):
+def _find_end_of_attribution(lines: list[str], place: int) -> int:
+    """Return where the words above a quotation end if they begin at this place; otherwise 0."""
+    if DIVIDER.match(lines[place]):
         return place + 1
-    if sum(bool(HEADER.match(line)) for line in lines[place : place + 6]) >= HEADERS and HEADER.match(lines[place]):
+    labels = sum(bool(HEADER_LABEL.match(line)) for line in lines[place : place + 6])
+    if labels >= MIN_HEADER_BLOCK and HEADER_LABEL.match(lines[place]):
         return next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
-    if not DATED.search(lines[place]):
+    if not DATE_OR_ADDRESS.search(lines[place]):
         return 0
-    for size in (1, 2, 3) if LED.match(lines[place]) else (1,):
+    for size in (1, 2, 3) if WRAPPED_ATTRIBUTION.match(lines[place]) else (1,):
         wrapped = lines[place : place + size]
-        if not all(wrapped) or any(map(QUOTED.match, wrapped)):
+        if not all(wrapped) or any(map(QUOTE_MARK.match, wrapped)):
             return 0
         if ATTRIBUTION.match(" ".join(wrapped)[:700]):
             return place + size
-    return _in_any_language(lines, place)
+    return _find_end_in_any_language(lines, place)
 
 
-def _in_any_language(lines: list[str], place: int) -> int:
-    """Where such words end in a language that is not ours: only directly above what is marked as quoted."""
+def _find_end_in_any_language(lines: list[str], place: int) -> int:
+    """The same for words in any language; they count only directly above lines that are marked as quoted."""
     for size in (1, 2) if YEAR.search(lines[place]) else (1,):
-        said = " ".join(lines[place : place + size])
-        if all(lines[place : place + size]) and ANY_ATTRIBUTION.match(said) and _quote_follows(lines, place + size):
+        text = " ".join(lines[place : place + size])
+        if all(lines[place : place + size]) and ANY_ATTRIBUTION.match(text) and _is_quote_next(lines, place + size):
             return place + size
     return 0
 
 
-def _quote_follows(lines: list[str], place: int) -> bool:
-    """Whether the next line with anything in it is marked as quoted, so that more may follow below."""
-    return bool(QUOTED.match(next((line for line in lines[place:] if line), "")))
+def _is_quote_next(lines: list[str], place: int) -> bool:
+    """Return whether the next line that is not empty is marked as quoted; then the sender may go on below it."""
+    return bool(QUOTE_MARK.match(next((line for line in lines[place:] if line), "")))
 
 
-def _next_quote(lines: list[str], place: int) -> int:
-    """The first line from here on that is quoted, or says that what follows is."""
+def _find_next_quote(lines: list[str], place: int) -> int:
+    """Return the first later line that is quoted or is above a quotation; the number of lines if there is none."""
     for at in range(place + 1, len(lines)):
-        if QUOTED.match(lines[at]) or _said_about_the_quoted(lines, at):
+        if QUOTE_MARK.match(lines[at]) or _find_end_of_attribution(lines, at):
             return at
     return len(lines)
 
 
-def _clean(line: str) -> str:
-    """Without control and invisible characters, composed, one blank between words; empty where its order is turned."""
-    if TURNING.search(line):
+def _clean_line(line: str) -> str:
+    """Normalize a line: composed letters, single blanks, no invisible characters; empty if its order is reversed."""
+    if DIRECTION_MARK.search(line):
         return ""
-    composed = unicodedata.normalize("NFC", line[: 4 * WIDEST])
-    shown = "".join(
+    composed = unicodedata.normalize("NFC", line[: 4 * MAX_LINE_CHARS])
+    visible = "".join(
         " " if unicodedata.category(letter) in ("Cc", "Zs") else letter
         for letter in composed
         if unicodedata.category(letter) not in ("Cf", "Cs", "Co", "Cn")
     )
-    return " ".join(shown.split())
+    return " ".join(visible.split())

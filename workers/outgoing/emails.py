@@ -197,7 +197,7 @@ def dead_address_reply(refusal: Refusal) -> str:
     if isinstance(refusal, smtplib.SMTPDataError):
         return ""
     replies = [(code, text.decode("utf-8", "replace")) for code, text in refusal.recipients.values()]
-    return " ".join(f"{code} {text}" for code, text in replies if bounce_reports.gone(code, text))
+    return " ".join(f"{code} {text}" for code, text in replies if bounce_reports.is_dead(code, text))
 
 
 def send_test_letter(settings: Settings, address: str) -> Delivery:

@@ -541,7 +541,7 @@ def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")
-    inbox.take(strict.app, mail.as_bytes(), to, "clara@example.org")
+    inbox.process_mail(strict.app, mail.as_bytes(), to, "clara@example.org")
     with strict.app.store.reading() as connection:
         assert is_confirmed(connection, person(strict, "clara@example.org"))
 

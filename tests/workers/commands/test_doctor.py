@@ -154,7 +154,7 @@ def test_a_disk_is_measured(app: App, monkeypatch: pytest.MonkeyPatch, free: int
 
 
 def test_the_ear_for_answers_is_asked(app: App) -> None:
-    ear = inbox.lmtp(app, "127.0.0.1", servers.free_port())
+    ear = inbox.make_lmtp_server(app, "127.0.0.1", servers.free_port())
     ear.start()
     (finding,) = checkups._check_inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
     assert finding.verdict == "well"

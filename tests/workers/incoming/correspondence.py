@@ -117,7 +117,7 @@ def play(app: App, sink: Sink, people: list[Correspondent], most: int) -> int:
         number += 1
         reader = next(one for one in people if one.address in str(letter["To"]))
         if words := reader.answer(letter):
-            inbox.take(app, _reply(letter, reader, words).as_bytes(), str(letter["Reply-To"]), reader.address)
+            inbox.process_mail(app, _reply(letter, reader, words).as_bytes(), str(letter["Reply-To"]), reader.address)
             mail_moves.run()
             app.now.advance(60)  # type: ignore[attr-defined]  # a clock of the tests
     return number

@@ -158,7 +158,7 @@ def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: App, sm
 def listening(app: App) -> Iterator[smtplib.LMTP]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = inbox.lmtp(app, "127.0.0.1", port)
+    server = inbox.make_lmtp_server(app, "127.0.0.1", port)
     server.start()
     try:
         with smtplib.LMTP("127.0.0.1", port) as client:
@@ -172,7 +172,7 @@ def come_back(app: App, sample: str, number: int = 0, recipient: str = "") -> li
     address = recipient or f"{app.links.bounce(number or rows(app)[0].id)}@localhost"
     sender = "anna@example.org" if sample in ("vacation", "words_alone") else ""
     with capture_logs() as logs:
-        assert inbox.received(app, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.TAKEN
+        assert inbox.receive(app, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.ACCEPTED
     return [str(log.get("why", "")) for log in logs]
 
 
@@ -246,13 +246,13 @@ def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app:
             raw = bytearray(sample.read_bytes())
             at = random.randrange(len(raw))
             raw[at : at + random.randrange(300)] = random.choice([b"", b"\x00\xff" * 9, b"\n\n", b"--=_x\n", b"(" * 90])
-            assert inbox.received(app, bytes(raw), address, "") == inbox.TAKEN
+            assert inbox.receive(app, bytes(raw), address, "") == inbox.ACCEPTED
 
 
 def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> None:
     apps.open_table(app)
     deep = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(200))
-    assert inbox.received(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.TAKEN
+    assert inbox.receive(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.ACCEPTED
     assert person(app).bounced_at is None
 
 
@@ -301,7 +301,7 @@ def answer(app: App, place: Place) -> None:
     message["From"], message["Message-ID"] = access.owner(app, place), "<one@example.org>"
     message.set_content("help")
     address = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
-    assert inbox.take(app, message.as_bytes(), address, "anna@example.org") is not None
+    assert inbox.process_mail(app, message.as_bytes(), address, "anna@example.org") is not None
 
 
 @pytest.mark.parametrize(
@@ -319,4 +319,4 @@ def answer(app: App, place: Place) -> None:
     ],
 )
 def test_an_answer_of_a_mail_server_is_read_for_what_it_means(code: int, said: str, lost: bool) -> None:
-    assert bounce_reports.gone(code, said) is lost
+    assert bounce_reports.is_dead(code, said) is lost

@@ -52,7 +52,7 @@ def moved(app: App) -> list[str]:
 def handed_over(app: App, client: smtplib.SMTP, mail: Written, by_imap: bool) -> None:
     """The mail on its way in: by LMTP in a conversation, or as it is fetched from a mailbox."""
     if by_imap:
-        mailbox_polling.hand_on(app, mail.raw.replace(b"To: ", f"Delivered-To: {mail.to}\nTo: ".encode(), 1))
+        mailbox_polling.receive_mail(app, mail.raw.replace(b"To: ", f"Delivered-To: {mail.to}\nTo: ".encode(), 1))
     else:
         client.sendmail(mail.sender, [mail.to], mail.raw.replace(b"\n", b"\r\n"))
     mail_moves.run()

@@ -45,7 +45,7 @@ def turn(app: App, number: int) -> Place:
 def heard(app: App, mail: Written) -> list[str]:
     """The moves that a mail makes."""
     before = len(moved(app))
-    mailbox_polling.hand_on(app, f"Delivered-To: {mail.to}\n".encode() + mail.raw)
+    mailbox_polling.receive_mail(app, f"Delivered-To: {mail.to}\n".encode() + mail.raw)
     mail_moves.run()
     return moved(app)[before:]
 
@@ -102,7 +102,7 @@ def test_a_move_in_a_file_that_is_shown_below_the_text_is_not_played(app: App) -
 @pytest.mark.parametrize("line", ["<a@a>" * 140, "1 " + "<" * 350 + "@" * 345, "1" + "<@" * 345 + ":"])
 def test_a_mail_of_addresses_without_end_costs_little(line: str) -> None:
     began = time.process_time()
-    assert len(list(reply_text.unquoted("\n".join([line] * 60)))) <= 60
+    assert len(list(reply_text.iter_unquoted("\n".join([line] * 60)))) <= 60
     assert time.process_time() - began < 0.5
 
 

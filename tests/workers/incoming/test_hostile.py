@@ -23,7 +23,7 @@ from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
-from workers.incoming import bounce_reports, inbox, mail_moves, mailbox_polling, sender_checks
+from workers.incoming import bounce_reports, inbox, mail_headers, mail_moves, mailbox_polling
 
 CHARSETS = (
     "utf-8",
@@ -169,9 +169,9 @@ class Table:
         self.number += 1
         raw = letter.raw.replace(b"NUMBER", str(self.number).encode(), 1)
         if self.number % 2:
-            mailbox_polling.hand_on(self.app, f"Delivered-To: {self.address}\n".encode() + raw)
+            mailbox_polling.receive_mail(self.app, f"Delivered-To: {self.address}\n".encode() + raw)
         else:
-            assert inbox.received(self.app, raw, self.address, "anna@example.org") == inbox.TAKEN
+            assert inbox.receive(self.app, raw, self.address, "anna@example.org") == inbox.ACCEPTED
         mail_moves.run()
         if snapshots.look(self.app, self.place.table).table.length != self.length:
             self.lay()
@@ -219,12 +219,12 @@ def test_ten_thousand_hostile_mails_break_nothing_and_move_nothing():
 def test_parts_within_parts_are_counted_before_anything_is_parsed() -> None:
     layers = "".join(f"Content-Type: multipart/mixed;\n boundary=b{depth}\n\n--b{depth}\n" for depth in range(3_000))
     begun = time.monotonic()
-    with pytest.raises(sender_checks.Ignored, match="parts within parts"):
-        sender_checks.parsed(f"From: a@example.org\n{layers}".encode())
+    with pytest.raises(mail_headers.Ignored, match="parts within parts"):
+        mail_headers.parse_message(f"From: a@example.org\n{layers}".encode())
     assert time.monotonic() - begun < 1
 
 
-@pytest.mark.parametrize("pattern", [inbox.TO, bounce_reports.ADDRESS])
+@pytest.mark.parametrize("pattern", [inbox.ANSWER_ADDRESS, bounce_reports.BOUNCE_ADDRESS])
 def test_an_address_of_ours_has_no_letters_that_only_look_like_ours(pattern: re.Pattern[str]) -> None:
     assert pattern.match("play+abc.0.xyz@h") or pattern.match("bounce+1.xyz@h")
     assert not pattern.match("play+abc.0.\u017fyz@h")

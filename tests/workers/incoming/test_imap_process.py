@@ -91,16 +91,16 @@ def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
 ) -> None:
     with fetching(tmp_path, migrated_postgres_url, redis_url, idle) as found:
         app, mailbox = found.app, found.mailbox
-        with mailbox_polling.opened(app.settings) as opened:
-            assert mailbox_polling.tells(opened.box) is idle
+        with mailbox_polling.open_mailbox(app.settings) as opened:
+            assert mailbox_polling.supports_idle(opened.box) is idle
         place, move = apps.find_move(app, found.places)
         mailbox.put(answer(app, place, move))
-        eventually(lambda: played(app) == [move], SOON if idle else SOON + mailbox_polling.EVERY)
+        eventually(lambda: played(app) == [move], SOON if idle else SOON + mailbox_polling.POLL_S)
         other, second = apps.find_move(app, found.places)
         began = time.monotonic()
         mailbox.put(answer(app, other, second, 2))
-        eventually(lambda: played(app) == [move, second], SOON if idle else SOON + mailbox_polling.EVERY)
-        assert not idle or time.monotonic() - began < mailbox_polling.IDLE
+        eventually(lambda: played(app) == [move, second], SOON if idle else SOON + mailbox_polling.POLL_S)
+        assert not idle or time.monotonic() - began < mailbox_polling.MAX_IDLE_S
         assert stored(app) == 2
 
 
@@ -144,11 +144,11 @@ def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing
         eventually(lambda: played(app) == [move], SOON)
         mailbox.stop()
         eventually(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON)
-        time.sleep(mailbox_polling.FIRST_PAUSE)
+        time.sleep(mailbox_polling.FIRST_PAUSE_S)
         mailbox.start()
         other, second = apps.find_move(app, found.places)
         mailbox.put(answer(app, other, second, 2))
-        eventually(lambda: played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE + SOON)
+        eventually(lambda: played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE_S + SOON)
         # A server that is slow to stop is reached once more meanwhile, which is another outage.
         told = re.findall(r"mailbox (not reached|reached again)", found.imap.log.read_text())
         assert told == ["not reached", "reached again"] * (len(told) // 2)

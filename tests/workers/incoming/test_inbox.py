@@ -37,7 +37,7 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
 def listening(app: App, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = (inbox.lmtp if by_lmtp else inbox.smtp)(app, "127.0.0.1", port)
+    server = (inbox.make_lmtp_server if by_lmtp else inbox.make_smtp_server)(app, "127.0.0.1", port)
     server.start()
     try:
         with (smtplib.LMTP if by_lmtp else smtplib.SMTP)("127.0.0.1", port) as client:
@@ -73,7 +73,7 @@ def posted(app: App, place: Place, *lines: str, **headers: str) -> None:
     """The same without a conversation."""
     count = str(len(rows(app, mails)))
     message = answer(app, place, "\n".join(lines), **{"Message_ID": f"<{count}@example.org>", **headers})
-    inbox.take(app, message.as_bytes(), address(app, place), "somebody@example.org")
+    inbox.process_mail(app, message.as_bytes(), address(app, place), "somebody@example.org")
     mail_moves.run()
 
 
@@ -387,7 +387,7 @@ def test_a_forged_address_is_nobodys(app):
         f"play+{place.table}.99999999999999999999.x@h",
         right.replace(f".{place.seat}.", f".{1 - place.seat}."),
     ):
-        assert inbox.take(app, message.as_bytes(), wrong, "anna@example.org") is None
+        assert inbox.process_mail(app, message.as_bytes(), wrong, "anna@example.org") is None
     assert rows(app, mails) == []
 
 
@@ -446,7 +446,7 @@ def test_where_the_host_asks_for_it_the_sender_has_to_be_proven(app, results, pr
     message = answer(app, place, move)
     raw = f"Authentication-Results: {results}\n".encode() + message.as_bytes()
     raw = raw if results else message.as_bytes()
-    inbox.take(app, raw, address(app, place), "somebody@example.org")
+    inbox.process_mail(app, raw, address(app, place), "somebody@example.org")
     mail_moves.run()
     assert handed_in(app) == ([move] if proven else [])
 
@@ -456,7 +456,7 @@ def test_only_the_topmost_word_of_the_trusted_host_counts(app):
     place, _, move = start(app)
     below = f"Authentication-Results: {PROVEN}\n".encode() + answer(app, place, move).as_bytes()
     raw = b"Authentication-Results: relay.example; none\nAuthentication-Results: mx.games.example; none\n" + below
-    inbox.take(app, raw, address(app, place), "somebody@example.org")
+    inbox.process_mail(app, raw, address(app, place), "somebody@example.org")
     assert rows(app, mails) == []
 
 
@@ -473,7 +473,7 @@ def broken(*_: object) -> None:
 
 def test_a_mail_that_cannot_be_read_is_not_offered_again(app, monkeypatch):
     place, _, move = start(app)
-    monkeypatch.setattr(inbox.reply_text, "own_lines", broken)
+    monkeypatch.setattr(inbox.reply_text, "list_own_lines", broken)
     sent(app, answer(app, place, move))
     assert rows(app, mails) == []
 
@@ -489,7 +489,7 @@ def test_a_fault_of_ours_changes_nothing_and_is_told(app, monkeypatch):
 
 def test_the_clock_rings_for_a_mail_that_waits(app, monkeypatch):
     place, _, move = start(app)
-    inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "anna@example.org")
+    inbox.process_mail(app, answer(app, place, move).as_bytes(), address(app, place), "anna@example.org")
     rung: list[str] = []
     monkeypatch.setattr(app.wakeups, "wake", rung.append)
     timekeeping.ring(app)

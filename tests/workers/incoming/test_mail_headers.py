@@ -9,31 +9,31 @@ import pytest
 
 from service.settings import Settings
 from workers import incoming
-from workers.incoming import mail_headers, mailbox_polling, sender_checks
+from workers.incoming import mail_headers, mailbox_polling
 from workers.incoming.mail_headers import MailHeaders
 
 TURN = "<0123456789abcdef.12.0.turn@games.example>"
 TO = "play+ab12.0.xyz@games.example"
 
 
-def read(*lines: str, code: str = "utf-8") -> MailHeaders:
-    return MailHeaders.read("\r\n".join((*lines, "", "X-Body: not a header")).encode(code))
+def parse(*lines: str, code: str = "utf-8") -> MailHeaders:
+    return MailHeaders.parse("\r\n".join((*lines, "", "X-Body: not a header")).encode(code))
 
 
 def test_a_header_is_one_line_however_it_was_folded_and_whatever_case_its_name_has() -> None:
-    headers = read("SUBJECT: Re: a game", "\tof many", "  letters", "X-Twice: 1", "x-twice: 2")
-    assert headers.first("Subject") == "Re: a game of many letters"
-    assert headers.every("X-TWICE") == ("1", "2")
+    headers = parse("SUBJECT: Re: a game", "\tof many", "  letters", "X-Twice: 1", "x-twice: 2")
+    assert headers.get("Subject") == "Re: a game of many letters"
+    assert headers.list_values("X-TWICE") == ("1", "2")
     assert "x-twice" in headers
     assert "X-Body" not in headers
-    assert headers.first("X-Body") == ""
+    assert headers.get("X-Body") == ""
 
 
 @pytest.mark.parametrize("code", ["utf-8", "latin-1"])
 def test_an_absence_that_was_sent_without_encoding_is_one_all_the_same(code: str) -> None:
-    headers = read("From: a@example.org", "Subject: Réponse automatique : Kurier", code=code)
-    with pytest.raises(sender_checks.Ignored, match="automatic reply"):
-        sender_checks.refuse_machines(headers, "a@example.org")
+    headers = parse("From: a@example.org", "Subject: Réponse automatique : Kurier", code=code)
+    with pytest.raises(mail_headers.Ignored, match="automatic reply"):
+        mail_headers.refuse_automatic(headers, "a@example.org")
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_an_absence_that_was_sent_without_encoding_is_one_all_the_same(code: str
     ],
 )
 def test_the_letter_that_is_answered_is_found_in_every_shape_of_its_headers(lines: tuple[str, ...]) -> None:
-    assert TURN in read(*lines).answered()
+    assert TURN in parse(*lines).iter_answered_ids()
 
 
 def test_of_several_letters_the_nearest_is_answered() -> None:
     older = TURN.replace(".12.", ".7.")
-    assert next(read(f"References: {older} {TURN}").answered()) == TURN
-    assert next(read(f"In-Reply-To: {older}", f"References: {older} {TURN}").answered()) == older
+    assert next(parse(f"References: {older} {TURN}").iter_answered_ids()) == TURN
+    assert next(parse(f"In-Reply-To: {older}", f"References: {older} {TURN}").iter_answered_ids()) == older
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_of_several_letters_the_nearest_is_answered() -> None:
     ],
 )
 def test_the_seat_is_found_among_all_whom_a_mail_is_for(line: str) -> None:
-    assert mailbox_polling.recipients(read(line), b"") == (TO.lower().removesuffix("games.example"),)
+    assert mailbox_polling.find_recipients(parse(line), b"") == (TO.lower().removesuffix("games.example"),)
 
 
 @pytest.mark.parametrize(
@@ -80,19 +80,22 @@ def test_the_seat_is_found_among_all_whom_a_mail_is_for(line: str) -> None:
     ],
 )
 def test_a_mail_of_two_senders_or_none_is_from_nobody(lines: tuple[str, ...]) -> None:
-    with pytest.raises(sender_checks.Ignored, match="exactly one sender"):
-        sender_checks.sender(read(*lines))
+    with pytest.raises(mail_headers.Ignored, match="exactly one sender"):
+        mail_headers.find_sender(parse(*lines))
 
 
 def test_an_encoded_name_is_no_address() -> None:
-    assert sender_checks.sender(read("From: =?utf-8?q?anna=40example.org=2C?= <eve@example.org>")) == "eve@example.org"
+    assert (
+        mail_headers.find_sender(parse("From: =?utf-8?q?anna=40example.org=2C?= <eve@example.org>"))
+        == "eve@example.org"
+    )
 
 
 @pytest.mark.parametrize("lines", [("Return-Path: < >",), ("Content-Type: Multipart/Report ; report-type=x",)])
 def test_a_report_of_a_mail_server_is_known_by_its_form(lines: tuple[str, ...]) -> None:
-    assert read(*lines).is_report()
-    with pytest.raises(sender_checks.Ignored, match="mail servers"):
-        sender_checks.refuse_machines(read(*lines), "a@example.org")
+    assert parse(*lines).is_report()
+    with pytest.raises(mail_headers.Ignored, match="mail servers"):
+        mail_headers.refuse_automatic(parse(*lines), "a@example.org")
 
 
 def test_a_letter_of_ours_is_known_by_its_id_although_that_is_folded_and_encoded() -> None:
@@ -101,21 +104,22 @@ def test_a_letter_of_ours_is_known_by_its_id_although_that_is_folded_and_encoded
         f"Message-ID:\r\n {TURN}",
         "Message-ID: =?utf-8?q?=3C0123456789abcdef=2E0=2Etable=40games=2Eexample=3E?=",
     ):
-        with pytest.raises(sender_checks.Ignored, match="of our own"):
-            sender_checks.refuse_loops(read(line), ours)
+        with pytest.raises(mail_headers.Ignored, match="of our own"):
+            mail_headers.refuse_own_letters(parse(line), ours)
 
 
 def test_headers_without_end_are_cut_and_cost_little() -> None:
-    headers = read(f"Subject: {'=?utf-8?q?x?= ' * 50_000}", f"From: {'(' * 100_000}", f"References: {TURN * 50_000}")
-    assert len(headers.first("References")) == mail_headers.LONGEST
-    assert len(headers.decoded("Subject")) <= mail_headers.LONGEST
-    assert headers.senders() == ()
-    assert headers.envelope_sender() == ""
-    assert len(list(headers.answered())) < mail_headers.LONGEST
+    headers = parse(f"Subject: {'=?utf-8?q?x?= ' * 50_000}", f"From: {'(' * 100_000}", f"References: {TURN * 50_000}")
+    assert len(headers.get("References")) == mail_headers.MAX_HEADER_CHARS
+    assert len(headers.decode("Subject")) <= mail_headers.MAX_HEADER_CHARS
+    with pytest.raises(mail_headers.Ignored, match="exactly one sender"):
+        mail_headers.find_sender(headers)
+    assert headers.find_envelope_sender() == ""
+    assert len(list(headers.iter_answered_ids())) < mail_headers.MAX_HEADER_CHARS
 
 
-def test_nobody_else_reads_headers() -> None:
-    """The parser of headers stands in one module; of a body's parts every reader asks only form and code."""
+def test_no_other_module_parses_headers() -> None:
+    """Headers are parsed in one module; other modules ask a part of a body only for its type and charset."""
     for path in sorted(Path(incoming.__file__).parent.glob("*.py")):
         if path.name != Path(mail_headers.__file__).name:
             names = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}

@@ -50,7 +50,7 @@ def test_a_reply_to_all_moves_at_the_table_whose_letter_it_answers(app: App) -> 
     message = answer(app, one, move, In_Reply_To=written_to(app, one))
     lengths = [apps.count_entries(app, place) for place in (one, other)]
     for place in (one, other):
-        inbox.take(app, message.as_bytes(), address(app, place), "somebody@example.org")
+        inbox.process_mail(app, message.as_bytes(), address(app, place), "somebody@example.org")
         mail_moves.run()
     assert [apps.count_entries(app, place) for place in (one, other)] == [lengths[0] + 1, lengths[1]]
     assert handed_in(app) == [move]

@@ -29,7 +29,7 @@ from tests import apps, servers
 from tests.apps import FakeTime
 from tests.servers import Sink
 from workers.embedded import embedded
-from workers.incoming import mail_moves, mailbox_polling, sender_checks
+from workers.incoming import mail_headers, mail_moves, mailbox_polling
 from workers.incoming.mail_headers import MailHeaders
 from workers.outgoing import pictures, post
 from workers.outgoing.letter_kinds import LetterRequest
@@ -91,7 +91,7 @@ def app_with(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, **others: Any) -
 @pytest.fixture
 def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE", 0.2)
+    monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE_S", 0.2)
     clock.at = int(time.time())  # as in the mailbox, which the first look asks for the mails of the last days
     with app_with(tmp_path, clock, mailbox) as app:
         yield app
@@ -120,8 +120,8 @@ def answer(app: App, place: Place, body: str, number: int = 1) -> EmailMessage:
 
 def look(app: App) -> None:
     """One look into the mailbox, and all mails played."""
-    with mailbox_polling.opened(app.settings) as found:
-        mailbox_polling.collect(app, found)
+    with mailbox_polling.open_mailbox(app.settings) as found:
+        mailbox_polling.fetch_new(app, found)
     mail_moves.run()
 
 
@@ -174,7 +174,7 @@ def test_a_process_that_ends_before_its_note_plays_nothing_twice(
     place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
     with monkeypatch.context() as cut:
-        cut.setattr(mailbox_polling, "_note", lambda *_: (_ for _ in ()).throw(SystemExit))
+        cut.setattr(mailbox_polling, "_store_last_uid", lambda *_: (_ for _ in ()).throw(SystemExit))
         with pytest.raises(SystemExit):
             look(app)
     assert stored(app) == 1
@@ -201,12 +201,12 @@ def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(app: App, mai
     place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
     look(app)
-    with mailbox_polling.opened(app.settings) as found:
+    with mailbox_polling.open_mailbox(app.settings) as found:
         before = found.numbering
     mailbox.stop()
     (mailbox.folder / "box" / "dovecot-uidlist").unlink()
     mailbox.start()
-    with mailbox_polling.opened(app.settings) as found:
+    with mailbox_polling.open_mailbox(app.settings) as found:
         assert found.numbering != before
     mailbox.put(answer(app, place, "say hello", 2))
     look(app)
@@ -251,7 +251,7 @@ def test_a_lost_mailbox_is_told_in_one_line_and_found_again(app: App, mailbox: M
 
 
 def test_a_line_that_is_cut_leaves_no_connection_behind(app: App, mailbox: Mailbox) -> None:
-    with mailbox_polling.opened(app.settings) as found:
+    with mailbox_polling.open_mailbox(app.settings) as found:
         found.box.client.socket().shutdown(socket.SHUT_RDWR)
     assert found.box.client.socket().fileno() == -1
 
@@ -277,11 +277,11 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
         told = str(message[known_by])
         for name in {"Subject", "In-Reply-To"} - {known_by}:
             message.replace_header(name, "my move")
-        (recipient,) = mailbox_polling.recipients(MailHeaders.of(message), b"")
+        (recipient,) = mailbox_polling.find_recipients(MailHeaders.from_message(message), b"")
         assert access.answered(app, recipient.removeprefix("play+").removesuffix("@")) == place
         proof = access.mark_of(app, snapshots.look(app, place.table).seats[place.seat or 0]).rpartition(".")[2]
         message.replace_header(known_by, told.replace(proof, "a" * 26))
-        mailbox_polling.hand_on(app, message.as_bytes())
+        mailbox_polling.receive_mail(app, message.as_bytes())
         assert stored(app) == 0
 
 
@@ -312,12 +312,12 @@ def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
 def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(app: App) -> None:
     message = EmailMessage()
     message["Message-ID"] = f"<5D6BD7C5-3A51-4B5A-8E66-8D2C3B9E0B11@{HOST}>"
-    sender_checks.refuse_loops(MailHeaders.of(message), app.settings)
+    mail_headers.refuse_own_letters(MailHeaders.from_message(message), app.settings)
     place, _ = apps.find_move(app, apps.start_table(app))
     own = letter_to(app, place)
     message.replace_header("Message-ID", str(own["Message-ID"]))
-    with pytest.raises(sender_checks.Ignored, match="letter of our own"):
-        sender_checks.refuse_loops(MailHeaders.of(message), app.settings)
+    with pytest.raises(mail_headers.Ignored, match="letter of our own"):
+        mail_headers.refuse_own_letters(MailHeaders.from_message(message), app.settings)
 
 
 @contextmanager
@@ -358,10 +358,10 @@ def test_the_password_goes_only_to_a_server_that_proves_its_name(
             url = re.sub(r"^imap://(.*)@.*?/", rf"imaps://\1@localhost:{port}/", mailbox.url)
             chosen = settings.checked(settings.Settings(imap=url))
             if trusted:
-                with mailbox_polling.opened(chosen) as found:
-                    assert mailbox_polling.tells(found.box)
+                with mailbox_polling.open_mailbox(chosen) as found:
+                    assert mailbox_polling.supports_idle(found.box)
             else:
-                with pytest.raises(ssl.SSLCertVerificationError), mailbox_polling.opened(chosen):
+                with pytest.raises(ssl.SSLCertVerificationError), mailbox_polling.open_mailbox(chosen):
                     pass
         assert bool(heard) is trusted
 

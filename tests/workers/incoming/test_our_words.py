@@ -17,7 +17,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from tests import apps
-from workers.incoming import inbox, mail_moves, our_letters
+from workers.incoming import inbox, mail_moves, reply_text
 from workers.outgoing import letter_kinds, pictures
 from workers.outgoing.letter_kinds import LetterRequest
 from workers.outgoing.table_letters import write
@@ -69,7 +69,7 @@ def mailed(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message["To"] = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
     message["Subject"] = "R: Zug"
     message.set_content(body, subtype=subtype)
-    assert inbox.take(app, message.as_bytes(), str(message["To"]), "anna@example.org")
+    assert inbox.process_mail(app, message.as_bytes(), str(message["To"]), "anna@example.org")
     mail_moves.run()
 
 
@@ -107,10 +107,10 @@ def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> N
     for language in LANGUAGES:
         for kind in sorted(kinds):
             lines = letter(app, place, language, kind).get_body(("plain",)).get_content().splitlines()
-            assert (our_letters.begins_at(lines) or 0) <= 3, (language, kind)
+            assert (reply_text.find_letter(lines) or 0) <= 3, (language, kind)
 
 
 def test_lines_that_somebody_typed_are_not_ours(app: App) -> None:
-    assert our_letters.begins_at(["abandonner oui", "resign yes", "ja, klar", "Viel Glück, Anna!"]) is None
+    assert reply_text.find_letter(["abandonner oui", "resign yes", "ja, klar", "Viel Glück, Anna!"]) is None
     with app.store.reading() as connection:
         assert connection.execute(select(mails)).all() == []

@@ -66,7 +66,7 @@ def test_the_corpus_is_large_and_as_its_script_writes_it():
 def test_a_reply_plays_what_it_says(app: App, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
     laid(app, reply.game, monkeypatch)
     raw = (make.FOLDER / f"{reply.name}.eml").read_bytes()
-    inbox.take(app, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
+    inbox.process_mail(app, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
     mail_moves.run()
     with app.store.reading() as connection:
         wanted = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted)

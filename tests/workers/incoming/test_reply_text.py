@@ -60,11 +60,11 @@ OWN = [
 
 
 def own(text: str) -> list[str]:
-    return list(reply_text.unquoted(text))
+    return list(reply_text.iter_unquoted(text))
 
 
 def of(raw: bytes) -> tuple[str, ...]:
-    return reply_text.own_lines(message_from_bytes(raw))
+    return reply_text.list_own_lines(message_from_bytes(raw))
 
 
 @pytest.mark.parametrize("divider", CUT_OFF)
@@ -159,7 +159,7 @@ def test_a_mail_of_parts_is_read_in_the_form_that_has_lines():
 
 def test_never_more_lines_than_anybody_plays_nor_longer_ones():
     lines = of(b"\n" + b"x" * 5000 + b"\n" + b"y\n" * 5000)
-    assert (len(lines), len(lines[0])) == (reply_text.MOST, reply_text.WIDEST)
+    assert (len(lines), len(lines[0])) == (reply_text.MAX_LINES, reply_text.MAX_LINE_CHARS)
 
 
 LONG = [
@@ -184,8 +184,8 @@ LONG = [
 @pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
 def test_no_text_takes_long_to_read(text):
     began = time.perf_counter()
-    list(reply_text.unquoted(html_text.extract_text(text)))
-    list(reply_text.unquoted(text[: reply_text.LONGEST]))
+    list(reply_text.iter_unquoted(html_text.extract_text(text)))
+    list(reply_text.iter_unquoted(text[: reply_text.MAX_PART_CHARS]))
     assert time.perf_counter() - began < 3
 
 
@@ -196,4 +196,4 @@ def test_what_programs_add_is_not_told_to_the_table(program, language) -> None:
         "move A1 A2\n\nUntil tomorrow, friends", "Anna, it is your turn.\nYou have time until Monday.", language
     )
     message = message_from_bytes(f"{body.headers}\n\n".encode() + body.content)
-    assert reply_text.own_lines(message) == ("move A1 A2", "Until tomorrow, friends")
+    assert reply_text.list_own_lines(message) == ("move A1 A2", "Until tomorrow, friends")

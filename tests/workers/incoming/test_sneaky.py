@@ -21,7 +21,7 @@ from tests.workers.incoming.test_inbox import (
     start,
     text,
 )
-from workers.incoming import html_text, inbox, mail_moves, reply_text, sender_checks
+from workers.incoming import html_text, inbox, mail_headers, mail_moves, reply_text
 
 assert app  # the fixture
 HIDDEN = (
@@ -60,11 +60,11 @@ def test_what_is_shown_is_read(page: str) -> None:
 
 @pytest.mark.parametrize("line", TURNED)
 def test_a_line_whose_order_is_turned_is_no_move(line: str) -> None:
-    assert list(reply_text.unquoted(line)) == []
+    assert list(reply_text.iter_unquoted(line)) == []
 
 
 def test_marks_that_only_say_where_writing_begins_do_not_matter() -> None:
-    assert list(reply_text.unquoted("\u200eflip\u200f")) == ["flip"]
+    assert list(reply_text.iter_unquoted("\u200eflip\u200f")) == ["flip"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_marks_that_only_say_where_writing_begins_do_not_matter() -> None:
     ],
 )
 def test_armour_initials_and_stars_are_not_typed(written: str, lines: list[str]) -> None:
-    assert list(reply_text.unquoted(written)) == lines
+    assert list(reply_text.iter_unquoted(written)) == lines
 
 
 def test_our_letter_that_comes_back_under_its_own_id_is_not_answered(app: App) -> None:
@@ -127,7 +127,7 @@ def test_parts_inside_parts_without_end_are_passed_over(app: App, depth: int) ->
     nest = "".join(f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(depth))
     raw = f"{head}{nest}Content-Type: text/plain\n\n{move}\n".encode()
     with capture_logs() as logs:
-        assert inbox.received(app, raw, address(app, place), "anna@example.org") == inbox.TAKEN
+        assert inbox.receive(app, raw, address(app, place), "anna@example.org") == inbox.ACCEPTED
     mail_moves.run()
     assert handed_in(app) == []
     assert [log for log in logs if log["log_level"] == "error"] == []
@@ -144,14 +144,14 @@ def test_parts_inside_parts_without_end_are_passed_over(app: App, depth: int) ->
     ],
 )
 def test_plus_addresses_and_both_domains_of_gmail_are_one_box(one: str, other: str, same: bool) -> None:
-    assert (sender_checks.mailbox(one) == sender_checks.mailbox(other)) == same
+    assert (mail_headers.normalize_address(one) == mail_headers.normalize_address(other)) == same
 
 
 def test_a_mail_from_another_address_is_told_to_the_player_once_a_day(app: App) -> None:
     place, _, move = start(app)
     for number in range(3):
         message = answer(app, place, move, From="anna@work.example", Message_ID=f"<{number}@x>")
-        inbox.take(app, message.as_bytes(), address(app, place), "anna@work.example")
+        inbox.process_mail(app, message.as_bytes(), address(app, place), "anna@work.example")
     mail_moves.run()
     assert handed_in(app) == []
     (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
