@@ -166,3 +166,9 @@ def list_intentions(app: App, place: Place) -> list[OrdersOfBranch]:
     return read(
         app, lambda db: branch_orders.list_intentions(db, place, standing_orders.of(db, place.table, place.seat))
     )
+
+
+def load(app: App, load_: Callable[..., T], *words: Any) -> T:
+    """The same for a query that needs the app too: `load_(app, db, *words)`."""
+    with app.store.reading() as db:
+        return load_(app, db, *words)

@@ -90,8 +90,8 @@ def log_of(app: App, link: str) -> Export:
 def test_without_its_package_a_table_is_listed(app_without: App) -> None:
     with app_without.store.writing() as connection:
         anna = register.person(connection, "anna@example.org", "Anna", 0)
-    assert [one.game for one in my_tables.running(app_without, anna)] == [NAME]
-    assert [one.game for one in my_tables.finished(app_without, anna)] == [NAME]
+    assert [one.game for one in apps.load(app_without, my_tables.list_running, anna)] == [NAME]
+    assert [one.game for one in apps.load(app_without, my_tables.list_finished, anna)] == [NAME]
 
 
 def test_without_its_package_a_page_names_it_and_offers_the_log(app_without: App, played: dict[str, list[str]]) -> None:

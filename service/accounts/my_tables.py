@@ -9,14 +9,12 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
-from engine import canonical_json
 from service.app import App
 from service.store import queries
 from service.store.schema import seats, tables
 from service.tables import access
 
 PAGE = 20
-UNRANKED = 100  # so many games from before places were noted are looked through at a time
 
 
 class MyTable(Struct, frozen=True):
@@ -51,19 +49,18 @@ class PlayerRecord(Struct, frozen=True):
     opponents: tuple[Opponent, ...]
 
 
-def running(app: App, person: int) -> list[MyTable]:
-    """Tables that have not ended; the most urgent first."""
-    with app.store.reading() as connection:
-        wanted = _own(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
-        found = _told(app, connection, connection.execute(wanted).all())
-    return sorted(found, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
+def list_running(app: App, db: Connection, person: int) -> list[MyTable]:
+    """Return tables that have not ended; the most urgent first."""
+    query = _own(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
+    own = _load(app, db, db.execute(query).all())
+    return sorted(own, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
 
 
 def waiting(app: App, person: int) -> list[MyTable]:
     """Tables where this person is to move; the most urgent first."""
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
     with app.store.reading() as connection:
-        found = _told(app, connection, connection.execute(_own(person).where(*open_now)).all())
+        found = _load(app, connection, connection.execute(_own(person).where(*open_now)).all())
     return sorted(found, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
@@ -75,27 +72,22 @@ def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[
     return [access.link_of(app, row) for row in by_urgency]
 
 
-def questioned(app: App, person: int) -> list[str]:
-    """The games of tables that somebody opened with this address, and that are this person's once he says so."""
+def list_doubtful_games(db: Connection, person: int) -> list[str]:
+    """Return the games of tables that were opened with this person's address, which the person has not confirmed."""
     own = (seats.c.person == person, tables.c.held, seats.c.seat == queries.organiser_of(seats.c.table))
-    wanted = select(tables.c.game).select_from(seats.join(tables)).where(*own).order_by(tables.c.opened_at)
-    with app.store.reading() as connection:
-        return list(connection.execute(wanted).scalars())
+    query = select(tables.c.game).select_from(seats.join(tables)).where(*own).order_by(tables.c.opened_at)
+    return list(db.execute(query).scalars())
 
 
-def finished(app: App, person: int, page: int = 0) -> list[MyTable]:
-    """Tables that have ended, the latest first, a page at a time and one more where there is a next page."""
-    with app.store.reading() as connection:
-        newest = _own(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
-        rows = connection.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all()
-        return _told(app, connection, rows)
+def list_finished(app: App, db: Connection, person: int, page: int = 0) -> list[MyTable]:
+    """Return one page of tables that have ended, the latest first, and one more table if there is a next page."""
+    newest = _own(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
+    return _load(app, db, db.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all())
 
 
-def played(app: App, person: int) -> PlayerRecord:
-    """The person's record, counted by the database."""
-    _rank(app, person)
-    with app.store.reading() as connection:
-        return PlayerRecord(_places(connection, person), _opponents(connection, person))
+def load_record(db: Connection, person: int) -> PlayerRecord:
+    """Return the person's record, counted by the database."""
+    return PlayerRecord(_places(db, person), _opponents(db, person))
 
 
 def _own(person: int) -> Select[Any]:
@@ -110,11 +102,11 @@ def _known() -> ColumnElement[bool]:
     return or_(~tables.c.held, sat_down)
 
 
-def _told(app: App, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:
+def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
     names, awaited = defaultdict[str, dict[int, str]](dict), defaultdict[str, list[str]](list)
     columns = (seats.c.table, seats.c.seat, seats.c.name, seats.c.open_since)
     sitting = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
-    for seat in connection.execute(sitting.order_by(seats.c.table, seats.c.seat)):
+    for seat in db.execute(sitting.order_by(seats.c.table, seats.c.seat)):
         names[seat.table][seat.seat] = seat.name
         if seat.open_since is not None:
             awaited[seat.table].append(seat.name)
@@ -167,18 +159,3 @@ def _opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
         .limit(PAGE)
     )
     return tuple(Opponent(*row) for row in connection.execute(counted))
-
-
-def _rank(app: App, person: int) -> None:
-    """Note the places of games that ended before they were noted at once; the last entry of a log tells them."""
-    unranked = select(tables).select_from(seats.join(tables))
-    wanted = unranked.where(seats.c.person == person, tables.c.phase == "over", seats.c.place.is_(None))
-    with app.store.reading() as connection:
-        rows = connection.execute(wanted.limit(UNRANKED)).all()
-    for row in rows:
-        with app.store.writing() as connection:
-            (last,) = queries.list_entries(connection, row.id, row.length - 1, row.length)
-            ended = next(
-                event for event in canonical_json.decode_object(last.body)["events"] if event["type"] == "table.Ended"
-            )
-            queries.store_places(connection, row.id, tuple(ended["places"]))

@@ -1,13 +1,13 @@
-"""What the lobby shows of tables whose openers want that: seats for anybody, and games to look on at.
+"""Tables that their openers show in the lobby: with free seats, and to watch.
 
-A table is in the lobby only when it is known who opened it, and only as long as something goes on there.
+A table is in the lobby only if its opener's address is proven, and only as long as something happens there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, select
 
 from engine import catalogue
 from service.app import App
@@ -16,34 +16,31 @@ from service.store.schema import seats, tables
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 
-MOST = 8
-SEEKS = 30 * DAY  # how long a free seat is offered after the table was opened
-PLAYS = 14 * DAY  # how long after its last move a game is shown
+MAX_TABLES = 8
+FREE_SEATS_SHOWN_S = 30 * DAY  # after the table was opened
+GAME_SHOWN_S = 14 * DAY  # after its last move
 
 
-def seeking(app: App) -> list[Snapshot]:
-    """Tables with a seat for anybody, the newest first."""
+def list_open(app: App, db: Connection) -> list[Snapshot]:
+    """Return tables with a free seat for anybody, the newest first."""
     free = exists().where(seats.c.table == tables.c.id, seats.c.status == "open")
-    lately = tables.c.opened_at > app.now() - SEEKS
-    wanted = select(tables.c.id).where(tables.c.seeking, tables.c.phase == "gathering", free, lately, *_open())
-    with app.store.reading() as connection:
-        found = connection.execute(wanted.order_by(tables.c.opened_at.desc()).limit(MOST)).scalars().all()
-        return _looks(app, connection, found)
+    lately = tables.c.opened_at > app.now() - FREE_SEATS_SHOWN_S
+    query = select(tables.c.id).where(tables.c.seeking, tables.c.phase == "gathering", free, lately, *_is_public())
+    return _load(app, db, query.order_by(tables.c.opened_at.desc()))
 
 
-def shown(app: App) -> list[Snapshot]:
-    """Games that go on and may be watched by all, those where something happened last first."""
-    lately = tables.c.moved_at > app.now() - PLAYS
+def list_watched(app: App, db: Connection) -> list[Snapshot]:
+    """Return running games that everybody may watch, those with the latest moves first."""
+    lately = tables.c.moved_at > app.now() - GAME_SHOWN_S
     playing = tables.c.phase == "playing", tables.c.ended_at.is_(None)  # the second says so in the words of the index
-    wanted = select(tables.c.id).where(tables.c.shown, tables.c.watched, *playing, lately, *_open())
-    with app.store.reading() as connection:
-        found = connection.execute(wanted.order_by(tables.c.moved_at.desc()).limit(MOST)).scalars().all()
-        return _looks(app, connection, found)
+    query = select(tables.c.id).where(tables.c.shown, tables.c.watched, *playing, lately, *_is_public())
+    return _load(app, db, query.order_by(tables.c.moved_at.desc()))
 
 
-def _open() -> tuple[ColumnElement[bool], ...]:
+def _is_public() -> tuple[ColumnElement[bool], ...]:
     return ~tables.c.held, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
 
 
-def _looks(app: App, connection: Connection, found: Iterable[str]) -> list[Snapshot]:
-    return [snapshots.load_table(app, connection, table) for table in found]
+def _load(app: App, db: Connection, query: Select[Any]) -> list[Snapshot]:
+    names = db.execute(query.limit(MAX_TABLES)).scalars().all()
+    return [snapshots.load_table(app, db, name) for name in names]

@@ -221,14 +221,16 @@ def renew() -> Reply:
 def _my_tables_page(person: Any, number: int) -> MyTablesPage:
     """Make the page with all running games, and the finished ones of one page."""
     app = get_app()
-    running = [_table_row(table) for table in my_tables.running(app, person.id)]
-    over = [_table_row(table) for table in my_tables.finished(app, person.id, number)]
-    record = my_tables.played(app, person.id)
+    with app.store.reading() as db:
+        running = list(map(_table_row, my_tables.list_running(app, db, person.id)))
+        over = list(map(_table_row, my_tables.list_finished(app, db, person.id, number)))
+        doubtful = my_tables.list_doubtful_games(db, person.id)
+        record = my_tables.load_record(db, person.id)
     return MyTablesPage(
         name=person.name,
         address=person.address,
         renewed=bool(request.args.get("renewed")),
-        doubtful=", ".join(map(_title, my_tables.questioned(app, person.id))),
+        doubtful=", ".join(map(_title, doubtful)),
         proof=app.links.confirm(person.id, person.address),
         to_move=tuple(one for one in running if one.to_move),
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
@@ -304,7 +306,8 @@ def delete() -> Response:
 
 
 def _delete_page(person: Any, error: Refused | None = None) -> Response:
-    running = len(my_tables.running(get_app(), person.id))
+    with get_app().store.reading() as db:
+        running = len(my_tables.list_running(get_app(), db, person.id))
     return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)
 
 

@@ -66,8 +66,9 @@ class LobbyPage(Struct, frozen=True):
 def welcome() -> Response:
     """Show the games, the tables with free seats and the games to watch."""
     app = get_app()
-    open_tables = tuple(_open_table(table) for table in listing.seeking(app))
-    watched_tables = tuple(_watched_table(table) for table in listing.shown(app))
+    with app.store.reading() as db:
+        open_tables = tuple(map(_describe_open, listing.list_open(app, db)))
+        watched_tables = tuple(map(_describe_watched, listing.list_watched(app, db)))
     games = tuple(_game_card(game.META) for game in catalogue.find_all().values())
     return render("lobby.html", LobbyPage(games, open_tables, watched_tables))
 
@@ -106,7 +107,7 @@ def _game_card(game: Meta) -> GameCard:
     return GameCard(game, game_title(game), min(game.seats), max(game.seats), lessons.exist(game.name))
 
 
-def _open_table(table: Snapshot) -> OpenTable:
+def _describe_open(table: Snapshot) -> OpenTable:
     names = [seat.name for seat in table.seats if seat.status not in ("open", "invited")]
     return OpenTable(
         token=get_app().links.join(table.row.id),
@@ -118,7 +119,7 @@ def _open_table(table: Snapshot) -> OpenTable:
     )
 
 
-def _watched_table(table: Snapshot) -> WatchedTable:
+def _describe_watched(table: Snapshot) -> WatchedTable:
     standing = table.game.standing(table.table.state)
     scores = [f"{name} {one.score}" for name, one in zip(table.names, standing, strict=True)]
     return WatchedTable(

@@ -14,6 +14,7 @@ from service.tables import access, submitting
 from service.tables.access import Unknown
 from service.tables.archive import Archive
 from service.timing import HOUR
+from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 
 ANNA = "anna@example.org"
@@ -178,7 +179,7 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(site:
 def test_what_is_due_first_stands_first(site: Site) -> None:
     for pace in (5, 1, 3, 0, 2, 4):
         site.start_table("Anna", f"Bert{pace}", pace=pace * 86_400)
-    own = [one.due_at for one in my_tables.running(site.app, person(site)) if one.to_move]
+    own = [one.due_at for one in apps.load(site.app, my_tables.list_running, person(site)) if one.to_move]
     assert own == sorted(own, key=lambda due: (due is None, due))
 
 
@@ -199,18 +200,9 @@ def test_statistics_count_places_and_opponents(site: Site) -> None:
     for loser, other in ((1, "Bert"), (0, "Bert"), (1, "Clara")):
         site.submit(site.start_table("Anna", other), "resign", loser)
     site.start_table("Anna", "Bert")
-    record = my_tables.played(site.app, person(site))
+    record = apps.read(site.app, my_tables.load_record, person(site))
     assert record.games == {"kaiser": {1: 2, 2: 1}}
     assert record.opponents == (my_tables.Opponent("Bert", 2, 1, 1), my_tables.Opponent("Clara", 1, 1, 0))
-
-
-def test_games_from_before_places_were_noted_are_counted_too(site: Site) -> None:
-    site.submit(site.start_table(), "resign", 1)
-    with site.app.store.writing() as connection:
-        connection.execute(seats.update().values(place=None))
-    assert my_tables.played(site.app, person(site)).games == {"kaiser": {1: 1}}
-    with site.app.store.reading() as connection:
-        assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
 
 
 def test_an_imported_game_has_its_places(site: Site, tmp_path: Path) -> None:
@@ -231,7 +223,7 @@ def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
     response = signed_in(site).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
-    new = my_tables.running(site.app, person(site))[0].link
+    new = apps.load(site.app, my_tables.list_running, person(site))[0].link
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
     with pytest.raises(Unknown):

@@ -215,10 +215,10 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     person = snapshots.look(app, opened.table).seats[0].person
     visit = signing_in.enter(app, any_app.links.enter(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)
-    assert my_tables.played(app, person) == my_tables.PlayerRecord(
+    assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )
-    assert [one.place for one in my_tables.finished(app, person)] == [2]
+    assert [one.place for one in apps.load(app, my_tables.list_finished, person)] == [2]
     signing_in.renew(app, person, opened.table, 0)
     leaving.leave(app, person, "anna@example.org")
     assert snapshots.look(app, opened.table).names == ("Seat 1", "Bert")

@@ -11,6 +11,7 @@ from service.accounts import confirming
 from service.settings import DAY
 from service.tables import joining, lobby, opening
 from service.tables.opening import Invited, Opened
+from tests import apps
 from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, proof
 from tests.sites import ROWS, PageChecker, Site, Visitor
 
@@ -32,7 +33,7 @@ def laid(site: Site, *guests: Invited, **how: Any) -> Opened:
 
 def names(site: Site) -> tuple[list[str], list[str]]:
     """The first players of the tables in the lobby: those with free seats, and those that are shown."""
-    seeking, shown = lobby.seeking(site.app), lobby.shown(site.app)
+    seeking, shown = apps.load(site.app, lobby.list_open), apps.load(site.app, lobby.list_watched)
     return [look.names[0] for look in seeking], [look.names[0] for look in shown]
 
 
@@ -53,7 +54,7 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
     assert PageChecker(page).faults == []
     assert "Take one of 2 seats" in page
     assert "with Anna" in page
-    token = site.app.links.join(lobby.seeking(site.app)[0].row.id)
+    token = site.app.links.join(apps.load(site.app, lobby.list_open)[0].row.id)
     asked = visitor.get(f"/join/{token}")
     assert "it is shown in the lobby, with the names of its players" in asked
     for name in ("Bert", "Clara"):
@@ -61,7 +62,7 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
     page = visitor.get("/")
     assert PageChecker(page).faults == []
     assert "Seats for anybody" not in page
-    watch = site.app.links.watch(lobby.shown(site.app)[0].row.id)
+    watch = site.app.links.watch(apps.load(site.app, lobby.list_watched)[0].row.id)
     assert f"/t/{watch}" in page
     picture = re.search(rf'src="(/t/{watch}[^"]+)"', page)
     assert picture

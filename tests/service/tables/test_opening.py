@@ -21,6 +21,7 @@ from service.store.schema import letters, people, seats, tables
 from service.tables import access, joining, opening, snapshots, submitting, thinking
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
+from tests import apps
 from tests.servers import Sink
 from tests.sites import ROWS, PageChecker, Site, Visitor
 from workers import bots
@@ -396,11 +397,11 @@ def test_a_stranger_who_types_an_address_seats_nobody(strict: Site) -> None:
     visitor = signed_in(strict, number)
     strict.new_visitor().post("/new/kaiser", **ROWS)
     strict.new_visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
-    assert my_tables.running(strict.app, number) == my_tables.waiting(strict.app, number) == []
+    assert apps.load(strict.app, my_tables.list_running, number) == my_tables.waiting(strict.app, number) == []
     page = visitor.get("/my")
     assert "Somebody opened a table with your address: Kaiser, König, Edelmann, Kaiser, König, Edelmann." in page
     assert visitor.post(f"/confirm/{proof(strict, ANNA.address)}").status_code == 200
-    assert len(my_tables.running(strict.app, number)) == 2
+    assert len(apps.load(strict.app, my_tables.list_running, number)) == 2
     assert "Was this you?" not in visitor.get("/my")
 
 
@@ -412,10 +413,10 @@ def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Sit
         .location.rsplit("/", 1)[1]
     )
     submitting.submit(strict.app, access.find(strict.app, link), "resign", "end")
-    assert my_tables.finished(strict.app, number) == []
-    assert my_tables.played(strict.app, number).games == {}
+    assert apps.load(strict.app, my_tables.list_finished, number) == []
+    assert apps.read(strict.app, my_tables.load_record, number).games == {}
     strict.new_visitor().post(f"/confirm/{proof(strict, ANNA.address)}")
-    assert my_tables.played(strict.app, number).games == {"kaiser": {2: 1}}
+    assert apps.read(strict.app, my_tables.load_record, number).games == {"kaiser": {2: 1}}
 
 
 def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(strict: Site) -> None:
