@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from typing import Any
 from urllib.parse import urlsplit
 
 import jinja2
@@ -13,12 +12,10 @@ from flask_wtf.csrf import generate_csrf
 from msgspec import Struct
 
 from engine.game import Meta
-from engine.options import describe
 from engine.refusal import Refused
 from service import numbers
 from service.app import App
 from service.settings import EMBEDDED
-from service.text import lessons, rulebook
 from service.text.drawing import environment
 from service.text.languages import LANGUAGES, SOURCE, Spoken, in_game
 
@@ -74,9 +71,6 @@ def page_environment(in_language: str) -> jinja2.Environment:
         **pages.globals,
         "url_for": url_for,
         "csrf_token": generate_csrf,
-        "cited": rulebook.cited,
-        "describe": describe,
-        "lessons_exist": lessons.exist,
     }
     return pages
 
@@ -96,13 +90,6 @@ def _html(text: str, status: int, in_language: str) -> Response:
     response.headers["Content-Language"] = in_language
     response.vary.update(("Accept-Language", "Cookie"))
     return response
-
-
-def page(template: str, status: int = 200, tongue: str = "", **words: Any) -> Response:
-    """Render a template whose words are not a struct yet."""
-    shown_in = tongue or language()
-    template_ = page_environment(shown_in).get_template(f"pages/{template}")
-    return _html(template_.render(site=_site(), settings=get_app().settings, **words), status, shown_in)
 
 
 def is_local_visitor() -> bool:

@@ -13,10 +13,9 @@ from msgspec import Struct
 from service.text.languages import SOURCE
 from service.text.template_files import TEMPLATES
 from service.web.rendering import Site, page_environment
-from tests.templates import find_faults
+from tests.templates import find_faults, find_long_lines
 
 WEB = Path(__file__).parents[3] / "service" / "web"
-UNTYPED = set[str]()
 
 
 def find_renderings() -> Iterator[tuple[str, type[Struct]]]:
@@ -63,4 +62,8 @@ def test_a_template_uses_only_the_fields_of_its_struct(template: str) -> None:
 
 def test_every_page_has_a_struct() -> None:
     extended = {path.name for path in (TEMPLATES / "pages").iterdir() if "extends" in path.read_text("utf-8")}
-    assert extended - set(PAGES) == UNTYPED & extended
+    assert extended - set(PAGES) == set()
+
+
+def test_no_line_of_a_page_is_long() -> None:
+    assert find_long_lines(TEMPLATES / "pages") == []
