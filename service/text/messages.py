@@ -85,6 +85,15 @@ def _from_template(found: Catalog, path: Path) -> None:
         found.add(message, auto_comments=comments, context=context)
 
 
+def iter_messages(path: Path) -> Iterator[str | tuple[str, ...]]:
+    """Yield the messages in a template or a Python file; a message with a plural is a tuple."""
+    if path.suffix == ".py":
+        yield from _sentences(path)
+        return
+    for _, message, _, _ in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA):
+        yield message
+
+
 def _sentences(path: Path) -> Iterator[str | tuple[str, str]]:
     """Yield the sentences in Python code: those of refusals, and the arguments of `gettext` and `ngettext`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -12,10 +12,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from email.message import Message
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
-from babel.messages.extract import extract_from_file
-
+from service.text import messages
 from service.text.languages import LANGUAGES, translations
 from service.text.template_files import TEMPLATES
 from workers.incoming import html_text
@@ -105,7 +105,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)s")
 # A shorter sentence of a letter may be an answer: "resign yes", "abandonner oui". With punctuation at its end, it may
 # be shorter.
 MIN_SENTENCE_CHARS, MIN_PUNCTUATED_CHARS = 15, 10
-JINJA_OPTIONS = {"trim_blocks": "true", "lstrip_blocks": "true", "extensions": "jinja2.ext.do"}
+LETTER_FOLDERS = (TEMPLATES / "mail", Path(__file__).parents[1] / "outgoing")
 
 
 def list_own_lines(message: Message) -> tuple[str, ...]:
@@ -148,9 +148,9 @@ def _list_letter_sentences() -> tuple[str, ...]:
 
 
 def _iter_letter_messages() -> Iterator[str]:
-    """Yield each message of the templates of letters, in every language."""
-    for path in sorted((TEMPLATES / "mail").iterdir()):
-        for _, message, _, _ in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA_OPTIONS):
+    """Yield each message of letters, from their templates and the code that writes them, in every language."""
+    for path in sorted(path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
+        for message in messages.iter_messages(path):
             for one in (message,) if isinstance(message, str) else message:
                 yield from (" ".join(translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
 
