@@ -87,7 +87,6 @@ LAYERS = (
     ("engine",),
     (
         "service.beacon",
-        "service.dns_client",
         "service.numbers",
         "service.outages",
         "service.setting_files",

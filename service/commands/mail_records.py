@@ -1,15 +1,61 @@
-"""What the DNS says of letters from here: who may send them (SPF), whose key signs them (DKIM), and so on."""
+"""Checks of the DNS records that the server needs: its address, SPF, DKIM, DMARC and MX."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from dns.exception import DNSException
+from dns.nameserver import Do53Nameserver
+from dns.resolver import NXDOMAIN, NoResolverConfiguration, Resolver
+
 from service.commands.findings import Finding, odd, well
-from service.dns_client import Kind, NotAnswered, Server, ask
 from service.settings import Settings
 
 ABOUT = "dns"
+TIMEOUT_S = 3.0  # for the answer of one name server
+RESOLV_CONF = Path("/etc/resolv.conf")
+Kind = Literal["A", "AAAA", "MX", "TXT"]
+Server = tuple[str, int]
+
+
+class NotAnswered(Exception):
+    """No name server could say whether there is a record."""
+
+
+def list_name_servers(file: Path = RESOLV_CONF) -> list[Server]:
+    """Return the name servers that this machine uses."""
+    try:
+        return [(str(address), 53) for address in Resolver(str(file)).nameservers]
+    except NoResolverConfiguration:
+        return []
+
+
+def fetch_records(name: str, kind: Kind, servers: Sequence[Server]) -> list[str]:
+    """Ask the servers, one after the other, for the records of a kind under a name; empty if there are none.
+
+    Raise NotAnswered if no server gives a valid answer.
+    """
+    if not servers:
+        raise NotAnswered("this machine has no name server; see /etc/resolv.conf")
+    resolver = Resolver(configure=False)
+    resolver.nameservers = [Do53Nameserver(host, port) for host, port in servers]
+    resolver.timeout, resolver.lifetime = TIMEOUT_S, TIMEOUT_S * len(servers)
+    try:
+        return [_format_record(one) for one in resolver.resolve(name, kind, raise_on_no_answer=False, search=False)]
+    except NXDOMAIN:
+        return []
+    except DNSException as error:
+        raise NotAnswered(str(error)) from None
+
+
+def _format_record(record: Any) -> str:
+    """Format the data of a record: its text, its mail server or its address."""
+    if record.rdtype.name == "TXT":
+        return b"".join(record.strings).decode("utf-8", "replace")
+    return str(record.exchange.to_text(omit_final_dot=True) if record.rdtype.name == "MX" else record.address)
 
 
 class Zone:
@@ -19,94 +65,102 @@ class Zone:
         self._settings, self._servers = settings, servers
         self._domain = settings.mail_host
 
-    def look(self) -> Iterator[Finding]:
-        """Each record that a house needs; where no name server answers, that alone."""
+    def check(self) -> Iterator[Finding]:
+        """Check each record that the server needs; report only a silence if no name server answers."""
         try:
-            yield from (*self._app(), *self._spf(), *self._dkim(), *self._dmarc(), *self._answers())
-        except NotAnswered as why:
+            yield from (
+                *self._check_address(),
+                *self._check_spf(),
+                *self._check_dkim(),
+                *self._check_dmarc(),
+                *self._check_answers(),
+            )
+        except NotAnswered as error:
             yield odd(
-                ABOUT, f"nothing could be asked: {why}", "name a server that answers: depesche doctor --dns 9.9.9.9"
+                ABOUT, f"no name server answers: {error}", "name a server that answers: depesche doctor --dns 9.9.9.9"
             )
 
-    def _ask(self, name: str, kind: Kind) -> list[str]:
-        return ask(name, kind, self._servers)
+    def _fetch(self, name: str, kind: Kind) -> list[str]:
+        return fetch_records(name, kind, self._servers)
 
-    def _texts(self, name: str, version: str) -> list[str]:
-        """The TXT records that begin with this word."""
-        found = self._ask(name, "TXT")
-        return [text for text in found if text.replace(";", " ").split()[:1] == [version]]
+    def _fetch_texts(self, name: str, version: str) -> list[str]:
+        """Return the TXT records that begin with this word."""
+        texts = self._fetch(name, "TXT")
+        return [text for text in texts if text.replace(";", " ").split()[:1] == [version]]
 
-    def _app(self) -> Iterator[Finding]:
-        """Links in letters lead to a name; it needs an address."""
+    def _check_address(self) -> Iterator[Finding]:
+        """Check that the name in the links of letters has an address."""
         name = urlsplit(self._settings.address).hostname or ""
         if not name.strip(".0123456789") or ":" in name or "." not in name:
-            return  # an address itself, or a name of this machine's own
-        found = [*self._ask(name, "A"), *self._ask(name, "AAAA")]
-        if found:
-            yield well(ABOUT, f"{name} is {', '.join(found)}")
+            return  # an address, or a name that only this machine knows
+        addresses = [*self._fetch(name, "A"), *self._fetch(name, "AAAA")]
+        if addresses:
+            yield well(ABOUT, f"{name} is {', '.join(addresses)}")
         else:
             yield odd(ABOUT, f"{name}, where the links lead, has no address", f"add a record: {name}. A <this server>")
 
-    def _spf(self) -> Iterator[Finding]:
-        found, domain = self._texts(self._domain, "v=spf1"), self._domain
-        if not found:
-            wanted = f'{domain}. TXT "v=spf1 mx -all", with include: or ip4: for the server that sends'
-            yield odd(ABOUT, f"no SPF record: nobody knows who may send for {domain}", f"add a record: {wanted}")
-        elif len(found) > 1:
-            yield odd(ABOUT, f"{len(found)} SPF records at {domain}, so none of them counts", "make one record of them")
-        elif {"+all", "all", "?all"} & set(found[0].split()):
-            yield odd(ABOUT, f"SPF lets everybody send for {domain}: {found[0]}", "let it end with -all or ~all")
+    def _check_spf(self) -> Iterator[Finding]:
+        records, domain = self._fetch_texts(self._domain, "v=spf1"), self._domain
+        if not records:
+            example = f'{domain}. TXT "v=spf1 mx -all", with include: or ip4: for the server that sends'
+            yield odd(ABOUT, f"no SPF record says which servers may send for {domain}", f"add a record: {example}")
+        elif len(records) > 1:
+            yield odd(
+                ABOUT, f"{len(records)} SPF records at {domain}, so none of them counts", "make one record of them"
+            )
+        elif {"+all", "all", "?all"} & set(records[0].split()):
+            yield odd(ABOUT, f"SPF lets every server send for {domain}: {records[0]}", "let it end with -all or ~all")
         else:
-            yield well(ABOUT, f"SPF of {domain}: {found[0]}")
+            yield well(ABOUT, f"SPF of {domain}: {records[0]}")
 
-    def _dkim(self) -> Iterator[Finding]:
+    def _check_dkim(self) -> Iterator[Finding]:
         selector = self._settings.dkim
         if not selector:
             mend = "set DEPESCHE_DKIM to the selector that the relay signs with, or try: depesche doctor --mail ADDRESS"
-            yield Finding("look", ABOUT, "DKIM: which key the relay signs with is not known here", mend)
+            yield Finding("look", ABOUT, "DKIM: this server does not know which key the relay signs with", mend)
             return
         name = f"{selector}._domainkey.{self._domain}"
-        tags = [dict(_tags(text)) for text in self._ask(name, "TXT")]
+        tags = [dict(_parse_tags(text)) for text in self._fetch(name, "TXT")]
         if any(one.get("p") for one in tags):
             yield well(ABOUT, f"DKIM: {name} has a key")
         elif any("p" in one for one in tags):
             yield odd(
-                ABOUT, f"DKIM: the key at {name} is empty, which revokes it", "publish the relay's present key there"
+                ABOUT, f"DKIM: the key at {name} is empty, which revokes it", "publish the relay's current key there"
             )
         else:
             yield odd(ABOUT, f"DKIM: there is no key at {name}", f"add what the relay made: {name}. TXT “v=DKIM1; p=…”")
 
-    def _dmarc(self) -> Iterator[Finding]:
-        """The record of the domain, or of the nearest one above it."""
+    def _check_dmarc(self) -> Iterator[Finding]:
+        """Check the record of the domain, or of the nearest parent domain that has one."""
         labels = self._domain.split(".")
-        above = [".".join(labels[number:]) for number in range(max(1, len(labels) - 1))]
-        for domain in above:
-            if found := self._texts(f"_dmarc.{domain}", "v=DMARC1"):
-                policy = dict(_tags(found[0])).get("p", "")
-                if len(found) == 1 and policy in ("none", "quarantine", "reject"):
-                    yield well(ABOUT, f"DMARC of {domain}: {found[0]}")
+        domains = [".".join(labels[number:]) for number in range(max(1, len(labels) - 1))]
+        for domain in domains:
+            if records := self._fetch_texts(f"_dmarc.{domain}", "v=DMARC1"):
+                policy = dict(_parse_tags(records[0])).get("p", "")
+                if len(records) == 1 and policy in ("none", "quarantine", "reject"):
+                    yield well(ABOUT, f"DMARC of {domain}: {records[0]}")
                 else:
                     mend = f'keep one, such as _dmarc.{domain}. TXT "v=DMARC1; p=none"'
-                    yield odd(ABOUT, f"DMARC of {domain} says nothing: {'; '.join(found)}", mend)
+                    yield odd(ABOUT, f"DMARC of {domain} sets no policy: {'; '.join(records)}", mend)
                 return
         mend = f'add a record: _dmarc.{self._domain}. TXT "v=DMARC1; p=none"'
         yield odd(ABOUT, f"no DMARC record for {self._domain}: large providers ask for one", mend)
 
-    def _answers(self) -> Iterator[Finding]:
-        """Answers by mail, and reports of letters that could not be delivered, come to the same domain."""
+    def _check_answers(self) -> Iterator[Finding]:
+        """Check that answers by mail, and reports of undelivered letters, reach the domain."""
         if not (self._settings.inbound or self._settings.imap):
             return
-        if found := self._ask(self._domain, "MX"):
-            yield well(ABOUT, f"mail to {self._domain} goes to {', '.join(found)}")
-        elif self._ask(self._domain, "A") or self._ask(self._domain, "AAAA"):
-            yield well(ABOUT, f"mail to {self._domain} goes to that very machine, for it has no MX record")
+        if hosts := self._fetch(self._domain, "MX"):
+            yield well(ABOUT, f"mail to {self._domain} goes to {', '.join(hosts)}")
+        elif self._fetch(self._domain, "A") or self._fetch(self._domain, "AAAA"):
+            yield well(ABOUT, f"mail to {self._domain} goes to the machine of that name, because it has no MX record")
         else:
             mend = f"add a record: {self._domain}. MX 10 <your mail server>"
             yield odd(ABOUT, f"mail to {self._domain} goes nowhere: no MX record, and no address", mend)
 
 
-def _tags(text: str) -> Iterator[tuple[str, str]]:
-    """`v=DKIM1; p=...` as pairs."""
+def _parse_tags(text: str) -> Iterator[tuple[str, str]]:
+    """Parse `v=DKIM1; p=...` into pairs."""
     for part in text.split(";"):
         name, equals, value = part.partition("=")
         if equals:

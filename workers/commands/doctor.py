@@ -15,7 +15,7 @@ from service.commands.findings import Finding, ill, odd, well
 from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command, add_json, print_json, tell
 
 if TYPE_CHECKING:
-    from service.dns_client import Server
+    from service.commands.mail_records import Server
     from service.settings import Settings
 
 
@@ -88,7 +88,7 @@ def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterato
     if settings.smtp != EMBEDDED and settings.mail_host != "localhost":
         from service.commands.mail_records import Zone
 
-        yield from Zone(settings, servers).look()
+        yield from Zone(settings, servers).check()
     if mail:
         yield from _send_letter(settings, mail)
     yield from check_settings(settings)
@@ -100,11 +100,11 @@ def _choose_name_servers(dns: str | None) -> list[Server]:
     """Return the name servers of this machine, or the given one."""
     from ipaddress import ip_address
 
-    from service import dns_client
+    from service.commands import mail_records
     from service.numbers import parse_int
 
     if not dns:
-        return dns_client.name_servers()
+        return mail_records.list_name_servers()
     host, _, port = dns.rpartition(":") if dns.count(":") == 1 or "]:" in dns else (dns, ":", "53")
     try:
         number = parse_int(port, 65_535)
