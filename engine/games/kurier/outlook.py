@@ -56,15 +56,15 @@ COMPANION = 0.12
 CHEAP_GUARD = 0.05
 """In the last village, each rouble that the guard above the dispatch asks less than 10."""
 AT_GUARD, MISSING_ROUBLE = 2.7, -0.22
-"""Revised: the dispatch with its guard, and each rouble that is missing of the price."""
+"""Revised rules: the dispatch with its guard, and each rouble that is missing of the price."""
 PAYS_NOW, PAYS_NEXT = 6.0, 2.0
-"""Revised: the seat can pay the price on this turn, or on its next one."""
+"""Revised rules: the seat can pay the price on this turn, or on its next one."""
 ROUBLE, ROUBLE_PER_RIVAL = 0.16, 0.03
-"""Revised: each rouble in the purse, and what it is worth more for each rival above one."""
-AT_GUARD_BASIC, WAITING_TURN, FIRST_WAITING_TURNS = 7.7, -0.42, -0.76
-"""Basic: the dispatch with its guard, each turn that it waits there, and besides the logarithm of those turns."""
+"""Revised rules: each rouble in the purse, and what it is worth more for each rival above one."""
+AT_GUARD_BASIC, WAITING_TURN, LOG_WAITING_TURNS = 7.7, -0.42, -0.76
+"""Basic rules: the dispatch with its guard, each turn that it waits there, and besides the logarithm of those turns."""
 FIRST_TURNED = 0.2
-"""Basic: the seat was the first to turn a coin (§7.6)."""
+"""Basic rules: the seat was the first to turn a coin (§7.6)."""
 ON_TURN, RESERVE_COURIER = 0.1, 0.05
 MOST_ROUBLES_NEEDED = 10
 
@@ -109,7 +109,7 @@ def _rate_rouble(state: State) -> float:
 
 
 def _rate_payment(state: State, missing: int, seat: int) -> float:
-    """Revised: rate a dispatch at its guard by the roubles that are missing of the price."""
+    """Rate a dispatch at its guard, with the revised rules: by the roubles that are missing of the price."""
     strength = AT_GUARD + MOST_ROUBLES_NEEDED * _rate_rouble(state)
     if missing <= 0:
         return strength + (PAYS_NOW if seat == state.turn else PAYS_NEXT)
@@ -117,10 +117,10 @@ def _rate_payment(state: State, missing: int, seat: int) -> float:
 
 
 def _rate_wait(state: State, missing: int, seat: int) -> float:
-    """Basic: rate a dispatch at its guard by the turns that it still takes to turn coins worth the price."""
+    """Rate a dispatch at its guard, with the basic rules: by the turns it takes to turn coins worth the price."""
     turned = count_roubles(state.turned) if seat == state.turn and not state.done else None
     turns = expect_turns(state.palace, missing, turned)
-    return AT_GUARD_BASIC + WAITING_TURN * turns + FIRST_WAITING_TURNS * log(turns + 0.5)
+    return AT_GUARD_BASIC + WAITING_TURN * turns + LOG_WAITING_TURNS * log(turns + 0.5)
 
 
 def _rate_way(state: State, seat: int, player: Player) -> float:

@@ -69,7 +69,7 @@ def offer_pay(state: State, seat: int) -> Menu:
 
 
 def _list_own_coins(state: State, seat: int) -> tuple[Coin, ...]:
-    """All coins that this seat can pay with, those included that it has turned in this turn."""
+    """Return all coins that this seat can pay with, also those that it has turned in this turn."""
     player = state.players[seat]
     return player.purse + player.secured + (state.turned if seat == state.turn else ())
 

@@ -83,6 +83,7 @@ def _fields_within(start: Field) -> tuple[int, ...]:
 
 @cache
 def _find_takeoffs(hedges: tuple[int, ...]) -> int:
+    """Return the fields right before the hedges of these numbers."""
     return sum(BIT[field] for field in hedge_fields(hedges)) << 1
 
 

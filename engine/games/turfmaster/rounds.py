@@ -168,6 +168,7 @@ def _horses_in_order(state: State) -> Iterator[Horse]:
 
 
 def _has_to_choose(state: State, horse: Horse) -> bool:
+    """§4.5: whether a horse still needs a card, or its player has to pass."""
     return not horse.chosen and (bool(horse.hand) or _may_pass(state, horse))
 
 
@@ -234,6 +235,7 @@ def continue_round(state: State, chance: Chance) -> Event | None:
 
 
 def _continue_dice_round(state: State, chance: Chance) -> Event | None:
+    """Throw the dice, or make a ride that can end in one way only; None where a player has to decide."""
     if not state.dice:
         return DiceRolled(_find_roller(state), roll_dice(chance))
     return _ride_if_forced(state) if state.pace else None
