@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import OperationalError
 
 from engine import table as tables
@@ -23,28 +23,28 @@ from workers.jobs import begin, is_stopping, log_database_error, try_table
 
 
 def run() -> None:
-    """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
+    """Submit a move for every seat of a bot that may act; the RQ job `bots`."""
     app = begin("bots")
     try:
         answer_hints(app)
-        for table, seat in waiting(app):
+        for table, seat in list_waiting_seats(app):
             if is_stopping():
                 return
             try_table(table, partial(_move, app, Place(table, seat, "")), "bot did not move", seat=seat)
             answer_hints(app)
-        tell_stories(app)
-    except OperationalError as error:  # the database's trouble: the clock rings again when it is over
+        work_out_stories(app)
+    except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "bots did not move")
 
 
 def answer_hints(app: App) -> None:
-    """Find the hints that players wait for: a person goes before the next bot."""
+    """Find the hints that players wait for: a person comes before the next bot."""
     for number, table in hints.waiting(app):
         try_table(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
 
 
-def tell_stories(app: App) -> None:
-    """Tell how games went that are over; it takes seconds, so whoever waits for a move goes before."""
+def work_out_stories(app: App) -> None:
+    """Work out the stories of finished games; this takes seconds, so hints come first."""
     for table in stories.waiting(app):
         if is_stopping():
             return
@@ -53,43 +53,40 @@ def tell_stories(app: App) -> None:
         answer_hints(app)
 
 
-def waiting(app: App) -> list[tuple[str, int]]:
-    """The seats whose menu is open and whom no person holds."""
-    wanted = select(seats.c.table, seats.c.seat).where(
+def list_waiting_seats(app: App) -> list[tuple[str, int]]:
+    """The seats that may act and are played by a bot."""
+    open_seats = select(seats.c.table, seats.c.seat).where(
         seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES)
     )
-    with app.store.reading() as connection:
-        return [(row.table, row.seat) for row in connection.execute(wanted)]
+    with app.store.reading() as db:
+        return [(row.table, row.seat) for row in db.execute(open_seats)]
 
 
 def _move(app: App, place: Place) -> None:
-    """Hand in a move for this seat, once for each position; another one where it was refused."""
-    look = snapshots.look(app, place.table)
+    """Submit a move for this seat, once for each position, and another one if that was refused."""
+    with app.store.reading() as db:
+        snapshot = snapshots.load_table(app, db, place.table)
+        refused = _load_refused_moves(app, db, place, snapshot.table.length)
     assert place.seat is not None
-    if not tables.menu(look.game, look.table, place.seat):
-        return
-    refused = _refused(app, place, look.table.length)
-    if refused is not None:
-        chosen = choose(app, look, place.seat, refused)
-        submitting.submit(app, place, str(chosen), str(look.table.length), source="bot")
+    if refused is not None and tables.menu(snapshot.game, snapshot.table, place.seat):
+        move = choose(app, snapshot, place.seat, refused)
+        submitting.submit(app, place, str(move), str(snapshot.table.length), source="bot")
 
 
-def _refused(app: App, place: Place, length: int) -> frozenset[Move] | None:
-    """The moves that were refused here. None while one waits, and after a refusal: twice as long each time."""
+def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> frozenset[Move] | None:
+    """The moves that were refused at this position; None while one waits, and for a pause after each refusal."""
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
-    tried = select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))
-    with app.store.reading() as connection:
-        found = connection.execute(tried).all()
-    rest = min(2 ** min(len(found), 12), 3_600)
-    if any(one.accepted is not False or one.at + rest > app.now() for one in found):
+    rows = db.execute(select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))).all()
+    pause = min(2 ** min(len(rows), 12), 3_600)
+    if any(row.accepted is not False or row.at + pause > app.now() for row in rows):
         return None
-    return frozenset(Move.parse(one.move) for one in found)
+    return frozenset(Move.parse(row.move) for row in rows)
 
 
-def choose(app: App, look: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
-    """The move of a bot of this seat's level, or of a normal one; after the game its seed can be worked out again."""
-    meta, name = look.game.META, look.seats[seat].level or "normal"
+def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
+    """Choose a move, but none of these, with a bot of this seat's level; its seed can be checked after the game."""
+    meta, name = snapshot.game.META, snapshot.seats[seat].level or "normal"
     level = thinking.level(name, app.settings)
-    seed = thinking.seed(b"depesche bot 1", look.row.seed, b"%d/%d" % (look.table.length, seat))
+    seed = thinking.seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.table.length, seat))
     with app.metrics.timed("thinking_seconds", name):
-        return process_pool.run(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed, but)
+        return process_pool.run(thinking.think, meta.name, meta.edition, snapshot.table.state, seat, level, seed, but)

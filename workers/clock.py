@@ -1,4 +1,4 @@
-"""The clock: deadlines, reminders, and a bell for every row whose time has come, so that nothing waits for ever."""
+"""The clock: reminders, missed deadlines, and a wake-up for every due row whose wake-up was lost."""
 
 from __future__ import annotations
 
@@ -22,109 +22,111 @@ from service.tables.snapshots import Snapshot
 from workers import bots
 from workers.jobs import log_database_error, try_table
 
-KEPT = 60 * DAY  # so long the words of a mail
-SWEPT = 100
+MAIL_KEEP_S = 60 * DAY  # how long the words of an answered mail are kept
+DELETE_BATCH = 100
 log = structlog.get_logger()
 
 
 def tick(app: App) -> None:
-    """Look at everything that time alone sets in motion; what fails is told, and holds nothing else up."""
-    for look in (ring, remind, expire, sweep):
+    """Do everything that time alone sets in motion; a part that fails is logged, and the others go on."""
+    for step in (wake_workers, remind, expire, delete_old_mails):
         try:
-            look(app)
-        except OperationalError as error:  # the database's trouble: the next tick tries again
-            log_database_error(error, "tick not finished", at=look.__name__)
+            step(app)
+        except OperationalError as error:  # the next tick tries again
+            log_database_error(error, "tick not finished", at=step.__name__)
         except Exception:
-            log.exception("tick not finished", at=look.__name__)
+            log.exception("tick not finished", at=step.__name__)
 
 
-def sweep(app: App) -> None:
-    """Forget the mails that were answered weeks ago, with their players' words; the oldest are looked at first.
-
-    The newest always stays: its number must not be given again, for letters are called after the mails they answer.
-    """
-    oldest = select(mails.c.id, mails.c.read_at).order_by(mails.c.id).limit(SWEPT).subquery()
-    past = select(oldest.c.id).where(oldest.c.read_at < app.now() - KEPT)
-    newest = select(func.max(mails.c.id)).scalar_subquery()
-    found = SWEPT
-    while found == SWEPT:
-        with app.store.reading() as connection:
-            wanted = connection.execute(past.where(oldest.c.id < newest)).scalars().all()
-        found = len(wanted)
-        if found:
-            with app.store.writing() as connection:
-                connection.execute(delete(mails).where(mails.c.id.in_(wanted)))
+def wake_workers(app: App) -> None:
+    """Wake the workers of every queue with due work, in case its wake-up was lost."""
+    bot_moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
+    thinking = or_(bot_moves, exists().where(hints.c.move == ""), exists().where(stories.c.body == ""))
+    due_rows: dict[str, Select[Any]] = {
+        "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
+        "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
+        "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= app.now()),
+        "rounds": select(tables.c.id).where(tables.c.draws_at <= app.now()),
+        "bots": select(literal(1)).where(thinking),
+    }
+    with app.store.reading() as db:
+        due = [queue for queue, rows in due_rows.items() if db.execute(rows.limit(1)).first()]
+    for queue in due:
+        if app.wakeups.wake(queue):
+            app.metrics.count("wakeups", queue)
+    app.metrics.hand_over()
 
 
 def remind(app: App) -> None:
-    """Owe a reminder, once for each time a seat comes on turn, to whoever is running late."""
-    wanted = select(seats, people.c.calendar).select_from(seats.outerjoin(people, people.c.id == seats.c.person))
-    with app.store.reading() as connection:
-        late = connection.execute(wanted.where(seats.c.remind_at <= app.now())).all()
+    """Owe a reminder to each player whose time to be reminded has come."""
+    rows = select(seats, people.c.calendar).select_from(seats.outerjoin(people, people.c.id == seats.c.person))
+    with app.store.reading() as db:
+        late = db.execute(rows.where(seats.c.remind_at <= app.now())).all()
     for seat in late:
-        with app.store.writing() as connection:
-            _remind(app, connection, seat)
+        with app.store.writing() as db:
+            _owe_reminder(app, db, seat)
 
 
-def _remind(app: App, connection: Connection, seat: Any) -> None:
-    """The first reminder of a turn is a letter of its own, and so is each one after it."""
+def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
+    """Owe a reminder and set the time of the next one; each reminder of a turn is a letter of its own."""
     same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
-    ahead = timing.leads(seat.clock_left, timing.calendar(seat.calendar or ""), app.settings.reminder)
-    if connection.execute(select(seats.c.seat).where(*same).with_for_update(skip_locked=True)).first() is None:
-        return  # somebody moves there just now, or another clock was quicker
-    following = timing.reminder(seat.due_at, ahead, app.now())
-    connection.execute(update(seats).where(*same).values(remind_at=following))
-    number = sum(seat.due_at - lead < seat.remind_at for lead in ahead)
+    leads = timing.leads(seat.clock_left, timing.calendar(seat.calendar or ""), app.settings.reminder)
+    if db.execute(select(seats.c.seat).where(*same).with_for_update(skip_locked=True)).first() is None:
+        return  # a move is being judged there, or another clock was quicker
+    next_at = timing.reminder(seat.due_at, leads, app.now())
+    db.execute(update(seats).where(*same).values(remind_at=next_at))
+    number = sum(seat.due_at - lead < seat.remind_at for lead in leads)
     kind = f"reminder/{number}" if number else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
-    once = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
-    if connection.execute(select(1).where(once)).one_or_none():
-        connection.execute(insert(letters), {**letter, "due_at": app.now()})
+    is_new = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
+    if db.execute(select(1).where(is_new)).one_or_none():
+        db.execute(insert(letters), {**letter, "due_at": app.now()})
 
 
 def expire(app: App) -> None:
-    """Let every seat that is late bear what its table agreed on."""
-    wanted = select(seats.c.table, seats.c.seat).where(seats.c.late_at <= app.now())
-    with app.store.reading() as connection:
-        late = connection.execute(wanted).all()
+    """Apply to every seat that is late what its table agreed on."""
+    rows = select(seats.c.table, seats.c.seat).where(seats.c.late_at <= app.now())
+    with app.store.reading() as db:
+        late = db.execute(rows).all()
     for seat in late:
         try_table(seat.table, partial(_expire, app, seat.table, seat.seat), "deadline not kept", seat=seat.seat)
 
 
 def _expire(app: App, table: str, seat: int) -> None:
-    look = snapshots.look(app, table)
-    if not engine_table.menu(look.game, look.table, seat):
+    with app.store.reading() as db:
+        snapshot = snapshots.load_table(app, db, table)
+    if not engine_table.menu(snapshot.game, snapshot.table, seat):
         return
-    command = consequence(app, look, seat)
+    command = consequence(app, snapshot, seat)
     try:
         with judging.at_table(app, table, lock_free_table) as work:
             late_at = work.locked.seats[seat].late_at
-            if work.locked.table.length != look.table.length:
+            if work.locked.table.length != snapshot.table.length:
                 return  # a player moved in the meantime
             if late_at is None or late_at > app.now():
                 return  # a calendar was changed in the meantime
-            expired = _offered(append_command(work.locked, None, command), seat)
-            work.locked = judging.follow_orders(work.locked, expired)
+            after = _offer_seat(append_command(work.locked, None, command), seat)
+            work.locked = judging.follow_orders(work.locked, after)
     except IntegrityError:
         return  # another clock was quicker
 
 
-def consequence(app: App, look: Snapshot, seat: int) -> Move:
-    """What befalls a seat that is late at this table."""
-    match look.clock.late:
+def consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
+    """The command of the server for a seat that is late at this table."""
+    match snapshot.clock.late:
         case "seat":
             return Move("miss", (str(seat), "relieve"))
         case "resign":
             return Move("miss", (str(seat), "resign"))
-    menu = engine_table.menu(look.game, look.table, seat)
-    skips = map(Move, look.game.META.skips if look.clock.late == "skip" else ())
+    menu = engine_table.menu(snapshot.game, snapshot.table, seat)
+    skips = map(Move, snapshot.game.META.skips if snapshot.clock.late == "skip" else ())
     harmless = [move for move in skips if menus.allows(menu, move)]
-    move = harmless[0] if harmless else bots.choose(app, look, seat)
+    move = harmless[0] if harmless else bots.choose(app, snapshot, seat)
     return Move("expire", (str(seat), move.verb, *move.args))
 
 
-def _offered(locked: LockedTable, seat: int) -> LockedTable:
-    """Another person may take the seat of a player who was late too often."""
+def _offer_seat(locked: LockedTable, seat: int) -> LockedTable:
+    """Offer the seat of a player who was late too often to a substitute."""
     row, chair, often = locked.seats[seat], locked.table.seats[seat], locked.clock.offer_after
     lost = row.misses >= often or chair.status == "resigned"
     if not often or not lost or chair.offered or locked.table.phase != "playing":
@@ -132,20 +134,20 @@ def _offered(locked: LockedTable, seat: int) -> LockedTable:
     return append_command(locked, None, Move("offer", (str(seat),)))
 
 
-def ring(app: App) -> None:
-    """Ring for whatever waits: a bell may have been lost."""
-    moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
-    thoughts = or_(moves, exists().where(hints.c.move == ""), exists().where(stories.c.body == ""))
-    waiting: dict[str, Select[Any]] = {
-        "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
-        "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
-        "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= app.now()),
-        "rounds": select(tables.c.id).where(tables.c.draws_at <= app.now()),
-        "bots": select(literal(1)).where(thoughts),
-    }
-    with app.store.reading() as connection:
-        due = [queue for queue, wanted in waiting.items() if connection.execute(wanted.limit(1)).first()]
-    for queue in due:
-        if app.wakeups.wake(queue):
-            app.metrics.count("wakeups", queue)
-    app.metrics.hand_over()
+def delete_old_mails(app: App) -> None:
+    """Delete the mails that were answered weeks ago, with their players' words, a batch at a time.
+
+    The newest mail stays, so that its number is not given again: Message-IDs of letters hold the number of the mail
+    that they answer.
+    """
+    oldest = select(mails.c.id, mails.c.read_at).order_by(mails.c.id).limit(DELETE_BATCH).subquery()
+    expired = select(oldest.c.id).where(oldest.c.read_at < app.now() - MAIL_KEEP_S)
+    newest = select(func.max(mails.c.id)).scalar_subquery()
+    count = DELETE_BATCH
+    while count == DELETE_BATCH:
+        with app.store.reading() as db:
+            numbers = db.execute(expired.where(oldest.c.id < newest)).scalars().all()
+        count = len(numbers)
+        if count:
+            with app.store.writing() as db:
+                db.execute(delete(mails).where(mails.c.id.in_(numbers)))

@@ -1,6 +1,6 @@
-"""What all RQ jobs share: the app they work for, a loop that ends before RQ stops it, and work on claimed rows.
+"""The common part of all RQ jobs: their app, a loop that ends before RQ stops it, and work on claimed rows.
 
-A job looks for work in the database, so it may run twice, late, or not at all.
+A job looks for work in the database, so it may run twice, late, or never.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _apps: list[App] = []
 _stopping = threading.Event()
 
 
-class Claimed(Protocol):
+class ClaimedRow(Protocol):
     """A row that this worker has locked; it belongs to a table."""
 
     @property
     def table(self) -> str: ...
 
 
-Row = TypeVar("Row", bound=Claimed)
+Row = TypeVar("Row", bound=ClaimedRow)
 AfterCommit = Callable[[], None]
 Claim = Callable[[Connection, Sequence[str], str | None], Sequence[Row]]
 Process = Callable[[App, Connection, Sequence[Row]], AfterCommit]

@@ -33,7 +33,7 @@ MAX_TRIES = 3
 BATCH_SIZE = 50
 SHORT_LOCK_TIMEOUT = "100ms"  # a batch holds many tables that others may want, so it hardly waits for other locks
 
-WAITING = select(submissions.c.id).where(submissions.c.accepted.is_(None))
+UNJUDGED = select(submissions.c.id).where(submissions.c.accepted.is_(None))
 # The table is claimed with its submission: a table that another transaction holds is passed over.
 # It is locked first, so that a submission that is passed over stays free for the next referee.
 CLAIM = (
@@ -59,7 +59,7 @@ class Claim(Struct, frozen=True):
 
 
 class Judgement(Struct, frozen=True):
-    """What came of one transaction: the verdicts by submission, and the tables as they are now."""
+    """The result of one transaction: the verdicts by submission, and the tables as they are now."""
 
     verdicts: Mapping[int, VerdictMessage]
     tables: Sequence[LockedTable]
@@ -74,14 +74,14 @@ def run() -> None:
 def is_blocked(app: App) -> bool:
     """Whether a submission waits; if none could be claimed, other transactions hold their tables."""
     with app.store.reading() as db:
-        return db.execute(WAITING.limit(1)).first() is not None
+        return db.execute(UNJUDGED.limit(1)).first() is not None
 
 
 def judge_batch(app: App, skipped: set[str] | None = None) -> bool:
     """Judge up to BATCH_SIZE submissions in one transaction; return False if none could be claimed."""
     skipped = set() if skipped is None else skipped
     return process_claimed(
-        app, claim_submissions, skipped, _judge_claimed, _on_failure, lock_timeout=SHORT_LOCK_TIMEOUT
+        app, claim_submissions, skipped, _judge_claimed, _handle_failure, lock_timeout=SHORT_LOCK_TIMEOUT
     )
 
 
@@ -100,7 +100,7 @@ def _load_claims(db: Connection, statement: object) -> list[Claim]:
 
 def _judge_claimed(app: App, db: Connection, claims: Sequence[Claim]) -> AfterCommit:
     """Judge submissions; if one may have ended a process before, count the new try first, in a transaction before."""
-    claims = _judged_together(claims)
+    claims = _split_off(claims)
     if not any(_is_suspect(app, claim.submission) for claim in claims):
         judgement = judge_all(app, Batch(db), claims)
         return lambda: _announce(app, judgement)
@@ -108,8 +108,8 @@ def _judge_claimed(app: App, db: Connection, claims: Sequence[Claim]) -> AfterCo
     return lambda: _judge_suspects(app, claims)
 
 
-def _judged_together(claims: Sequence[Claim]) -> Sequence[Claim]:
-    """The claims up to the first that was tried before; such a one is judged alone."""
+def _split_off(claims: Sequence[Claim]) -> Sequence[Claim]:
+    """The claims up to the first that was tried before; a submission that was tried before is judged alone."""
     return list(takewhile(lambda claim: not claim.submission.tries, claims)) or claims[:1]
 
 
@@ -127,7 +127,7 @@ def _judge_suspects(app: App, claims: Sequence[Claim]) -> None:
     _announce(app, judgement)
 
 
-def _on_failure(app: App, claims: Sequence[Claim], error: Exception) -> None:
+def _handle_failure(app: App, claims: Sequence[Claim], error: Exception) -> None:
     """A failure of the database is no try; a submission that fails alone for another reason is refused.
 
     Verdicts that were stored by then stay as they are.

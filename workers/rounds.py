@@ -1,6 +1,6 @@
-"""Rounds of the public beacon: what waits for one is carried out once it is there.
+"""Draws of the public beacon: a command that waits for a round is carried out once the round is published.
 
-Nobody holds a worker while a round is awaited: the table has a moment at which to look, and the clock rings then.
+No worker waits for a round: the table has a time at which to ask, and the clock wakes this job then.
 """
 
 from __future__ import annotations
@@ -23,72 +23,79 @@ from service.tables.locked_table import lock_free_table
 from service.tables.snapshots import Snapshot
 from workers.jobs import begin, log_database_error, try_table
 
-LONGEST = 300  # seconds between two looks at a beacon that does not answer
+MAX_PAUSE_S = 300  # between two requests to a beacon that does not answer
 
 
-class Rounds:
-    """The rounds of one look: each is fetched once, and a beacon that does not answer is not asked again."""
+class BeaconRounds:
+    """The rounds of one job: each is fetched once, and a beacon that does not answer is not asked again."""
 
     def __init__(self, app: App) -> None:
         self._source = app.settings.beacon_source
-        self._found: dict[int, str | None] = {}
+        self._signatures: dict[int, str | None] = {}
 
-    def signature(self, beacon: Beacon, number: int) -> str | None:
-        """The signature of that round; None where it cannot be had now, or where our beacon is another one."""
+    def find_signature(self, beacon: Beacon, number: int) -> str | None:
+        """The signature of a round; None if it is not published yet, or this server uses another beacon."""
         if beacon != self._source.beacon:
             return None
-        if number not in self._found and None not in self._found.values():
-            self._found[number] = beacons.fetched(self._source, number)
-        return self._found.get(number)
+        if number not in self._signatures and None not in self._signatures.values():
+            self._signatures[number] = beacons.fetched(self._source, number)
+        return self._signatures.get(number)
 
 
 def run() -> None:
-    """Look for the round of every table whose time has come."""
+    """Ask for the round of every table whose time has come; the RQ job `rounds`."""
     app = begin("rounds")
     try:
-        rounds = Rounds(app)
-        for table in _waiting(app):
+        rounds = BeaconRounds(app)
+        for table in _list_due_tables(app):
             if not try_table(table, partial(_draw, app, table, rounds), "round not drawn"):
-                _later(app, snapshots.look(app, table))
-    except OperationalError as error:  # the database's trouble: the clock rings again when it is over
+                _postpone(app, _load(app, table))
+    except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "rounds not drawn")
 
 
-def _waiting(app: App) -> Sequence[str]:
+def _list_due_tables(app: App) -> Sequence[str]:
     due = select(tables.c.id).where(tables.c.draws_at <= app.now()).order_by(tables.c.draws_at)
-    with app.store.reading() as connection:
-        return connection.execute(due).scalars().all()
+    with app.store.reading() as db:
+        return db.execute(due).scalars().all()
 
 
-def _draw(app: App, table: str, rounds: Rounds) -> None:
-    look = snapshots.look(app, table)
-    beacon, waiting = look.table.beacon, look.table.waiting_command
-    signature = rounds.signature(beacon, waiting.round) if beacon and waiting else None
+def _load(app: App, table: str) -> Snapshot:
+    with app.store.reading() as db:
+        return snapshots.load_table(app, db, table)
+
+
+def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
+    """Give the table its round, or ask again later."""
+    snapshot = _load(app, table)
+    beacon, waiting = snapshot.table.beacon, snapshot.table.waiting_command
+    signature = rounds.find_signature(beacon, waiting.round) if beacon and waiting else None
     if waiting is None or signature is None:
-        _later(app, look)
+        _postpone(app, snapshot)
         return
     with judging.at_table(app, table, lock_free_table) as work:
         if work.locked.table.waiting_command == waiting:
             begins = work.locked.table.phase == "gathering"
-            work.locked = judging.carry_out_for_server(work.locked, Move("round", (str(waiting.round), signature)))
+            command = Move("round", (str(waiting.round), signature))
+            work.locked = judging.carry_out_for_server(work.locked, command)
             work.locked = sitting.begun(work.locked) if begins else work.locked
 
 
-def _later(app: App, look: Snapshot) -> None:
-    """Look again, after twice as long each time; a round that is missing for long is told to the players, once."""
-    beacon, waiting = look.table.beacon, look.table.waiting_command
-    with app.store.writing() as connection:
+def _postpone(app: App, snapshot: Snapshot) -> None:
+    """Ask again after a pause that doubles; write to the players once if a round is missing for long."""
+    beacon, waiting = snapshot.table.beacon, snapshot.table.waiting_command
+    with app.store.writing() as db:
         if beacon is None or waiting is None:
-            queries.set_draw_time(connection, look.row.id, None)
+            queries.set_draw_time(db, snapshot.row.id, None)
             return
         late = app.now() - beacon.time_of(waiting.round)
-        queries.set_draw_time(connection, look.row.id, app.now() + max(beacon.period, min(late, LONGEST)))
+        queries.set_draw_time(db, snapshot.row.id, app.now() + max(beacon.period, min(late, MAX_PAUSE_S)))
         if late >= beacons.LATE:
-            for seat in _players(look):
-                queries.owe_letter(connection, look.row.id, waiting.seq, OwedLetter(seat, "unlit", app.now()))
+            for seat in _list_players(snapshot):
+                queries.owe_letter(db, snapshot.row.id, waiting.seq, OwedLetter(seat, "unlit", app.now()))
     app.wakeups.wake("post")
 
 
-def _players(look: Snapshot) -> list[int]:
-    """The seats of people, who may agree to go on without the beacon."""
-    return [seat.seat for seat in look.seats if seat.person is not None and seat.status == "taken"]
+def _list_players(snapshot: Snapshot) -> list[int]:
+    """The seats of persons, who may agree to go on without the beacon."""
+    return [row.seat for row in snapshot.seats if row.person is not None and row.status == "taken"]

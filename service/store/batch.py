@@ -71,7 +71,7 @@ UPDATE_SEAT = update(seats).where(seats.c.table == bindparam("key_table"), seats
 
 
 class _Level(Struct):
-    """What was appended inside one savepoint and is not written yet."""
+    """The additions inside one savepoint that are not written yet."""
 
     begin: Callable[[], object] | None = None  # begins the savepoint; None once it has begun
     additions: list[Addition] = []
@@ -96,7 +96,7 @@ class _Level(Struct):
 
 
 class Batch:
-    """The entries that one transaction appends. Whoever makes a batch flushes it before the commit."""
+    """The entries that one transaction appends. The code that makes a batch flushes it before the commit."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

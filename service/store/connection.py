@@ -159,7 +159,7 @@ def _engine(url: str) -> Engine:
     """Make the engine for a database; its errors go to a log, so they hide values such as addresses and notes."""
     if not url.startswith("sqlite"):
         pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10}
-        engine = create_engine(_with_timeouts(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
+        engine = create_engine(_add_timeouts(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
         _ping_idle(engine)
         return engine
     _make_private(url)
@@ -191,14 +191,14 @@ def _make_private(url: str) -> None:
     """Let only the owner read the file and its companions: it holds addresses and what seats know."""
     path = make_url(url).database
     if path and path != ":memory:" and not path.startswith("file:"):
-        with suppress(OSError):  # whoever opens the file finds out whether that is possible, and says so
+        with suppress(OSError):  # opening the file fails later, with a clear error
             Path(path).touch(0o600)
             for name in (path, f"{path}-wal", f"{path}-shm"):
                 with suppress(FileNotFoundError):
                     os.chmod(name, 0o600)
 
 
-def _with_timeouts(url: str) -> URL:
+def _add_timeouts(url: str) -> URL:
     """The address with our timeouts; options that the host has set come later and win."""
     parsed = make_url(url)
     own = parsed.query.get("options", "")

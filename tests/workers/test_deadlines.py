@@ -82,7 +82,7 @@ def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: F
     assert last(any_app, mover).events == (Missed(mover.seat), Substituted(mover.seat, bot=True))
     row = seat_of(any_app, mover)
     assert (row.status, row.due_at, row.late_at, row.misses) == ("bot", None, None, 1)
-    assert (mover.table, mover.seat) in bots.waiting(any_app)
+    assert (mover.table, mover.seat) in bots.list_waiting_seats(any_app)
     assert kinds(any_app, mover)[-1] == "relieved"
     assert apps.submit(any_app, mover, "back").accepted
     row = seat_of(any_app, mover)

@@ -142,7 +142,7 @@ def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
 
 def workers_clock_rings(app: App) -> None:
     app.wakeups.acknowledge("rounds")
-    clock.ring(app)
+    clock.wake_workers(app)
 
 
 def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, clock, beacon_server):
@@ -207,7 +207,7 @@ def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_
         told = connection.execute(select(letters.c.seat).where(letters.c.kind == "unlit")).scalars().all()
     assert sorted(told) == [0, 1]
     beacon_server.down = False
-    clock.advance(rounds.LONGEST)
+    clock.advance(rounds.MAX_PAUSE_S)
     came(app, clock, beacon_server, places[0])
     assert look(app, places[0]).table.phase == "playing"
     sound(app, places[0])

@@ -163,7 +163,7 @@ def test_the_clock_rings_again_for_a_hint_whose_bell_was_lost(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
     hints.ask(app, place)
     app.redis.flushall()
-    timekeeping.ring(app)
+    timekeeping.wake_workers(app)
     assert app.wakeups.queue("bots").count == 1
 
 
@@ -177,7 +177,7 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
             asked.append(hints.ask(app, place))
         seen.append(apps.read(app, hints.find, place, asked[0]).move is not None)
 
-    monkeypatch.setattr(bots, "waiting", lambda _: [("one", 0), ("other", 0)])
+    monkeypatch.setattr(bots, "list_waiting_seats", lambda _: [("one", 0), ("other", 0)])
     monkeypatch.setattr(bots, "_move", moving)
     bots.run()
     assert seen == [False, True]

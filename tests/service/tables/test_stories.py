@@ -86,7 +86,7 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     assert "A bot is going through the game" in asked
     assert 'http-equiv="refresh"' in asked
     assert stories.waiting(site.app) == [finished.table]
-    thinkers.tell_stories(site.app)
+    thinkers.work_out_stories(site.app)
     assert stories.waiting(site.app) == []
     page = visitor.get(f"{path}?at=5")
     assert PageChecker(page).faults == []
@@ -112,7 +112,7 @@ def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Si
     assert stories.find(app, look) is None
     stories.ask(app, Place(finished.table, 0, ""))
     assert stories.find(app, look) == stories.Asked(None)
-    thinkers.tell_stories(app)
+    thinkers.work_out_stories(app)
     assert stories.find(app, look) == stories.Asked(told)
 
 
@@ -122,7 +122,7 @@ def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
     stories.ask(site.app, Place(finished.table, 0, ""))
     with monkeypatch.context() as broken:
         broken.setattr(stories, "tell", lambda *_: 1 // 0)
-        thinkers.tell_stories(site.app)
+        thinkers.work_out_stories(site.app)
     assert stories.waiting(site.app) == []
     assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
 
