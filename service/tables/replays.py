@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from engine import record
 from engine.game import Standing
@@ -76,16 +77,18 @@ class World(Struct, frozen=True):
     chapters: tuple[Chapter, ...]
 
 
-def frame(app: App, look: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None) -> Frame:
+def load_frame(
+    app: App, db: Connection, look: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None
+) -> Frame:
     """The position after the entry asked for, or after the last one; not before `begin`, where that is given."""
-    index, begun = _begun(app, look)
+    index, begun = _load_start(app, db, look)
     last = look.row.length - 1
     first = min(max(begun, begin or 0), last)
     at = min(max((first if begin else last) if asked is None else asked, first), last)
-    then = snapshots.past(app, look, at)
+    then = snapshots.load_past(app, db, look, at)
     scene = _scene(look, reader, then.state)
     narrator = _narrator(look, reader, scene.view)
-    nearby = snapshots.entries(app, look, max(at - AROUND, begun), at + AROUND + 1)
+    nearby = snapshots.load_entries(db, look, max(at - AROUND, begun), at + AROUND + 1)
     return Frame(
         at,
         first,
@@ -93,17 +96,17 @@ def frame(app: App, look: Snapshot, reader: Viewpoint, asked: int | None, begin:
         board=board_cache.drawn(app.caches.boards, (look.row.id, at + 1), scene, narrator),
         standing=look.game.standing(then.state),
         around=tuple(chronicle.chapters(look.game, nearby, narrator, reader.eyes)),
-        receipt=snapshots.receipt(app, look, at),
+        receipt=snapshots.load_receipt(db, look, at),
         rounds=tuple(begun for begun in index.rounds(reader.eyes) if begun >= first),
         since=index.since(reader.eyes),
     )
 
 
-def world(app: App, look: Snapshot, reader: Viewpoint, asked: int | None) -> World:
+def load_world(app: App, db: Connection, look: Snapshot, reader: Viewpoint, asked: int | None) -> World:
     """The world after the entry asked for, or after the last one."""
-    first, last = _begun(app, look)[1], look.row.length - 1
+    first, last = _load_start(app, db, look)[1], look.row.length - 1
     at = last if asked is None else min(max(asked, first), last)
-    then = snapshots.past(app, look, at)
+    then = snapshots.load_past(app, db, look, at)
     scene = _scene(look, reader, then.state)
     narrator = _narrator(look, reader, scene.view)
     return World(
@@ -112,14 +115,15 @@ def world(app: App, look: Snapshot, reader: Viewpoint, asked: int | None) -> Wor
         last,
         stage=board_cache.staged(app.caches.stages, (look.row.id, at + 1), scene, narrator).stage,
         standing=look.game.standing(then.state),
-        chapters=tuple(chronicle.chapters(look.game, snapshots.entries(app, look, at, at + 1), narrator, reader.eyes)),
+        chapters=tuple(
+            chronicle.chapters(look.game, snapshots.load_entries(db, look, at, at + 1), narrator, reader.eyes)
+        ),
     )
 
 
-def _begun(app: App, look: Snapshot) -> tuple[TurnIndex, int]:
-    """Who moved when, and the entry with which the game began."""
-    with app.store.reading() as connection:
-        index = positions.load_turn_index(app.caches, connection, look.row)
+def _load_start(app: App, db: Connection, look: Snapshot) -> tuple[TurnIndex, int]:
+    """Return who moved when, and the entry with which the game started."""
+    index = positions.load_turn_index(app.caches, db, look.row)
     if index.first is None:
         raise Refused("There is nothing to replay yet; the game has not begun.")
     return index, index.first
@@ -144,8 +148,8 @@ class ProtocolLine(Struct, frozen=True):
     sentences: tuple[str, ...]
 
 
-def protocol(app: App, look: Snapshot, reader: Viewpoint) -> str:
-    """The whole game in plain text: after the end everything, before that what this reader may know."""
+def write_protocol(db: Connection, look: Snapshot, reader: Viewpoint) -> str:
+    """Return the whole game in plain text: after the end everything, before that what this reader may know."""
     over, meta = look.table.phase == "over", look.game.META
     template = environment(reader.language).get_template("table/protocol.txt")
     return template.render(
@@ -160,16 +164,16 @@ def protocol(app: App, look: Snapshot, reader: Viewpoint) -> str:
         ],
         over=over,
         public=look.table.beacon is not None,
-        lines=_lines(app, look, reader),
+        lines=_lines(db, look, reader),
         places=sorted((place, look.names[seat]) for seat, place in enumerate(look.table.places)),
         standing=look.game.standing(look.table.state) if over else (),
         seed=look.row.seed.hex() if over else "",
     )
 
 
-def _lines(app: App, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
+def _lines(db: Connection, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     narrator = _narrator(look, reader)
-    for entry in snapshots.entries(app, look):
+    for entry in snapshots.load_entries(db, look):
         known = entry if look.table.phase == "over" else record.redact(look.game, entry, reader.eyes)
         sentences = tuple(told for event in known.events if (told := narrator.describe(event)))
         who = "" if known.seat is None else look.names[known.seat]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from engine import catalogue, record, story
 from engine.canonical_json import make_decoder
@@ -50,13 +50,12 @@ def is_to_be_told(look: Snapshot) -> bool:
     return look.table.phase == "over" and look.game.standing(look.table.state)[0].place is not None
 
 
-def find(app: App, look: Snapshot) -> Asked | None:
-    """The story of a game, if somebody has asked for it."""
+def find(app: App, db: Connection, look: Snapshot) -> Asked | None:
+    """Return the story of a game, if it was asked for."""
     kept: Story | None = app.caches.stories.get(_key(look))
     if kept is not None:
         return Asked(kept)
-    with app.store.reading() as connection:
-        row = connection.execute(select(stories).where(stories.c.table == look.row.id)).one_or_none()
+    row = db.execute(select(stories).where(stories.c.table == look.row.id)).one_or_none()
     return None if row is None or row.length != look.row.length else Asked(_read(app, look, row.body))
 
 
@@ -80,10 +79,10 @@ def forget(app: App, table: str) -> None:
 
 def told(app: App, look: Snapshot, in_pool: InPool) -> Story:
     """The story of a game that is over; worked out in the process pool where nobody has done so yet, and kept."""
-    asked = find(app, look)
-    if asked and asked.told:
-        return asked.told
     with app.store.reading() as connection:
+        asked = find(app, connection, look)
+        if asked and asked.told:
+            return asked.told
         bodies = tuple(str(row.body) for row in queries.list_entries(connection, look.row.id))
     found = in_pool(tell, look.game.META.name, look.game.META.edition, bodies)
     _keep(app, look, found)

@@ -9,6 +9,7 @@ import msgspec
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from markupsafe import Markup
 from msgspec import Struct
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as BaseResponse
 
 from engine.menu import Move
@@ -109,18 +110,23 @@ class VerifyPage(Struct, frozen=True):
 @from_replica
 def show(link: str) -> Response:
     """Show the game after any entry as this seat saw it then; once the game is over, as any seat saw it."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
-    return render("replay.html", _replay_page(place, table, _story(table)))
+    app = get_app()
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        table = snapshots.load_table(app, db, place.table)
+        page = _replay_page(db, place, table, _load_story(db, table))
+    return render("replay.html", page)
 
 
 @replay.get("/replay/frame")
 @from_replica
 def frame(link: str) -> Response:
     """Show the same without the page around it, for a script that steps quickly."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
-    return render("frame.html", _replay_page(place, table))
+    app = get_app()
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        page = _replay_page(db, place, snapshots.load_table(app, db, place.table))
+    return render("frame.html", page)
 
 
 @replay.post("/replay/story")
@@ -130,9 +136,9 @@ def ask_for_story(link: str) -> BaseResponse:
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 
 
-def _replay_page(place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
+def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
     eyes, since = _eyes(place, table), _entry_argument("since")
-    frame = replays.frame(get_app(), table, Viewpoint(eyes, language()), _entry_argument("at"), since)
+    frame = replays.load_frame(get_app(), db, table, Viewpoint(eyes, language()), _entry_argument("at"), since)
     query: dict[str, Any] = {} if eyes == place.seat else {"as": "all" if eyes is None else eyes}
     query |= {"since": frame.first} if since is not None else {}
     return ReplayPage(
@@ -170,19 +176,19 @@ def _entry_argument(name: str) -> int | None:
     return numbers.parse_int(request.args.get(name, ""), 2**31 - 1)
 
 
-def _story(table: Snapshot) -> StoryInWords | None:
+def _load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     """Return the story of the game; None if the game does not have one."""
     if not stories.is_to_be_told(table):
         return None
-    request_ = stories.find(get_app(), table)
-    if request_ is None or request_.told is None:
-        return StoryInWords(request_ is not None)
+    requested = stories.find(get_app(), db, table)
+    if requested is None or requested.told is None:
+        return StoryInWords(requested is not None)
     narrator = Narrator(table.game, table.names, language())
-    shares = zip(table.names, request_.told.luck, strict=False)
+    shares = zip(table.names, requested.told.luck, strict=False)
     return StoryInWords(
         is_requested=True,
         is_ready=True,
-        turning_points=tuple(_in_words(table, point, narrator) for point in request_.told.turning_points),
+        turning_points=tuple(_in_words(table, point, narrator) for point in requested.told.turning_points),
         luck=", ".join(f"{name} {round(100 * share):+d} %".replace("-", "−") for name, share in shares),
     )
 
@@ -209,9 +215,11 @@ def log(link: str) -> Response:
 @from_replica
 def protocol(link: str) -> Response:
     """Send the game in words, as this seat may have it."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
-    text = replays.protocol(get_app(), table, Viewpoint(place.seat, language()))
+    app = get_app()
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        table = snapshots.load_table(app, db, place.table)
+        text = replays.write_protocol(db, table, Viewpoint(place.seat, language()))
     return _file(text.encode(), "text/plain; charset=utf-8", f"{table.row.game}-{table.row.id}.txt", "inline")
 
 
@@ -237,9 +245,10 @@ def show_verifier() -> Response:
 def hall() -> Response:
     """Show the games that ended last, some on a page."""
     number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
-    with get_app().store.reading() as connection:
-        names, has_more = exhibits.hung(connection, number - 1)
-    games = tuple(_gallery_game(snapshots.look(get_app(), name)) for name in names)
+    app = get_app()
+    with app.store.reading() as db:
+        names, has_more = exhibits.hung(db, number - 1)
+        games = tuple(_gallery_game(snapshots.load_table(app, db, name)) for name in names)
     return render("gallery.html", GalleryPage(games, number, has_more))
 
 

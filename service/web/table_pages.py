@@ -86,10 +86,11 @@ def picture(link: str) -> Response:
 @table.get("/then")
 def then(link: str) -> Response:
     """Show the world as this seat saw it after an earlier entry, and the sentences about that entry."""
-    place = access.find(get_app(), link)
-    snapshot = snapshots.look(get_app(), place.table)
-    entry = numbers.parse_int(request.args.get("at", ""))
-    world = replays.world(get_app(), snapshot, Viewpoint(place.seat, language()), entry)
+    app, entry = get_app(), numbers.parse_int(request.args.get("at", ""))
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        snapshot = snapshots.load_table(app, db, place.table)
+        world = replays.load_world(app, db, snapshot, Viewpoint(place.seat, language()), entry)
     page = ThenPage(
         world.at,
         world.first,

@@ -16,7 +16,7 @@ from engine import catalogue, record
 from engine import menu as menus
 from engine import table as tables
 from engine.game import Game
-from engine.log import Export
+from engine.log import Entry, Export
 from engine.menu import Menu
 from engine.options import describe
 from engine.refusal import Refused
@@ -178,16 +178,14 @@ def _invite(guest: Guest) -> Invited:
 @interface.operation("GET", "/t/<link>", {200: Seen, 404: Refusal}, tagged=True)
 def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
+    place, table = _load_table(link)
     return Cacheable(_tag(place, table, tuple(map(_public_columns, table.seats))), lambda: _make_view(place, table))
 
 
 @interface.operation("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, query=Words)
 def menu(link: str, query: Words) -> Choices:
     """The moves of this seat, and with `said` how the words of a move may go on."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
+    place, table = _load_table(link)
     moves = snapshots.open_menu(table.game, table.table, place.seat)
     return Choices(
         length=table.row.length,
@@ -235,9 +233,8 @@ def hint(link: str) -> Answer:
 @interface.operation("GET", f"/t/<link>/submissions/<int(max={MAX_JSON_INT}):number>", {200: Judged, 404: Refusal})
 def submission(link: str, number: int) -> Judged:
     """The verdict of a submission of this seat that was answered with 202."""
-    place = access.find(get_app(), link)
     with get_app().store.reading() as db:
-        verdict = submitting.find_verdict(db, place, number)
+        verdict = submitting.find_verdict(db, access.find_place(db, link), number)
     if verdict is None:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if verdict == "waiting":
@@ -248,8 +245,7 @@ def submission(link: str, number: int) -> Judged:
 @interface.operation("GET", "/t/<link>/events", {200: News, 404: Refusal}, query=Since, tagged=True)
 def events(link: str, query: Since) -> Cacheable:
     """The entries from a number on, as this seat may see them; after the end, in full."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
+    place, table = _load_table(link)
     return Cacheable(
         _tag(place, table, (_language_of(query), query.since, query.limit)), lambda: _make_news(place, table, query)
     )
@@ -258,18 +254,21 @@ def events(link: str, query: Since) -> Cacheable:
 @interface.operation("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
 def replay(link: str, seq: int, query: Eyes) -> Moment:
     """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
-    place = access.find(get_app(), link)
-    table = snapshots.look(get_app(), place.table)
-    if seq >= table.row.length:
-        raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
-    seat = _eyes(place, table, query)
-    then = snapshots.past(get_app(), table, seq)
+    app = get_app()
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        table = snapshots.load_table(app, db, place.table)
+        if seq >= table.row.length:
+            raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
+        seat, then = _eyes(place, table, query), snapshots.load_past(app, db, table, seq)
+        entries = snapshots.load_entries(db, table, seq, seq + 1)
+        receipt = snapshots.load_receipt(db, table, seq)
     started = then.phase in ("playing", "over")
-    (entry,) = _load_entries(Place(place.table, seat, link), table, seq, seq + 1, _language_of(query))
+    (entry,) = _describe_entries(seat, table, entries, _language_of(query))
     return Moment(
         seat=seat,
         phase=then.phase,
-        receipt=snapshots.receipt(get_app(), table, seq),
+        receipt=receipt,
         entry=entry,
         standing=table.game.standing(then.state) if started else (),
         view=table.game.view(then.state, seat) if started else None,
@@ -280,6 +279,14 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
     return archive.export_for(get_app(), access.find(get_app(), link))
+
+
+def _load_table(link: str) -> tuple[Place, Snapshot]:
+    """Return the place that a link leads to, and its table."""
+    app = get_app()
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        return place, snapshots.load_table(app, db, place.table)
 
 
 def _language_of(query: Tongue | Since | Eyes | Opening) -> str:
@@ -386,16 +393,21 @@ def _awaited_round(table: Snapshot) -> AwaitedRound | None:
 
 def _make_news(place: Place, table: Snapshot, query: Since) -> News:
     end = min(query.since + query.limit, table.row.length)
-    entries = _load_entries(place, table, query.since, end, _language_of(query))
-    return News(table.table.phase, table.row.length, table.row.head, max(end, query.since), entries)
+    entries = list[Entry[Any]]()
+    if query.since < end:
+        with get_app().store.reading() as db:
+            entries = snapshots.load_entries(db, table, query.since, end)
+    described = _describe_entries(place.seat, table, entries, _language_of(query))
+    return News(table.table.phase, table.row.length, table.row.head, max(end, query.since), described)
 
 
-def _load_entries(place: Place, table: Snapshot, first: int, end: int, in_language: str) -> tuple[Heard, ...]:
-    """Return entries as this seat may see them; in full once the game is over."""
-    narrator = Narrator(table.game, table.names, in_language, place.seat)
-    entries = snapshots.entries(get_app(), table, first, end) if first < end else []
+def _describe_entries(
+    seat: int | None, table: Snapshot, entries: list[Entry[Any]], in_language: str
+) -> tuple[Heard, ...]:
+    """Describe entries as this seat may see them; in full once the game is over."""
+    narrator = Narrator(table.game, table.names, in_language, seat)
     if table.table.phase != "over":
-        entries = [record.redact(table.game, entry, place.seat) for entry in entries]
+        entries = [record.redact(table.game, entry, seat) for entry in entries]
     return tuple(
         Heard(
             seq=entry.seq,

@@ -152,7 +152,7 @@ def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(
 def test_rounds_lead_to_where_they_begin(app, over):
     _, sample = over
     look = snapshots.look(app, "turfmaster")
-    frame = replays.frame(app, look, Viewpoint(0, "en"), 60)
+    frame = apps.load(app, replays.load_frame, look, Viewpoint(0, "en"), 60)
     begun = frame.rounds
     assert begun
     assert all(sample.entries[seq].seat == 0 for seq in begun)

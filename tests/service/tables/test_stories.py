@@ -14,6 +14,7 @@ from service.store.schema import stories as rows
 from service.tables import chance_course, opening, stories
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
+from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
 from workers.outgoing import pictures, table_letters
@@ -109,11 +110,11 @@ def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Si
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=look.row.length - 1))
-    assert stories.find(app, look) is None
+    assert apps.load(app, stories.find, look) is None
     stories.ask(app, Place(finished.table, 0, ""))
-    assert stories.find(app, look) == stories.Asked(None)
+    assert apps.load(app, stories.find, look) == stories.Asked(None)
     thinkers.work_out_stories(app)
-    assert stories.find(app, look) == stories.Asked(told)
+    assert apps.load(app, stories.find, look) == stories.Asked(told)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
