@@ -160,7 +160,7 @@ def test_a_mail_that_was_passed_over_is_free_for_the_next(app: App) -> None:
     with app.store.writing() as slow:
         with held(app, row_of(places[0])):
             assert mail_moves.claim_mail(slow, []) == []
-        assert mail_moves.hear_one(app)
+        assert mail_moves.play_next_mail(app)
 
 
 def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,105 +1,180 @@
-"""Asking: what a mail may say to the house besides moves: days off, orders for later, which letters come.
+"""Parses one line of a mail: an answer to an invitation, a command to the server, a move, a remark, or talk.
 
-Every line of this kind begins with its word and holds nothing else, so that talk about vacations stays talk.
+A line with a command to the server begins with its word and holds nothing else, so that talk about vacations stays
+talk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast, get_args
 
 from engine import menu as menus
-from engine.menu import Menu, Move
+from engine import table as tables
+from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 from service import numbers
 from service.people.letter_settings import Mode
+from service.tables.locked_table import LockedTable
 from service.text.languages import Said
 from service.text.words import Vocabulary
-from workers.incoming.move_parser import ASKED, bits, length_of, verb_of
+from workers.incoming.move_parser import (
+    COMMAND_VERBS,
+    TALK,
+    Meaning,
+    count_verb_words,
+    find_verb,
+    parse_move_line,
+    remove_small_words,
+    split_words,
+)
 
-LONGEST_DAYS = 6  # words: two days, and what stands between them
-STOP = "stop"  # in every language; but a game may know it as a move
-STOPPED = Move("letters", ("none",))
+MAX_VACATION_WORDS = 6  # two days, and the words between them
+MAX_INVITATION_ANSWER_WORDS = 5  # a longer line is talk
+STOP = "stop"  # in every language; but a game may use it as a move
+NO_LETTERS = Move("letters", ("none",))
+AGAIN, SIT = Move("again"), Move("sit")
+RESIGN = Choice("resign", ((), ("yes",)))
 MODES: tuple[Mode, ...] = get_args(Mode)
-Asked = Move | Refused | None
+Command = Move | Refused | None
+Values = dict[str, str | int]
 
 
-def asked(line: str, offered: Menu, words: Vocabulary) -> Asked:
-    """What this line asks of the house; None where it is something else."""
-    said = bits(line)
-    meant = [bit for bit in said if bit.casefold() not in words.small]
-    for candidate in (said, meant):
-        verb = verb_of(candidate, ASKED, words)
-        size = length_of(candidate, verb, words) if verb else 1
-        if size == 1 and _is_a_move(candidate[:1], offered, words):
-            continue
-        found = _reading(verb, candidate[size:], offered, words) if verb else None
-        if found:
-            return found
-        if [bit.casefold() for bit in candidate] == [STOP]:
-            return STOPPED
+def parse_line(
+    locked: LockedTable, seat: int, line: str, load_guess: Callable[[], Move | None], words: Vocabulary
+) -> Meaning:
+    """Parse a line of a seat's mail; a line that only agrees means the move that the last letter offered as a guess."""
+    phase = locked.table.phase
+    if phase == "over" and _is_rematch_request(line, words):
+        return AGAIN
+    if phase == "gathering" and (answer := _parse_invitation_answer(line, words)):
+        return answer
+    menu = list_options(locked, seat)
+    meaning = (
+        parse_command(line, menu, words)
+        or (load_guess() if _is_consent(line, menu, words) else None)
+        or parse_move_line(line, menu, words)
+    )
+    if meaning == TALK and phase == "playing" and locked.table.last is None:
+        answer = _parse_invitation_answer(line, words)  # of a player who has already sat down in another way
+        return SIT if answer and answer.verb == SIT.verb else TALK
+    return meaning
+
+
+def list_options(locked: LockedTable, seat: int) -> Menu:
+    """All that may be written in a mail: the seat's menu and the table's commands; resigning takes a second word."""
+    menu = tables.menu(locked.game, locked.table, seat)
+    commands = tables.list_commands(locked.table, seat)
+    return (*menu, *(RESIGN if entry.verb == "resign" else entry for entry in commands))
+
+
+def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
+    """Parse a short line that takes the seat or gives it back."""
+    written = split_words(line)
+    if len(written) > MAX_INVITATION_ANSWER_WORDS:
+        return None
+    for candidate in (written, remove_small_words(written, words)):
+        verb = find_verb(candidate, ("sit", "agree", "refuse"), words)
+        if verb == "refuse":
+            return Move("refuse")
+        if verb and words.table.never.isdisjoint(word.casefold() for word in written):
+            return Move(SIT.verb, tuple(written[1:2]) if written[0].casefold() == SIT.verb else ())
     return None
 
 
-def _is_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bool:
-    """Whether this begins with a verb that the game has, now or at another time."""
-    return verb_of(said, (*words.game.verbs, *(entry.verb for entry in offered)), words) is not None
+def _is_rematch_request(line: str, words: Vocabulary) -> bool:
+    """Return whether a line only says that the game should be played again."""
+    written = split_words(line)
+    if not find_verb(written, (AGAIN.verb,), words):
+        return False
+    rest = written[count_verb_words(written, AGAIN.verb, words) :]
+    return all(word.casefold() in words.small for word in rest)
 
 
-def _reading(verb: str, rest: list[str], offered: Menu, words: Vocabulary) -> Asked:
-    """What is asked by this word and what follows it."""
+def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:
+    """Return whether a line only agrees, and the table has asked for no consent."""
+    written = remove_small_words(split_words(line), words)
+    asks = menus.allows(menu, Move("agree"))
+    return not asks and len(written) == 1 and find_verb(written, ("agree",), words) is not None
+
+
+def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command:
+    """Parse a command to the server, such as `vacation`, `order` or `letters`; None if the line is something else."""
+    written = split_words(line)
+    for candidate in (written, remove_small_words(written, words)):
+        verb = find_verb(candidate, COMMAND_VERBS, words)
+        size = count_verb_words(candidate, verb, words) if verb else 1
+        if size == 1 and _is_game_verb(candidate[:1], menu, words):
+            continue
+        command = _parse_arguments(verb, candidate[size:], menu, words) if verb else None
+        if command:
+            return command
+        if [word.casefold() for word in candidate] == [STOP]:
+            return NO_LETTERS
+    return None
+
+
+def _is_game_verb(written: list[str], menu: Menu, words: Vocabulary) -> bool:
+    """Return whether these words begin with a verb that the game has, now or at another time."""
+    return find_verb(written, (*words.game.verbs, *(entry.verb for entry in menu)), words) is not None
+
+
+def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) -> Command:
     match verb, rest:
         case "vacation", _:
-            return _vacation(rest)
+            return _parse_vacation(rest)
         case (("home" | "cancel"), []):
             return Move(verb)
         case "cancel", [number] if numbers.parse_int(number) is not None:
             return Move(verb, (number,))
         case "order", []:
             return Refused("Write the move after the word order, such as: order pass")
-        case "order", _ if _is_a_move(rest, offered, words):
+        case "order", _ if _is_game_verb(rest, menu, words):
             return Move(verb, tuple(rest))
         case "letters", _:
-            return _letters(rest, words)
+            return _parse_letter_mode(rest, words)
         case "unsubscribe", []:
-            return STOPPED
+            return NO_LETTERS
     return None
 
 
-def _vacation(rest: list[str]) -> Asked:
-    days = [bit for bit in rest if any(letter.isdigit() for letter in bit)]
-    if len(rest) > LONGEST_DAYS or (rest and not days):
+def _parse_vacation(rest: list[str]) -> Command:
+    days = [word for word in rest if any(letter.isdigit() for letter in word)]
+    if len(rest) > MAX_VACATION_WORDS or (rest and not days):
         return None
     if len(days) != 2:
         return Refused("Write a vacation with its first and last day, such as: vacation 2027-07-01 2027-07-14")
     return Move("vacation", tuple(days))
 
 
-def _letters(rest: list[str], words: Vocabulary) -> Asked:
-    wanted = menus.normalize_name(" ".join(rest))
+def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command:
+    name = menus.normalize_name(" ".join(rest))
     for mode in MODES:
-        if wanted and wanted in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):
+        if name and name in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):
             return Move("letters", (mode,))
     if len(rest) > 1:
         return None
     return Refused("Write which letters you want from this table: letters turn, digest, reminders, or none.")
 
 
-def told(move: Move, number: int | None) -> Said:
-    """What the answer says of something asked that makes no entry; an order has a number."""
+def describe_result(move: Move, number: int | None) -> Said:
+    """Describe what a command did if it made no entry; `number` is that of the last standing order."""
     match move.verb, move.args:
         case "order", args if number is not None:
-            words: dict[str, str | int] = {"number": number, "move": " ".join(args)}
-            return Said("Noted as number {number}. As soon as it is possible in your turn, this is done: {move}", words)
+            values: Values = {"number": number, "move": " ".join(args)}
+            return Said(
+                "Noted as number {number}. As soon as it is possible in your turn, this is done: {move}", values
+            )
         case "cancel", ():
             return Said("You have no orders any more.")
         case "cancel", (one,):
             return Said("Order {number} is forgotten.", {"number": one})
         case "letters", (mode,):
-            return LETTERS[cast(Mode, mode)]
+            return LETTER_MODES[cast(Mode, mode)]
     return Said()
 
 
-LETTERS: dict[Mode, Said] = {
+LETTER_MODES: dict[Mode, Said] = {
     "turn": Said("From now on you get a letter from this table for every turn of yours."),
     "digest": Said("From now on the turns of this table come in the one letter of your day."),
     "reminders": Said("From now on this table writes to you when your time runs short, and for no turn before that."),

@@ -1,4 +1,4 @@
-"""Reports: what became of a mail, line by line, stored until the letter about it is written."""
+"""Reports: the result of a mail, line by line, stored until the letter about it is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint
 
 
 class ReportLine(Struct, frozen=True, omit_defaults=True):
-    """One line of a mail: the move it was taken for, the entry it made, or why it made none and by which paragraph.
+    """The result of one line: the move it was taken for, the entry it made, or the reason and rule why it made none.
 
     `meant` is a move that a misspelt line may have meant while the table had `length` entries, `hint` the number of
     a hint that was asked for.
@@ -37,7 +37,7 @@ class ReportLine(Struct, frozen=True, omit_defaults=True):
 
 
 class MailReport(Struct, frozen=True, omit_defaults=True):
-    """What became of a whole mail."""
+    """The results of all lines of a mail."""
 
     lines: tuple[ReportLine, ...] = ()
 
@@ -48,47 +48,47 @@ class MailReport(Struct, frozen=True, omit_defaults=True):
         return sum(line.outcome == outcome for line in self.lines)
 
 
-def refused(said: str, why: Refused) -> ReportLine:
-    """A line that fits nothing, and why."""
+def make_refused_line(said: str, why: Refused) -> ReportLine:
+    """The report on a line that was refused, with the reason."""
     return ReportLine(said, "refused", why=Said.of(why), rule=why.rule)
 
 
-def keep(connection: Connection, mail: int, report: MailReport, at: int, counts: bool) -> None:
-    """Note what became of a mail, and whether its answer counts as one that a machine may have caused."""
-    row = {"read_at": at, "report": msgspec.json.encode(report).decode(), "answered_at": at if counts else None}
-    connection.execute(update(mails).where(mails.c.id == mail).values(**row))
+def store(db: Connection, mail: int, report: MailReport, at: int, is_counted: bool) -> None:
+    """Store the report on a mail, and whether its answer counts towards the limit of answers an hour."""
+    row = {"read_at": at, "report": msgspec.json.encode(report).decode(), "answered_at": at if is_counted else None}
+    db.execute(update(mails).where(mails.c.id == mail).values(**row))
 
 
-def find(connection: Connection, mail: int) -> tuple[Row[tuple[object, ...]], MailReport] | None:
-    """A mail and what became of it."""
-    row = connection.execute(select(mails).where(mails.c.id == mail)).one_or_none()
+def load(db: Connection, mail: int) -> tuple[Row[tuple[object, ...]], MailReport] | None:
+    """Load a mail and the report on it; None if the mail was not played yet."""
+    row = db.execute(select(mails).where(mails.c.id == mail)).one_or_none()
     return (row, make_decoder(MailReport).decode(row.report)) if row is not None and row.report else None
 
 
-def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], MailReport] | None:
-    """The mail of this seat before this one: its lines, and what became of it."""
+def load_previous(db: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], MailReport] | None:
+    """Load the lines of this seat's mail before this one, and the report on it."""
     own = (mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.id < mail.id, mails.c.report != "")
-    row = connection.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
+    row = db.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
     if row is None:
         return None
     return make_decoder(tuple[str, ...]).decode(row.lines), make_decoder(MailReport).decode(row.report)
 
 
-def is_repeated(connection: Connection, mail: Row[Any], report: MailReport) -> bool:
-    """Whether this sender's same text was refused for the same reasons before; a program may have sent both.
+def is_repeated(db: Connection, mail: Row[Any], report: MailReport) -> bool:
+    """Return whether the same text of this sender was refused for the same reasons before; a program may send both.
 
-    Words without a move are not answered twice, whatever they answer. A line that was taken for a move a person may
-    well write again: it is refused again, but not within an hour in answer to the same letter.
+    Words without a move are answered only once. A line that was taken for a move may well be written again by a
+    person: it is answered again, but not within an hour and to the same letter.
     """
     same = [mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id]
     if not report.has("talk"):
         same += [mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.at > mail.at - HOUR]
         same += [mails.c.answers.is_not_distinct_from(mail.answers)]
-    wanted = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
-    return report.has("refused") and connection.execute(wanted.limit(1)).first() is not None
+    earlier = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
+    return report.has("refused") and db.execute(earlier.limit(1)).first() is not None
 
 
-def is_answered_too_often(connection: Connection, mail: Row[Any], an_hour: int) -> bool:
-    """Whether we answered this sender so often within an hour that it may be a machine after all."""
+def is_answered_too_often(db: Connection, mail: Row[Any], an_hour: int) -> bool:
+    """Return whether this sender was answered so often within an hour that it may be a program."""
     answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR)
-    return connection.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour
+    return db.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour

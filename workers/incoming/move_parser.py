@@ -20,13 +20,13 @@ TALK: Literal["talk"] = "talk"
 
 
 class TalkLine(Struct, frozen=True):
-    """Something to be said at the table; without a text, what the mail before this one said."""
+    """A remark to the table; without a text it repeats the lines of the sender's mail before."""
 
     text: str
 
 
 class Guess(Struct, frozen=True):
-    """A line that is no move, and the one move that it may have meant."""
+    """A line that is no move, and the one move that its sender may have meant."""
 
     why: Refused
     move: Move
@@ -34,305 +34,315 @@ class Guess(Struct, frozen=True):
 
 Meaning = Move | Refused | Guess | TalkLine | Literal["talk"]
 
-TO_SERVER = ("status", "help", "hint", "pause")  # said to the house, not to the table
-ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see mail_commands.py
-QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
-SENTENCE = 5  # words; a line of so many is talk unless two of its words belong to a move
-SHORT = 3  # words: “My next move”; or a “no, not that” behind a move
-ALIKE = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
-NEAR, NEAR_EACH = 0.75, 0.6  # on average over the words of a move, and for each: a slip of the pen, not another move
-COMPARED = 400  # moves that a line is compared with, so that a large menu costs no more than a small one
-LONGEST_VERB = 4  # words: "ik doe niet mee"
-RARELY_MEANT = 3  # letters; a shorter word alone on its line is the beginning of nothing
+SERVER_VERBS = ("status", "help", "hint", "pause")  # to the server, not to the table
+# Also to the server, with arguments; see mail_commands.py.
+COMMAND_VERBS = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")
+EVERYDAY_VERBS = ("agree", "refuse", "sit")  # everyday words, which count only if the table asks for them
+MIN_SENTENCE_WORDS = 5  # a line of so many words is talk unless two of them belong to a move
+MAX_PREFACE_WORDS = 3  # “My next move”; or a “no, not that” behind a move
+MIN_VERB_LIKENESS = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
+# On average over the words of a move, and for each word: a slip of the pen, not another move.
+MIN_MOVE_LIKENESS, MIN_WORD_LIKENESS = 0.75, 0.6
+MAX_COMPARED_MOVES = 400  # with a line, so that a large menu costs no more than a small one
+MAX_VERB_WORDS = 4  # "ik doe niet mee"
+MIN_ABBREVIATION_CHARS = 3  # a shorter word alone on its line is no abbreviation
 LEAD_IN = re.compile(r"^([^:：]{1,30})(?::\s+|：\s*)(?=\S)")
 ASIDE = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
 QUESTION = re.compile(r"[?？]\W*$")
-LISTED = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
+LIST_MARK = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 SENTENCE_END = re.compile(r"(?<=[.!;…])\s+|\s+[-–—]{1,2}\s+(?=[^\W\d])")
-JOINED = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
+ARROW = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
 
-def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
-    """What this line means to a player who may do what is offered."""
-    said = bits(line)
-    if not said:
+def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
+    """Parse a line of a player to whom this menu is offered."""
+    written = split_words(line)
+    if not written:
         return TALK
-    other = _to_server(said, offered, words) or _remark(line, offered, words)
-    if other:
-        return other
-    found = _first_move(_readings(line, offered, words), offered, words)
-    if isinstance(found, Move):
-        asks = QUESTION.search(line) and found.verb not in words.table.verbs
-        return Guess(Refused("A question is not played."), found) if asks else found
-    behind = _first_move(_behind_a_colon(line, offered, words), offered, words)
-    if isinstance(behind, Move):
-        return Guess(Refused("A move behind words that do not announce one is not played."), behind)
-    return _no_move(line, found, offered, words)
+    command = _parse_server_command(written, menu, words) or _parse_remark(line, menu, words)
+    if command:
+        return command
+    move = _find_move(_iter_readings(line, menu, words), menu, words)
+    if isinstance(move, Move):
+        is_question = QUESTION.search(line) and move.verb not in words.table.verbs
+        return Guess(Refused("A question is not played."), move) if is_question else move
+    announced = _find_move(_iter_behind_colon(line, menu, words), menu, words)
+    if isinstance(announced, Move):
+        return Guess(Refused("A move behind words that do not announce one is not played."), announced)
+    return _explain_no_move(line, move, menu, words)
 
 
-def _first_move(readings: Iterator[str], offered: Menu, words: Vocabulary) -> Move | Refused | None:
-    """The move of the first reading that is one; or else why the first is none."""
+def _find_move(readings: Iterator[str], menu: Menu, words: Vocabulary) -> Move | Refused | None:
+    """Return the first reading that is a move; otherwise the refusal of the first reading."""
     why: Refused | None = None
     for reading in dict.fromkeys(readings):
         try:
-            move = menus.parse_move(offered, reading, functools.partial(_forms_of, words))
+            move = menus.parse_move(menu, reading, functools.partial(_list_forms, words))
         except Refused as refused:
             why = why or refused
             continue
-        if _is_meant(move, bits(reading), words):
+        if _is_intended(move, split_words(reading), words):
             return move
     return why
 
 
-def _no_move(line: str, why: Refused | None, offered: Menu, words: Vocabulary) -> Meaning:
-    """A line that is no move: one that did not fit, with what it may have meant, or talk."""
-    if why is None or not _begins_like_a_move(bits(LISTED.sub("", line)), offered, words):
+def _explain_no_move(line: str, why: Refused | None, menu: Menu, words: Vocabulary) -> Meaning:
+    """Decide whether a line without a move is talk, or a refused move, with a guess of what was meant."""
+    if why is None or not _looks_like_move(split_words(LIST_MARK.sub("", line)), menu, words):
         return TALK
-    near = _nearest(_without_courtesy(line, words), offered, words)
+    near = _find_nearest(_strip_courtesy(line, words), menu, words)
     return Guess(why, near) if near else why
 
 
-def bits(line: str) -> list[str]:
-    """The words of a line without the punctuation around them."""
-    trimmed = (word.strip(menus.BEFORE_A_WORD + menus.AFTER_A_WORD) for word in line.split())
-    return [bit for bit in trimmed if any(letter.isalnum() for letter in bit)]
+def split_words(line: str) -> list[str]:
+    """Split a line into words without the punctuation around them."""
+    trimmed = (part.strip(menus.BEFORE_A_WORD + menus.AFTER_A_WORD) for part in line.split())
+    return [word for word in trimmed if any(letter.isalnum() for letter in word)]
 
 
-def _to_server(said: list[str], offered: Menu, words: Vocabulary) -> Move | None:
-    """A word to the house: alone on its line, but for small words."""
-    verbs = tuple(verb for verb in TO_SERVER if all(entry.verb != verb for entry in offered))
-    meant = [bit for bit in said if bit.casefold() not in words.small]
-    for candidate in (said, meant):
-        verb = verb_of(candidate, verbs, words)
-        if verb and length_of(candidate, verb, words) == len(candidate):
+def remove_small_words(written: list[str], words: Vocabulary) -> list[str]:
+    """Remove words such as “the” or “please”, which mean nothing in a move."""
+    return [word for word in written if word.casefold() not in words.small]
+
+
+def _parse_server_command(written: list[str], menu: Menu, words: Vocabulary) -> Move | None:
+    """Parse a command to the server without arguments; only small words may be around it."""
+    verbs = tuple(verb for verb in SERVER_VERBS if all(entry.verb != verb for entry in menu))
+    for candidate in (written, remove_small_words(written, words)):
+        verb = find_verb(candidate, verbs, words)
+        if verb and count_verb_words(candidate, verb, words) == len(candidate):
             return Move(verb)
     return None
 
 
-def _remark(line: str, offered: Menu, words: Vocabulary) -> TalkLine | None:
-    """What follows the word that begins such a line, as it was written; where the game has that word, it is a move."""
+def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> TalkLine | None:
+    """Parse a remark: what follows the word `say`, as it was written. If the game has that word, it is a move."""
     for size in (2, 1):
-        told = line.split(maxsplit=size)
-        begun = " ".join(bits(" ".join(told[:size]))).casefold()
-        if begun in words.table.say and verb_of([begun], tuple(entry.verb for entry in offered), words) is None:
-            return TalkLine(told[size].lstrip(":-–— ") if len(told) > size else "")
+        parts = line.split(maxsplit=size)
+        prefix = " ".join(split_words(" ".join(parts[:size]))).casefold()
+        if prefix in words.table.say and find_verb([prefix], tuple(entry.verb for entry in menu), words) is None:
+            return TalkLine(parts[size].lstrip(":-–— ") if len(parts) > size else "")
     return None
 
 
-def _readings(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
-    """The line as it is; then without what people write around a move; a later sentence where the first says little."""
+def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
+    """Yield the line; then without what people write around a move; then later sentences, if the first says little."""
     yield line
-    first, *others = SENTENCE_END.split(LISTED.sub("", line.strip()))
-    if any(len(other.split()) <= SHORT and _denies(other, words) for other in others):
+    first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
+    if any(len(other.split()) <= MAX_PREFACE_WORDS and _has_negation(other, words) for other in others):
         return
-    yield from _cores(_without_courtesy(line, words), offered, words)
-    if len(first.split()) <= SENTENCE and "?" not in first and not _denies(first, words):
+    yield from _iter_cores(_strip_courtesy(line, words), menu, words)
+    if len(first.split()) <= MIN_SENTENCE_WORDS and "?" not in first and not _has_negation(first, words):
         for later in others[:2]:
-            yield from _cores(_without_courtesy(later, words), offered, words)
+            yield from _iter_cores(_strip_courtesy(later, words), menu, words)
 
 
-def _cores(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
-    """A sentence; without greeting; after a colon; without small words and arrows; with the verb; from the verb on."""
+def _iter_cores(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
+    """Yield a sentence; then without greeting, after a colon, without small words, with a verb, from its verb on."""
     yield core
-    yield _without_greeting(core, words)
+    yield _strip_greeting(core, words)
     lead_in = LEAD_IN.match(core)
-    if lead_in and _announces(lead_in[1], words):
-        yield from _cores(core[lead_in.end() :], offered, words)
-    plain = _without_small_words(core, offered, words)
-    yield plain
-    spaced = JOINED.sub(" ", plain)
+    if lead_in and _is_announcement(lead_in[1], words):
+        yield from _iter_cores(core[lead_in.end() :], menu, words)
+    shortened = _join_meaningful_words(core, menu, words)
+    yield shortened
+    spaced = ARROW.sub(" ", shortened)
     yield spaced
-    games = [entry for entry in offered if entry.verb not in words.table.verbs]
-    if len(games) == 1 and any(letter.isdigit() for letter in spaced):
-        yield f"{games[0].verb} {spaced}"
-    yield from _from_the_verb(core, offered, words)
+    game_entries = [entry for entry in menu if entry.verb not in words.table.verbs]
+    if len(game_entries) == 1 and any(letter.isdigit() for letter in spaced):
+        yield f"{game_entries[0].verb} {spaced}"
+    yield from _iter_from_verb(core, menu, words)
 
 
-def _from_the_verb(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
-    """What follows “ja,”, “ok” or “mein Zug ist”, where nothing before a verb says more than that."""
-    said, verbs = core.split(), tuple(entry.verb for entry in offered)
+def _iter_from_verb(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
+    """Yield a sentence from its verb on, if only words such as “ja”, “ok” or “mein Zug ist” are before it."""
+    written, verbs = core.split(), tuple(entry.verb for entry in menu)
     leading = words.table.lead | words.table.greet | words.small
-    for place, word in enumerate(said[:SENTENCE]):
-        if place and verb_of(bits(" ".join(said[place:])), verbs, words):
-            yield " ".join(said[place:])
-        if any(bit.casefold() not in leading for bit in bits(word)):
+    for place, one in enumerate(written[:MIN_SENTENCE_WORDS]):
+        if place and find_verb(split_words(" ".join(written[place:])), verbs, words):
+            yield " ".join(written[place:])
+        if any(word.casefold() not in leading for word in split_words(one)):
             return
 
 
-def _announces(head: str, words: Vocabulary) -> bool:
-    """Whether words before a colon say nothing but “my move”, in a language that is known."""
+def _is_announcement(head: str, words: Vocabulary) -> bool:
+    """Return whether words before a colon only say “my move”, in a language of Depesche."""
     table = words.table
-    known = table.announce | table.lead | table.greet | table.small
-    return not _says_other(head, words) and all(bit.casefold() in known or bit.isdecimal() for bit in bits(head))
+    preface = table.announce | table.lead | table.greet | table.small
+    return not _is_about_other(head, words) and all(
+        word.casefold() in preface or word.isdecimal() for word in split_words(head)
+    )
 
 
-def _says_other(head: str, words: Vocabulary) -> bool:
-    """Whether words before a colon say “Bert thinks” or “not yet”."""
+def _is_about_other(head: str, words: Vocabulary) -> bool:
+    """Return whether words before a colon name a player or deny the move: “Bert thinks”, “not yet”."""
     names = {part.casefold() for name in words.names for part in name.split()}
-    return not names.isdisjoint(bit.casefold() for bit in bits(head)) or _denies(head, words)
+    return not names.isdisjoint(word.casefold() for word in split_words(head)) or _has_negation(head, words)
 
 
-def _behind_a_colon(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
-    """What follows a few words that nobody knows: they may announce a move or take it back."""
-    core = _without_courtesy(line, words)
+def _iter_behind_colon(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
+    """Yield what follows a few unknown words and a colon: they may announce a move or take it back."""
+    core = _strip_courtesy(line, words)
     lead_in = LEAD_IN.match(core)
-    if lead_in and len(bits(lead_in[1])) <= SHORT and not _says_other(lead_in[1], words):
-        yield from _cores(core[lead_in.end() :], offered, words)
+    if lead_in and len(split_words(lead_in[1])) <= MAX_PREFACE_WORDS and not _is_about_other(lead_in[1], words):
+        yield from _iter_cores(core[lead_in.end() :], menu, words)
 
 
-def _denies(sentence: str, words: Vocabulary) -> bool:
-    return not words.table.never.isdisjoint(bit.casefold() for bit in bits(sentence))
+def _has_negation(sentence: str, words: Vocabulary) -> bool:
+    return not words.table.never.isdisjoint(word.casefold() for word in split_words(sentence))
 
 
-def _without_small_words(core: str, offered: Menu, words: Vocabulary) -> str:
-    """The words that mean something; one that is also a verb does so where it leads: “klar”, but not “ja, klar”."""
-    verbs = {form.casefold() for entry in offered for form in (entry.verb, *_forms_of(words, entry.verb))}
-    kept: list[str] = []
-    for bit in bits(core):
-        if bit.casefold() not in words.small or (not kept and bit.casefold() in verbs):
-            kept.append(bit)
-    return " ".join(kept)
+def _join_meaningful_words(core: str, menu: Menu, words: Vocabulary) -> str:
+    """Remove small words; one that is also a verb stays at the beginning: “klar”, but not “ja, klar”."""
+    verbs = {form.casefold() for entry in menu for form in (entry.verb, *_list_forms(words, entry.verb))}
+    meaningful: list[str] = []
+    for word in split_words(core):
+        if word.casefold() not in words.small or (not meaningful and word.casefold() in verbs):
+            meaningful.append(word)
+    return " ".join(meaningful)
 
 
-def _without_courtesy(line: str, words: Vocabulary) -> str:
-    """The first sentence of a line without the number before it and a remark or a wish after it: “good luck, Anna”."""
-    core = SENTENCE_END.split(LISTED.sub("", line.strip()), maxsplit=1)[0]
+def _strip_courtesy(line: str, words: Vocabulary) -> str:
+    """Return the first sentence of a line, without a number before it or a wish after it: “good luck, Anna”."""
+    core = SENTENCE_END.split(LIST_MARK.sub("", line.strip()), maxsplit=1)[0]
     aside = ASIDE.search(core)
-    if aside and not _denies(aside[1], words) and not any(letter.isdigit() for letter in aside[1]):
+    if aside and not _has_negation(aside[1], words) and not any(letter.isdigit() for letter in aside[1]):
         core = core[: aside.start()]
     while True:
         trimmed = core.rstrip(" .,;:!?-–—…)").casefold()
-        wish = max((wish for wish in _wishes(words) if trimmed.endswith(f" {wish}")), key=len, default="")
+        wish = max((wish for wish in _list_wishes(words) if trimmed.endswith(f" {wish}")), key=len, default="")
         if not wish:
             return core
         core = core[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
 
 
 @functools.lru_cache(maxsize=256)
-def _wishes(words: Vocabulary) -> tuple[str, ...]:
-    """What may end a line: a wish, and who signs with it."""
+def _list_wishes(words: Vocabulary) -> tuple[str, ...]:
+    """List what may end a line: a wish, with and without the name of a player."""
     names = {part.casefold() for name in words.names for part in (name, *name.split())}
     signed = (f"{wish}{comma} {name}" for wish in words.table.polite for comma in ("", ",") for name in names)
     return (*words.table.polite, *signed)
 
 
-def _without_greeting(core: str, words: Vocabulary) -> str:
-    """What follows “Hi all,” or “Dear Anna,” on the same line; of a name the table need not have heard."""
+def _strip_greeting(core: str, words: Vocabulary) -> str:
+    """Remove “Hi all,” or “Dear Anna,” at the beginning of a line; the name may be unknown."""
     head, comma, rest = core.partition(",")
-    said = [bit.casefold() for bit in bits(head)]
+    written = [word.casefold() for word in split_words(head)]
     names = {part.casefold() for name in words.names for part in name.split()}
-    greets = any(bit in words.table.greet for bit in said)
-    unknown = [bit for bit in said if bit not in words.table.greet and bit not in words.small and bit not in names]
-    return rest.strip() if comma and greets and len(unknown) <= 1 and not _denies(head, words) else core
+    greets = any(word in words.table.greet for word in written)
+    unknown = [
+        word for word in written if word not in words.table.greet and word not in words.small and word not in names
+    ]
+    return rest.strip() if comma and greets and len(unknown) <= 1 and not _has_negation(head, words) else core
 
 
-def _nearest(line: str, offered: Menu, words: Vocabulary) -> Move | None:
-    """The one move of the game that differs least from a line; None where none is near, or two are equally near."""
-    said = [bit.casefold() for bit in bits(line) if bit.casefold() not in words.small]
-    games = tuple(entry for entry in offered if entry.verb not in words.table.verbs)
+def _find_nearest(line: str, menu: Menu, words: Vocabulary) -> Move | None:
+    """Return the move of the game that is most like a line; None if no move is near, or two are equally near."""
+    written = [word.casefold() for word in split_words(line) if word.casefold() not in words.small]
+    game_entries = tuple(entry for entry in menu if entry.verb not in words.table.verbs)
     scored: list[tuple[float, Move]] = []
-    for move in itertools.islice(menus.iter_moves(games), COMPARED):
-        if len(move.args) + 1 == len(said):
-            alike = list(map(_likeness, said, (move.verb, *move.args), itertools.repeat(words)))
-            scored += [(sum(alike) / len(said), move)] if min(alike) >= NEAR_EACH else []
+    for move in itertools.islice(menus.iter_moves(game_entries), MAX_COMPARED_MOVES):
+        if len(move.args) + 1 == len(written):
+            likenesses = list(map(_measure_likeness, written, (move.verb, *move.args), itertools.repeat(words)))
+            scored += [(sum(likenesses) / len(written), move)] if min(likenesses) >= MIN_WORD_LIKENESS else []
     best = sorted(scored, key=lambda one: -one[0])[:2]
-    if not best or best[0][0] < NEAR or (len(best) == 2 and best[0][0] == best[1][0]):
+    if not best or best[0][0] < MIN_MOVE_LIKENESS or (len(best) == 2 and best[0][0] == best[1][0]):
         return None
     return best[0][1]
 
 
 @functools.lru_cache(maxsize=4096)
-def _likeness(bit: str, token: str, words: Vocabulary) -> float:
-    """How much a word looks like any form of a token, from 0 to 1."""
-    forms = {form.casefold() for form in (token, *_forms_of(words, token))}
-    return 1.0 if bit in forms else max(difflib.SequenceMatcher(None, bit, form).ratio() for form in forms)
+def _measure_likeness(word: str, token: str, words: Vocabulary) -> float:
+    """Measure how much a word looks like any form of a token, from 0 to 1."""
+    forms = {form.casefold() for form in (token, *_list_forms(words, token))}
+    return 1.0 if word in forms else max(difflib.SequenceMatcher(None, word, form).ratio() for form in forms)
 
 
 @functools.lru_cache(maxsize=8192)
-def _forms_of(words: Vocabulary, token: str) -> tuple[str, ...]:
-    """Other ways to write a token; cached, because every line asks for every token of the menu."""
+def _list_forms(words: Vocabulary, token: str) -> tuple[str, ...]:
+    """The other ways to write a token; cached, because each line is compared with each token of the menu."""
     return words(token)
 
 
 @functools.lru_cache(maxsize=2048)
-def _names_of(words: Vocabulary, verb: str) -> frozenset[str]:
-    """Every name of a verb, folded as `menus.normalize_name` folds them."""
+def _list_verb_names(words: Vocabulary, verb: str) -> frozenset[str]:
+    """Every name of a verb, normalized."""
     forms = words.game.verbs.get(verb) or words.table.verbs.get(verb) or words(verb)
     return frozenset(name for form in (verb, *forms) if (name := menus.normalize_name(form)))
 
 
-def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
-    """Whether it was written out so far that it is no accident: initials under a letter are no moves."""
+def _is_intended(move: Move, written: list[str], words: Vocabulary) -> bool:
+    """Return whether a move was written out far enough to be no accident: initials under a mail are no moves."""
     if move.verb in words.table.verbs:
-        return verb_of(said, (move.verb,), words) is not None
-    if len(said) == 1:
-        return len(said[0]) >= RARELY_MEANT or said[0] == move.verb
+        return find_verb(written, (move.verb,), words) is not None
+    if len(written) == 1:
+        return len(written[0]) >= MIN_ABBREVIATION_CHARS or written[0] == move.verb
     return True
 
 
-def verb_of(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> str | None:
-    """The verb whose name, in any language, these words begin with."""
-    for size in range(min(LONGEST_VERB, len(said)), 0, -1):
-        wanted = menus.normalize_name(" ".join(said[:size]))
+def find_verb(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> str | None:
+    """Return the verb that these words begin with, in any language."""
+    for size in range(min(MAX_VERB_WORDS, len(written)), 0, -1):
+        name = menus.normalize_name(" ".join(written[:size]))
         for verb in verbs:
-            if wanted in _names_of(words, verb):
+            if name in _list_verb_names(words, verb):
                 return verb
     return None
 
 
-def length_of(said: list[str], verb: str, words: Vocabulary) -> int:
-    """How many of these words are the name of the verb."""
-    names = _names_of(words, verb)
-    sizes = range(min(LONGEST_VERB, len(said)), 1, -1)
-    return next((size for size in sizes if menus.normalize_name(" ".join(said[:size])) in names), 1)
+def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
+    """Count how many of these words are the name of the verb."""
+    names = _list_verb_names(words, verb)
+    sizes = range(min(MAX_VERB_WORDS, len(written)), 1, -1)
+    return next((size for size in sizes if menus.normalize_name(" ".join(written[:size])) in names), 1)
 
 
-def _begins_like_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bool:
-    """Whether a line that is no move was meant as one: then its sender has to know."""
-    verbs = tuple(entry.verb for entry in offered)
-    known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *TO_SERVER, *ASKED))
-    meant = [bit for bit in said if bit.casefold() not in words.small] or said
-    verb = verb_of(said, (*verbs, *known), words) or verb_of(meant, (*verbs, *known), words)
-    if verb is None and not (_started(meant, verbs, words) or _misspelt(meant, (*verbs, *known), words)):
+def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
+    """Return whether a line that is no move was meant as a move: then its sender has to know."""
+    menu_verbs, other_verbs = tuple(entry.verb for entry in menu), (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)
+    verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in other_verbs))
+    meaningful = remove_small_words(written, words) or written
+    verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)
+    if verb is None and not (_is_abbreviated(meaningful, menu_verbs, words) or _is_misspelt(meaningful, verbs, words)):
         return False
-    return len(said) < SENTENCE or any(_belongs(bit, offered, words) for bit in meant[1:])
+    return len(written) < MIN_SENTENCE_WORDS or any(_is_token(word, menu, words) for word in meaningful[1:])
 
 
-def _started(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
-    """Whether a short line begins with the beginning of a verb."""
-    first = menus.normalize_name(said[0]) or ""
-    short = len(first) >= RARELY_MEANT and len(said) < SENTENCE
-    return short and any(form.startswith(first) for form in _names(verbs, words))
+def _is_abbreviated(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
+    """Return whether a short line begins with the first letters of a verb."""
+    first = menus.normalize_name(written[0]) or ""
+    is_short = len(first) >= MIN_ABBREVIATION_CHARS and len(written) < MIN_SENTENCE_WORDS
+    return is_short and any(form.startswith(first) for form in _list_names(verbs, words))
 
 
-def _misspelt(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
-    """Whether a short line begins with a slip of the pen."""
-    first = menus.normalize_name(said[0]) or ""
-    short = RARELY_MEANT < len(first) < 30 and len(said) < SENTENCE
-    return short and any(_alike(first, form) for form in _names(verbs, words))
+def _is_misspelt(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
+    """Return whether a short line begins with a misspelt verb."""
+    first = menus.normalize_name(written[0]) or ""
+    is_short = MIN_ABBREVIATION_CHARS < len(first) < 30 and len(written) < MIN_SENTENCE_WORDS
+    return is_short and any(_are_alike(first, form) for form in _list_names(verbs, words))
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two words differ by letters that changed places, or by one or two letters in a long word."""
-    return sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() >= ALIKE
+def _are_alike(one: str, other: str) -> bool:
+    """Return whether two words differ only by the order of letters, or by one or two letters in a long word."""
+    return sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() >= MIN_VERB_LIKENESS
 
 
-def _names(verbs: tuple[str, ...], words: Vocabulary) -> set[str]:
-    return {name for verb in verbs for name in _names_of(words, verb)}
+def _list_names(verbs: tuple[str, ...], words: Vocabulary) -> set[str]:
+    return {name for verb in verbs for name in _list_verb_names(words, verb)}
 
 
-def _belongs(bit: str, offered: Menu, words: Vocabulary) -> bool:
-    """Whether this is a token of some move on offer, or has a number in it as many tokens have."""
-    if any(letter.isdigit() for letter in bit):
+def _is_token(word: str, menu: Menu, words: Vocabulary) -> bool:
+    """Return whether a word is a token of a move in the menu, or contains a digit as many tokens do."""
+    if any(letter.isdigit() for letter in word):
         return True
-    name = menus.normalize_name(bit)
-    tokens = {token for entry in offered for token in _tokens(entry)}
+    name = menus.normalize_name(word)
+    tokens = {token for entry in menu for token in _iter_tokens(entry)}
     return name is not None and any(
-        menus.normalize_name(form) == name for token in tokens for form in (token, *_forms_of(words, token))
+        menus.normalize_name(form) == name for token in tokens for form in (token, *_list_forms(words, token))
     )
 
 
-def _tokens(entry: menus.MenuEntry) -> Iterator[str]:
+def _iter_tokens(entry: menus.MenuEntry) -> Iterator[str]:
     match entry:
         case menus.Choice():
             yield from (token for args in entry.options for token in args)

@@ -126,7 +126,7 @@ def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[st
     number = numbers.parse_int(request.kind_detail)
     if request.kind_name not in ("accepted", "refused") or number is None:
         return "", None
-    mail_and_report = mail_reports.find(connection, number)
+    mail_and_report = mail_reports.load(connection, number)
     return (str(mail_and_report[0].message_id), mail_and_report[1]) if mail_and_report else ("", None)
 
 

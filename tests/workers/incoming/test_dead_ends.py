@@ -14,7 +14,7 @@ from service.text import words
 from service.text.languages import Said
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, report, rows, start, text
-from workers.incoming.move_parser import TALK, Guess, understand
+from workers.incoming.move_parser import TALK, Guess, parse_move_line
 from workers.outgoing.answer_hints import MoveWriter, translate_refusal
 
 assert app  # the fixture
@@ -47,12 +47,12 @@ NO = ("nee bedankt", "no thanks", "Nein danke.", "non merci", "count me out")
 
 @pytest.mark.parametrize(("line", "move"), MEANT.items())
 def test_courtesy_and_numbers_are_no_obstacle(line: str, move: str) -> None:
-    assert str(understand(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
+    assert str(parse_move_line(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
 
 
 @pytest.mark.parametrize(("line", "move"), GUESSED.items())
 def test_a_slip_of_the_pen_is_guessed(line: str, move: str) -> None:
-    found = understand(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
+    found = parse_move_line(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
     assert isinstance(found, Guess)
     assert str(found.move) == move
 
@@ -60,31 +60,31 @@ def test_a_slip_of_the_pen_is_guessed(line: str, move: str) -> None:
 @pytest.mark.parametrize("move", ["A14 A8", "ziehe A14 A8"])
 @pytest.mark.parametrize("line", ANNOUNCED)
 def test_words_that_announce_a_move_are_no_obstacle(line: str, move: str) -> None:
-    assert str(understand(line.format(move), MENU, spoken())) == "move A14 A8"
+    assert str(parse_move_line(line.format(move), MENU, spoken())) == "move A14 A8"
 
 
 @pytest.mark.parametrize("move", ["A14 A8", "ziehe A14 A8", "Zug A14-A8?"])
 @pytest.mark.parametrize("line", UNKNOWN)
 def test_a_move_behind_words_that_nobody_knows_is_asked_about(line: str, move: str) -> None:
-    found = understand(line.format(move), MENU, spoken())
+    found = parse_move_line(line.format(move), MENU, spoken())
     assert isinstance(found, Guess)
     assert str(found.move) == "move A14 A8"
 
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_a_move_that_somebody_else_thinks_of_is_neither_played_nor_asked_about(line: str) -> None:
-    assert not isinstance(understand(line.format("ziehe A14 A8"), MENU, spoken()), Guess | Move)
+    assert not isinstance(parse_move_line(line.format("ziehe A14 A8"), MENU, spoken()), Guess | Move)
 
 
 def test_a_player_whose_name_announces_a_move_elsewhere_is_a_player() -> None:
     told = words.of(catalogue.find("kaiser"), ("Mia", "Berta"))
-    assert str(understand("la mia mossa: A14 A8", MENU, spoken())) == "move A14 A8"
-    assert understand("Mia: A14 A8", MENU, told) == TALK
+    assert str(parse_move_line("la mia mossa: A14 A8", MENU, spoken())) == "move A14 A8"
+    assert parse_move_line("Mia: A14 A8", MENU, told) == TALK
 
 
 @pytest.mark.parametrize("line", ["ziehn A14 A9", "move", "schiebe A1 B2", "Gute Nacht alle zusammen"])
 def test_what_is_near_to_nothing_or_to_several_moves_is_not_guessed(line: str) -> None:
-    assert not isinstance(understand(line, (Choice("move", (("A14", "A8"), ("A14", "A7"))),), spoken()), Guess)
+    assert not isinstance(parse_move_line(line, (Choice("move", (("A14", "A8"), ("A14", "A7"))),), spoken()), Guess)
 
 
 def spoken() -> words.Vocabulary:

@@ -17,7 +17,7 @@ from service.timing import Clock
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, report, rows, text
-from workers.incoming.move_parser import understand
+from workers.incoming.move_parser import parse_move_line
 
 WORDS = ["hint", "Tip!", "a hint, please", "een tip graag", "un conseil svp", "Indice ?", "Tipp bitte", "Hinweis"]
 
@@ -40,7 +40,7 @@ def table(app: App, agreed: bool = True) -> list[Place]:
 @pytest.mark.parametrize("line", WORDS)
 def test_one_word_asks_for_a_hint(app, line):
     look = snapshots.look(app, table(app)[0].table)
-    assert understand(line, (), words.of(look.game, look.names)) == Move("hint")
+    assert parse_move_line(line, (), words.of(look.game, look.names)) == Move("hint")
 
 
 def test_the_answer_names_a_move_that_can_be_sent_back(app):
@@ -97,4 +97,4 @@ def test_a_word_about_hints_is_talk(app):
     look = snapshots.look(app, table(app)[0].table)
     spoken = words.of(look.game, look.names)
     for line in ("thanks for the hint about the restaurant", "Good move!", "Bon coup !"):
-        assert understand(line, (), spoken) == "talk"
+        assert parse_move_line(line, (), spoken) == "talk"

@@ -481,7 +481,7 @@ def test_a_mail_that_cannot_be_read_is_not_offered_again(app, monkeypatch):
 def test_a_fault_of_ours_changes_nothing_and_is_told(app, monkeypatch):
     place, _, move = start(app)
     before = apps.count_entries(app, place)
-    monkeypatch.setattr(mail_moves, "_note", broken)
+    monkeypatch.setattr(mail_moves, "_store_submission", broken)
     posted(app, place, move)
     assert apps.count_entries(app, place) == before
     assert "a fault of ours" in text(last_letter(app, place))

@@ -25,8 +25,8 @@ from service.text.translator import Translator
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
-from workers.incoming.mail_commands import asked
-from workers.incoming.move_parser import understand
+from workers.incoming.mail_commands import parse_command
+from workers.incoming.move_parser import parse_move_line
 from workers.outgoing.letter_parts import list_help
 
 TWO_WEEKS = "vacation 2027-07-01 2027-07-14"
@@ -102,7 +102,7 @@ def said(app: App, place: Place, *lines: str) -> str:
 
 @pytest.mark.parametrize(("line", "meant"), ASKED.items(), ids=str)
 def test_people_ask_in_their_language(spoken, line, meant):
-    found = asked(line, (Choice("move", (("A15", "A9"),)), *make_menu("undo")), spoken)
+    found = parse_command(line, (Choice("move", (("A15", "A9"),)), *make_menu("undo")), spoken)
     if meant is None:  # an answer says how it is written
         assert "Write" in str(found)
     else:
@@ -111,14 +111,14 @@ def test_people_ask_in_their_language(spoken, line, meant):
 
 @pytest.mark.parametrize("line", TALK)
 def test_talk_asks_for_nothing(spoken, line):
-    assert asked(line, (), spoken) is None
+    assert parse_command(line, (), spoken) is None
 
 
 def test_where_stop_is_a_move_it_stops_no_letters():
     spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
     for offered in ((), make_menu("stop")):
-        assert asked("stop", offered, spoken) is None
-        assert asked("stop letters", offered, spoken) == Move("letters", ("none",))
+        assert parse_command("stop", offered, spoken) is None
+        assert parse_command("stop letters", offered, spoken) == Move("letters", ("none",))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -126,13 +126,13 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 def test_what_help_tells_is_understood(language, game):
     spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
     *lines, hint = list_help(Translator(language))
-    assert understand(hint.command, (), spoken) == Move("hint")
+    assert parse_move_line(hint.command, (), spoken) == Move("hint")
     verb = next(iter(spoken.game.verbs))
-    found = [asked(line.command.replace("...", verb), (), spoken) for line in lines]
+    found = [parse_command(line.command.replace("...", verb), (), spoken) for line in lines]
     wanted = [TWO_WEEKS, "home", f"order {verb}", "cancel", "letters digest", "letters none"]
     assert [str(move) for move in found] == wanted
     modes = lines[4].meaning.rpartition(": ")[2].rpartition("\N{NO-BREAK SPACE}:")[2].split(", ")
-    assert [str(asked(mode, (), spoken)) for mode in modes] == [
+    assert [str(parse_command(mode, (), spoken)) for mode in modes] == [
         "letters turn",
         "letters reminders",
         "letters none",
@@ -150,7 +150,7 @@ def test_who_is_told_how_to_write_it_may_write_just_that(language):
     }
     for sentence, verb in shown.items():
         written = say(language, Said(sentence)).rpartition(":")[2].strip()
-        found = asked(written, (), spoken)
+        found = parse_command(written, (), spoken)
         assert isinstance(found, Move), written
         assert found.verb == verb
 

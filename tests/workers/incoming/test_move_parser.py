@@ -8,7 +8,7 @@ from engine import catalogue
 from engine.menu import Choice, Move, make_menu
 from engine.refusal import Refused
 from service.text import words
-from workers.incoming.move_parser import TALK, Guess, understand
+from workers.incoming.move_parser import TALK, Guess, parse_move_line
 
 ROAD = (
     Choice("deploy", (("lady", "Baikal-Bar"), ("lady", "Wolga-Wirtshaus"), ("officer", "Baikal-Bar"))),
@@ -90,19 +90,19 @@ ON_STONES = {
 
 @pytest.mark.parametrize(("line", "meant"), SAID.items(), ids=str)
 def test_people_write_as_they_speak(line, meant):
-    meaning = understand(line, ROAD, words.of(catalogue.find("kurier"), ("Piet Jan", "Berta")))
+    meaning = parse_move_line(line, ROAD, words.of(catalogue.find("kurier"), ("Piet Jan", "Berta")))
     assert str(meaning) == (meant or TALK)
 
 
 @pytest.mark.parametrize(("line", "meant"), ON_STONES.items(), ids=str)
 def test_the_only_verb_may_be_left_out_where_numbers_tell(line, meant):
-    meaning = understand(line, STONES, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, STONES, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
     assert str(meaning) == (meant or TALK)
 
 
 @pytest.mark.parametrize(("line", "why"), MISFITS.items(), ids=str)
 def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
-    meaning = understand(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
     if isinstance(meaning, Guess):
         meaning = meaning.why
     assert isinstance(meaning, Refused)
@@ -111,15 +111,15 @@ def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
 
 @pytest.mark.parametrize("line", ["flip?", "rob purse1 ?", "Should I deploy lady Baikal-Bar?", "drehe um？"])
 def test_a_question_is_not_played(line):
-    meaning = understand(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
     assert not isinstance(meaning, Move)
     assert not isinstance(meaning, Guess) or "question" in str(meaning.why)
-    assert understand("undo?", ROAD, words.of(catalogue.find("kurier"), ())) == Move("undo")
+    assert parse_move_line("undo?", ROAD, words.of(catalogue.find("kurier"), ())) == Move("undo")
 
 
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
     spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
-    assert understand("pauze", (*ROAD, *make_menu("pause")), spoken) == Move("pause")
+    assert parse_move_line("pauze", (*ROAD, *make_menu("pause")), spoken) == Move("pause")
 
 
 COMPOSED = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "figurine partisan abbaye-couché")
@@ -127,5 +127,5 @@ COMPOSED = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "f
 
 @pytest.mark.parametrize("line", COMPOSED)
 def test_every_word_of_a_composed_one_is_understood_in_the_language_of_its_writer(line):
-    meaning = understand(line, CLOISTER, words.of(catalogue.find("carcassonne"), ()))
+    meaning = parse_move_line(line, CLOISTER, words.of(catalogue.find("carcassonne"), ()))
     assert str(meaning) == "figure meeple cloister-lying"

@@ -12,7 +12,7 @@ from engine.menu import Choice, Menu, Move, Number, Subset
 from service.text import samples, words
 from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
-from workers.incoming.move_parser import TalkLine, understand
+from workers.incoming.move_parser import TalkLine, parse_move_line
 from workers.outgoing import answer_hints
 from workers.outgoing.answer_hints import MoveWriter
 
@@ -33,7 +33,7 @@ def test_every_move_as_letters_write_it_is_understood(game):
             for entry in menu:
                 move = entry.pick(random.randrange)
                 written = {writer.write(move, entry) for writer in writers.values()}
-                assert {understand(text, menu, vocabulary) for text in written} == {move}, written
+                assert {parse_move_line(text, menu, vocabulary) for text in written} == {move}, written
         if number > STEPS:
             break
 
@@ -106,7 +106,7 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     sample, vocabulary = samples.started(game, 2, b"hints"), words.of(game, NAMES[:2])
     offered = (*(entry for entry in tables.list_commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     writer = MoveWriter(game, NAMES[:2], language)
-    moves = [understand(text, offered, vocabulary) for text in answer_hints.list_commands(sample.table, 0, writer)]
+    moves = [parse_move_line(text, offered, vocabulary) for text in answer_hints.list_commands(sample.table, 0, writer)]
     commands = [Move(entry.verb) for entry in tables.list_commands(sample.table, 0)]
     assert moves == [*commands, Move("status"), Move("help"), TalkLine("")]
 
@@ -115,7 +115,7 @@ def test_turnings_have_degrees_which_are_understood_and_older_forms_still_are():
     game = catalogue.find("carcassonne")
     menu, vocabulary = (Choice("place", (("1,0", "0"), ("1,0", "90"))),), words.of(game, NAMES[:2])
     for text in ("place 1,0 90°", "lege 1,0 90°", "place 1,0 90", "leg 1,0 90°."):
-        assert understand(text, menu, vocabulary) == Move("place", ("1,0", "90")), text
+        assert parse_move_line(text, menu, vocabulary) == Move("place", ("1,0", "90")), text
 
 
 def test_each_move_of_a_line_has_its_tokens_for_a_link():
