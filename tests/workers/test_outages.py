@@ -86,7 +86,10 @@ def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
                 clock.tick(app)
                 for work in (referee.run, mail_moves.run, bots.run, post.run, rounds.run):
                     work()
-                assert inbox.receive(app, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b") == inbox.TRY_LATER
+                assert (
+                    inbox.receive(app, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b")
+                    == inbox.REPLY_TRY_LATER
+                )
             server.start()
             time_of.advance(1)
             post.run()

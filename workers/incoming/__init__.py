@@ -1,1 +1,1 @@
-"""Mails that arrive: told apart, read line by line, and played as moves."""
+"""Mails that arrive: received, checked, parsed line by line, and played as moves."""

@@ -27,7 +27,7 @@ PARSED_BYTES = 256 * 1024
 MAX_DEPTH = 6
 STATUS_CODE = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")  # RFC 3463
 REPLY_CODE = re.compile(r"(?<!\d)([245]\d\d)[ -]")
-# No such mailbox (5.1.x), a mailbox that was closed (5.2.1), a domain that takes no mail (5.4.1, 5.4.4). Not among
+# An unknown mailbox (5.1.x), a mailbox that was closed (5.2.1), a domain that takes no mail (5.4.1, 5.4.4). Not among
 # them: a fault of the sender (5.1.7, 5.1.8), a full mailbox (5.2.2), a letter taken for spam (5.6, 5.7).
 DEAD_STATUSES = {(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 6), (1, 10), (2, 0), (2, 1), (4, 1), (4, 4)}
 VAGUE_STATUSES = {(0, 0), (3, 0), (5, 0)}

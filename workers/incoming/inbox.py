@@ -42,7 +42,7 @@ ANSWER_ADDRESS = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9
 TABLE_LETTER_ID = re.compile(
     r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
-ACCEPTED, TOO_LARGE, TRY_LATER = (
+REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
     "250 Thank you",
     "552 That is too large for an answer",
     "451 Please try again later",
@@ -61,7 +61,7 @@ class IncomingMail(Struct, frozen=True):
 
 
 class Receiver:
-    """Handles the SMTP conversation: a mail is stored before the mail server is told that it was accepted."""
+    """Handles the SMTP conversation: a mail is stored before the mail server gets the reply that it was accepted."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -74,7 +74,7 @@ class Receiver:
         ]
         if isinstance(server, LMTP):
             return "\r\n".join(replies)  # RFC 2033: a reply for each recipient
-        return max(replies, key=(ACCEPTED, TOO_LARGE, TRY_LATER).index)
+        return max(replies, key=(REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER).index)
 
 
 def make_smtp_server(app: App, host: str, port: int) -> Controller:
@@ -98,16 +98,16 @@ def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
     """Receive a mail for one recipient, and return the reply to the mail server; a repetition changes nothing."""
     if len(raw) > MAX_MAIL_BYTES:
         log.info("mail not taken", recipient=_redact(recipient), why=f"It is too large: {len(raw)} bytes.")
-        return TOO_LARGE
+        return REPLY_TOO_LARGE
     try:
         process_mail(app, raw, recipient, envelope_sender)
     except OperationalError as error:
         log_database_error(error, "mail not stored", recipient=_redact(recipient))
-        return TRY_LATER
+        return REPLY_TRY_LATER
     except Exception:
         log.exception("mail not stored", recipient=_redact(recipient))
-        return TRY_LATER
-    return ACCEPTED
+        return REPLY_TRY_LATER
+    return REPLY_OK
 
 
 def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> int | None:

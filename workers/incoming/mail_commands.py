@@ -33,7 +33,7 @@ MAX_VACATION_WORDS = 6  # two days, and the words between them
 MAX_INVITATION_ANSWER_WORDS = 5  # a longer line is talk
 STOP = "stop"  # in every language; but a game may use it as a move
 NO_LETTERS = Move("letters", ("none",))
-AGAIN, SIT = Move("again"), Move("sit")
+REMATCH, SIT = Move("again"), Move("sit")
 RESIGN = Choice("resign", ((), ("yes",)))
 MODES: tuple[Mode, ...] = get_args(Mode)
 Command = Move | Refused | None
@@ -46,7 +46,7 @@ def parse_line(
     """Parse a line of a seat's mail; a line that only agrees means the move that the last letter offered as a guess."""
     phase = locked.table.phase
     if phase == "over" and _is_rematch_request(line, words):
-        return AGAIN
+        return REMATCH
     if phase == "gathering" and (answer := _parse_invitation_answer(line, words)):
         return answer
     menu = list_options(locked, seat)
@@ -85,10 +85,10 @@ def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
 def _is_rematch_request(line: str, words: Vocabulary) -> bool:
     """Return whether a line only says that the game should be played again."""
     written = split_words(line)
-    if not find_verb(written, (AGAIN.verb,), words):
+    if not find_verb(written, (REMATCH.verb,), words):
         return False
-    rest = written[count_verb_words(written, AGAIN.verb, words) :]
-    return all(word.casefold() in words.small for word in rest)
+    rest = written[count_verb_words(written, REMATCH.verb, words) :]
+    return all(word.casefold() in words.table.small for word in rest)
 
 
 def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:

@@ -1,7 +1,7 @@
 """Plays the mails that wait, line by line, and owes their senders a letter about the result if they need one.
 
-A mail is played in one transaction: its moves, their verdicts and the letter are stored together or not at all. So a
-mail that arrives twice, or whose process is killed, plays nothing twice.
+A mail is played in one transaction: its moves, their verdicts and the letter are stored together, or none of them is.
+So a mail that arrives twice, or whose process is killed, plays nothing twice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from service.text import words
 from service.text.languages import Said
 from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
-from workers.incoming.mail_commands import AGAIN, SIT
+from workers.incoming.mail_commands import REMATCH, SIT
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, TalkLine, find_verb, split_words
 from workers.jobs import AfterCommit, process_claimed, run_job
@@ -45,7 +45,7 @@ log = structlog.get_logger()
 Mail = Row[Any]
 MAX_QUOTED_LINES = 3  # of a mail without a move; enough for its sender to recognise it
 MAX_MOVES = 20
-WAITING = select(mails.c.id).where(mails.c.read_at.is_(None))
+WAITING_MAILS = select(mails.c.id).where(mails.c.read_at.is_(None))
 CLAIM = (
     select(mails)
     .join(table_rows, table_rows.c.id == mails.c.table)
@@ -92,7 +92,7 @@ def run() -> None:
 def is_blocked(app: App) -> bool:
     """Return whether a mail waits; if none could be claimed, other transactions hold the tables."""
     with app.store.reading() as db:
-        return db.execute(WAITING.limit(1)).first() is not None
+        return db.execute(WAITING_MAILS.limit(1)).first() is not None
 
 
 def play_next_mail(app: App, skipped: set[str] | None = None) -> bool:
@@ -101,12 +101,13 @@ def play_next_mail(app: App, skipped: set[str] | None = None) -> bool:
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
-    """Lock the next mail with its table, but none of skipped tables."""
+    """Lock the next mail with the row of its table, but none of skipped tables."""
     statement = CLAIM.where(table_rows.c.id.not_in(skipped))
     return db.execute(statement if table is None else statement.where(table_rows.c.id == table)).all()
 
 
 def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCommit:
+    """Lock the table of a mail, play the mail, and store the result."""
     (mail,) = claimed
     batch = Batch(db)
     progress = _try_mail(lock_table(app, batch, mail.table), mail)
@@ -266,7 +267,7 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
         opened = rematch.seated(opened, seat)
     except Refused as refused:
         return progress.add(mail_reports.make_refused_line(line, refused))
-    progress = progress.add(ReportLine(line, "done", AGAIN.verb, why=REMATCH_OPENED))
+    progress = progress.add(ReportLine(line, "done", REMATCH.verb, why=REMATCH_OPENED))
     return replace(progress, opened=(*progress.opened, opened))
 
 
@@ -319,7 +320,7 @@ def is_letter_needed(report: MailReport, mail: Mail, open_since: int | None) -> 
     remarks = {line.said for line in report.lines if line.outcome == "said"}
     has_question = any("?" in line and line not in remarks for line in msgspec.json.decode(mail.lines))
     verbs = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
-    has_table_verb = bool(verbs & {*tables.RESERVED_VERBS, AGAIN.verb})
+    has_table_verb = bool(verbs & {*tables.RESERVED_VERBS, REMATCH.verb})
     return not is_plain or has_question or has_table_verb or open_since is not None
 
 

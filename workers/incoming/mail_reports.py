@@ -21,8 +21,8 @@ Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint
 class ReportLine(Struct, frozen=True, omit_defaults=True):
     """The result of one line: the move it was taken for, the entry it made, or the reason and rule why it made none.
 
-    `meant` is a move that a misspelt line may have meant while the table had `length` entries, `hint` the number of
-    a hint that was asked for.
+    `said` is the line as it was written. `meant` is a move that a misspelt line may have meant while the table had
+    `length` entries. `hint` is the number of a hint that was asked for.
     """
 
     said: str
@@ -48,9 +48,9 @@ class MailReport(Struct, frozen=True, omit_defaults=True):
         return sum(line.outcome == outcome for line in self.lines)
 
 
-def make_refused_line(said: str, why: Refused) -> ReportLine:
+def make_refused_line(line: str, why: Refused) -> ReportLine:
     """The report on a line that was refused, with the reason."""
-    return ReportLine(said, "refused", why=Said.of(why), rule=why.rule)
+    return ReportLine(line, "refused", why=Said.of(why), rule=why.rule)
 
 
 def store(db: Connection, mail: int, report: MailReport, at: int, is_counted: bool) -> None:

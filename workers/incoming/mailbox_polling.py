@@ -127,7 +127,7 @@ def receive_mail(app: App, raw: bytes) -> None:
     """Receive a mail for each seat that it names; other mail in this mailbox is ignored."""
     headers = MailHeaders.parse(raw)
     for recipient in find_recipients(headers, raw):
-        if inbox.receive(app, raw, recipient, headers.find_envelope_sender()) == inbox.TRY_LATER:
+        if inbox.receive(app, raw, recipient, headers.find_envelope_sender()) == inbox.REPLY_TRY_LATER:
             raise NotStored("a mail could not be stored")
 
 

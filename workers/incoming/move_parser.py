@@ -47,7 +47,7 @@ MAX_COMPARED_MOVES = 400  # with a line, so that a large menu costs no more than
 MAX_VERB_WORDS = 4  # "ik doe niet mee"
 MIN_ABBREVIATION_CHARS = 3  # a shorter word alone on its line is no abbreviation
 LEAD_IN = re.compile(r"^([^:：]{1,30})(?::\s+|：\s*)(?=\S)")
-ASIDE = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
+PARENTHESIS = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
 QUESTION = re.compile(r"[?？]\W*$")
 LIST_MARK = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 SENTENCE_END = re.compile(r"(?<=[.!;…])\s+|\s+[-–—]{1,2}\s+(?=[^\W\d])")
@@ -102,7 +102,7 @@ def split_words(line: str) -> list[str]:
 
 def remove_small_words(written: list[str], words: Vocabulary) -> list[str]:
     """Remove words such as “the” or “please”, which mean nothing in a move."""
-    return [word for word in written if word.casefold() not in words.small]
+    return [word for word in written if word.casefold() not in words.table.small]
 
 
 def _parse_server_command(written: list[str], menu: Menu, words: Vocabulary) -> Move | None:
@@ -157,7 +157,7 @@ def _iter_cores(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
 def _iter_from_verb(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield a sentence from its verb on, if only words such as “ja”, “ok” or “mein Zug ist” are before it."""
     written, verbs = core.split(), tuple(entry.verb for entry in menu)
-    leading = words.table.lead | words.table.greet | words.small
+    leading = words.table.lead | words.table.greet | words.table.small
     for place, one in enumerate(written[:MIN_SENTENCE_WORDS]):
         if place and find_verb(split_words(" ".join(written[place:])), verbs, words):
             yield " ".join(written[place:])
@@ -193,11 +193,11 @@ def _has_negation(sentence: str, words: Vocabulary) -> bool:
 
 
 def _join_meaningful_words(core: str, menu: Menu, words: Vocabulary) -> str:
-    """Remove small words; one that is also a verb stays at the beginning: “klar”, but not “ja, klar”."""
+    """Remove small words, but not a verb at the beginning: “klar”, but not “ja, klar”."""
     verbs = {form.casefold() for entry in menu for form in (entry.verb, *_list_forms(words, entry.verb))}
     meaningful: list[str] = []
     for word in split_words(core):
-        if word.casefold() not in words.small or (not meaningful and word.casefold() in verbs):
+        if word.casefold() not in words.table.small or (not meaningful and word.casefold() in verbs):
             meaningful.append(word)
     return " ".join(meaningful)
 
@@ -205,9 +205,9 @@ def _join_meaningful_words(core: str, menu: Menu, words: Vocabulary) -> str:
 def _strip_courtesy(line: str, words: Vocabulary) -> str:
     """Return the first sentence of a line, without a number before it or a wish after it: “good luck, Anna”."""
     core = SENTENCE_END.split(LIST_MARK.sub("", line.strip()), maxsplit=1)[0]
-    aside = ASIDE.search(core)
-    if aside and not _has_negation(aside[1], words) and not any(letter.isdigit() for letter in aside[1]):
-        core = core[: aside.start()]
+    parenthesis = PARENTHESIS.search(core)
+    if parenthesis and not _has_negation(parenthesis[1], words) and not any(map(str.isdigit, parenthesis[1])):
+        core = core[: parenthesis.start()]
     while True:
         trimmed = core.rstrip(" .,;:!?-–—…)").casefold()
         wish = max((wish for wish in _list_wishes(words) if trimmed.endswith(f" {wish}")), key=len, default="")
@@ -230,15 +230,13 @@ def _strip_greeting(core: str, words: Vocabulary) -> str:
     written = [word.casefold() for word in split_words(head)]
     names = {part.casefold() for name in words.names for part in name.split()}
     greets = any(word in words.table.greet for word in written)
-    unknown = [
-        word for word in written if word not in words.table.greet and word not in words.small and word not in names
-    ]
+    unknown = [word for word in written if word not in words.table.greet | words.table.small | names]
     return rest.strip() if comma and greets and len(unknown) <= 1 and not _has_negation(head, words) else core
 
 
 def _find_nearest(line: str, menu: Menu, words: Vocabulary) -> Move | None:
     """Return the move of the game that is most like a line; None if no move is near, or two are equally near."""
-    written = [word.casefold() for word in split_words(line) if word.casefold() not in words.small]
+    written = [word.casefold() for word in split_words(line) if word.casefold() not in words.table.small]
     game_entries = tuple(entry for entry in menu if entry.verb not in words.table.verbs)
     scored: list[tuple[float, Move]] = []
     for move in itertools.islice(menus.iter_moves(game_entries), MAX_COMPARED_MOVES):
@@ -319,10 +317,10 @@ def _is_misspelt(written: list[str], verbs: tuple[str, ...], words: Vocabulary) 
     """Return whether a short line begins with a misspelt verb."""
     first = menus.normalize_name(written[0]) or ""
     is_short = MIN_ABBREVIATION_CHARS < len(first) < 30 and len(written) < MIN_SENTENCE_WORDS
-    return is_short and any(_are_alike(first, form) for form in _list_names(verbs, words))
+    return is_short and any(_is_alike(first, form) for form in _list_names(verbs, words))
 
 
-def _are_alike(one: str, other: str) -> bool:
+def _is_alike(one: str, other: str) -> bool:
     """Return whether two words differ only by the order of letters, or by one or two letters in a long word."""
     return sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() >= MIN_VERB_LIKENESS
 

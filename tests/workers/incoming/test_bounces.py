@@ -172,7 +172,7 @@ def come_back(app: App, sample: str, number: int = 0, recipient: str = "") -> li
     address = recipient or f"{app.links.bounce(number or rows(app)[0].id)}@localhost"
     sender = "anna@example.org" if sample in ("vacation", "words_alone") else ""
     with capture_logs() as logs:
-        assert inbox.receive(app, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.ACCEPTED
+        assert inbox.receive(app, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.REPLY_OK
     return [str(log.get("why", "")) for log in logs]
 
 
@@ -246,13 +246,13 @@ def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app:
             raw = bytearray(sample.read_bytes())
             at = random.randrange(len(raw))
             raw[at : at + random.randrange(300)] = random.choice([b"", b"\x00\xff" * 9, b"\n\n", b"--=_x\n", b"(" * 90])
-            assert inbox.receive(app, bytes(raw), address, "") == inbox.ACCEPTED
+            assert inbox.receive(app, bytes(raw), address, "") == inbox.REPLY_OK
 
 
 def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> None:
     apps.open_table(app)
     deep = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(200))
-    assert inbox.receive(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.ACCEPTED
+    assert inbox.receive(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.REPLY_OK
     assert person(app).bounced_at is None
 
 

@@ -171,7 +171,7 @@ class Table:
         if self.number % 2:
             mailbox_polling.receive_mail(self.app, f"Delivered-To: {self.address}\n".encode() + raw)
         else:
-            assert inbox.receive(self.app, raw, self.address, "anna@example.org") == inbox.ACCEPTED
+            assert inbox.receive(self.app, raw, self.address, "anna@example.org") == inbox.REPLY_OK
         mail_moves.run()
         if snapshots.look(self.app, self.place.table).table.length != self.length:
             self.lay()
