@@ -22,7 +22,7 @@ from service.people import register
 from service.settings import DAY
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import mails, seats
+from service.store.schema import mails, people, seats
 from service.tables import access
 from service.tables.access import Place
 from service.text.languages import Said
@@ -129,7 +129,7 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
     if address is None:
         raise Ignored("This address is not one that takes answers.")
     place = access.answered(app, address[1])
-    owner, person = access.owner(app, place), _load_person(app, place)
+    person, owner = _load_player(app, place)
     try:
         message = mail_headers.parse_message(raw[:PARSED_BYTES])
         headers = MailHeaders.from_message(message)
@@ -174,11 +174,15 @@ def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
     return int(letter_id[2]) if letter_id[2] and letter_id[4] else None
 
 
-def _load_person(app: App, place: Place) -> int:
-    """The number of the person who has the seat."""
-    person = select(seats.c.person).where(seats.c.table == place.table, seats.c.seat == place.seat)
+def _load_player(app: App, place: Place) -> tuple[int, str]:
+    """The number and the address of the person who has the seat; raise Ignored if no person has it."""
+    joined = seats.join(people, people.c.id == seats.c.person)
+    query = select(people.c.id, people.c.address).select_from(joined)
     with app.store.reading() as db:
-        return int(db.execute(person).scalar_one())
+        row = db.execute(query.where(seats.c.table == place.table, seats.c.seat == place.seat)).one_or_none()
+    if row is None:
+        raise Ignored("No person has this seat.")
+    return row.id, row.address or ""
 
 
 def _redact(recipient: str) -> str:
