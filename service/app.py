@@ -15,7 +15,7 @@ from service.lru import Caches
 from service.metrics import Metrics
 from service.settings import EMBEDDED, Settings, keep_secret
 from service.store import Store, identity
-from service.store.notices import Board
+from service.store.notices import NoticeBoard
 from service.wakeups import Wakeups
 
 PATIENCE = 5.0  # seconds for an answer of Redis, which is longer than anybody waits for a verdict through it
@@ -37,7 +37,7 @@ class App:
         self.settings = settings
         self.now = now
         self.store = Store(settings.database_url, settings.replica)
-        self.notices = Board(self.store, now)
+        self.notices = NoticeBoard(self.store, now)
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.metrics = Metrics(self.redis)
         self.wakeups = Wakeups(self.redis)
@@ -49,7 +49,7 @@ class App:
     def open(self) -> None:
         """Bring the database to today's shape; one whose links another secret made is refused."""
         self.store.migrate()
-        identity.recognise(self.store, self.links)
+        identity.claim_database(self.store, self.links)
 
     def close(self) -> None:
         self.store.close()

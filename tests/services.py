@@ -88,7 +88,9 @@ class RunningService:
         app = self.app
         for seat in snapshots.look(app, table).seats:
             if seat.person:
-                preferences.set_letters(app, preferences.reader(app, app.links.preferences(seat.person)), "none", table)
+                preferences.set_letters(
+                    app, preferences.find_recipient(app, app.links.preferences(seat.person)), "none", table
+                )
 
     def wait_for_letter(self, address: str) -> None:
         """Wait until a letter to this address is in the local mailbox."""

@@ -89,7 +89,7 @@ def log_of(app: App, link: str) -> Export:
 
 def test_without_its_package_a_table_is_listed(app_without: App) -> None:
     with app_without.store.writing() as connection:
-        anna = register.person(connection, "anna@example.org", "Anna", 0)
+        anna = register.find_or_create_person(connection, "anna@example.org", "Anna", 0)
     assert [one.game for one in apps.load(app_without, my_tables.list_running, anna)] == [NAME]
     assert [one.game for one in apps.load(app_without, my_tables.list_finished, anna)] == [NAME]
 

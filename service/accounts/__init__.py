@@ -1,4 +1,4 @@
-"""What belongs to a person: signing in, proving an address, preferences, my tables, bounces, leaving.
+"""The account of a person: signing in, proving an address, preferences, my tables, bounces, deletion.
 
 Imports plans and below.
 """

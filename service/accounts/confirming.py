@@ -1,4 +1,4 @@
-"""Proving an address by the link in a letter to it; until then no letter leaves in its owner's name."""
+"""Proving an address by the link in a letter to it; until then its owner's tables send no letters to others."""
 
 from __future__ import annotations
 
@@ -16,53 +16,53 @@ from service.tables import access, snapshots
 from service.tables.access import Place, Unknown
 
 
-def asked(app: App, token: str) -> Any:
-    """The person whose address this token would prove."""
+def find_person(app: App, token: str) -> Any:
+    """Return the person whose address this token proves; raise Unknown if the token is wrong."""
     (number,) = tokens.subject(token, 1)
     with app.store.reading() as connection:
-        person = register.find(connection, number)
+        person = register.find_person(connection, number)
     if person is None or not tokens.same(app.links.confirm(person.id, person.address), token):
         raise Unknown("This link confirms no address; please use the one in the newest letter you have from us.")
     return person
 
 
-def confirm(app: App, token: str) -> list[str]:
-    """The address is proven; the result is the links of the tables whose letters waited for that.
+def confirm_address(app: App, token: str) -> list[str]:
+    """Record that an address is proven, and send the letters that waited; return the links of their tables.
 
-    Who says so opened these tables, sits there and is led there now, so no invitation goes to him.
+    The organiser's own invitations are cancelled: the page leads to those seats now.
     """
-    person = asked(app, token)
+    person = find_person(app, token)
     with app.store.writing() as connection:
-        waiting = register.held(connection, person.id)
+        waiting = register.list_held_tables(connection, person.id)
         for table in waiting:
             queries.cancel_own_invitation(connection, table)
-        register.confirmed(connection, person.id, app.now())
-        register.release(connection, waiting, app.now())
+        register.confirm_address(connection, person.id, app.now())
+        register.release_tables(connection, waiting, app.now())
         own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))
         links = [access.link_of(app, seat) for seat in connection.execute(own)]
     app.wakeups.wake("post")
     return links
 
 
-def by_seat(app: App, place: Place) -> None:
-    """A player who takes a seat that only a letter leads to has proven that address.
+def confirm_by_seat(app: App, place: Place) -> None:
+    """Record a proven address for a player who takes a seat by the link in an invitation.
 
-    A player who sits there already proves nothing: he may have come by the link of an open table, with any address.
+    A seat that is taken already proves nothing: the link of an open table works with any address.
     """
-    look = snapshots.look(app, place.table)
-    if not app.settings.confirms or place.seat is None or place.seat == queries.find_organiser(look.seats):
+    snapshot = snapshots.look(app, place.table)
+    if not app.settings.confirms or place.seat is None or place.seat == queries.find_organiser(snapshot.seats):
         return
-    person = look.seats[place.seat].person if look.seats[place.seat].status == "invited" else None
+    person = snapshot.seats[place.seat].person if snapshot.seats[place.seat].status == "invited" else None
     if person is not None:
         with app.store.writing() as connection:
-            register.confirmed(connection, person, app.now())
+            register.confirm_address(connection, person, app.now())
         app.wakeups.wake("post")
 
 
-def correct(app: App, place: Place, text: str) -> None:
-    """The organiser mistyped his own address; the question goes to the right one, and the wrong one is forgotten.
+def correct_address(app: App, place: Place, text: str) -> None:
+    """Replace the organiser's mistyped address: send the confirmation to the new one and delete the old one.
 
-    An address that got a letter already is remembered, so that this form cannot send letters again and again.
+    An address that got a letter stays stored, so that this form cannot send letters without limit.
     """
     address = register.clean_address(text)
     with app.store.writing() as connection:
@@ -72,17 +72,17 @@ def correct(app: App, place: Place, text: str) -> None:
         if seat is None or seat != place.seat or row is None or not row.held:
             raise Refused("This address is confirmed already, or is not yours to change.")
         own = sitting[seat]
-        person = register.person(connection, address, own.name, app.now())
+        person = register.find_or_create_person(connection, address, own.name, app.now())
         if any(other.person == person and other.seat != seat for other in sitting):
             raise Refused("Somebody else at this table has this address; please give your own.")
-        limits.refuse(connection, app.settings, person, [], app.now(), proven=False)
+        limits.refuse_table(connection, app.settings, person, [], app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)
         queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
-        _forget_mistyped(connection, own.person, person, f"confirm/{place.table}")
+        _delete_mistyped(connection, own.person, person, f"confirm/{place.table}")
     app.wakeups.wake("post")
 
 
-def _forget_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
+def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
     if old is None or old == new:
         return
     waiting = (letters.c.person == old, letters.c.sent_at.is_(None))
@@ -91,4 +91,4 @@ def _forget_mistyped(connection: Connection, old: int | None, new: int, kind: st
     sent = select(letters.c.id).where(letters.c.person == old, letters.c.sent_at.is_not(None)).limit(1)
     if connection.execute(seat).first() is None and connection.execute(sent).first() is None:
         connection.execute(delete(letters).where(*waiting))
-        register.forget(connection, old)
+        register.delete_person(connection, old)

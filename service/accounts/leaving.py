@@ -1,4 +1,4 @@
-"""What this house keeps about a person, to take along; and leaving it, while everybody's games stay whole."""
+"""Exporting a person's data, and deleting the person, while the games of the other players go on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from service.tables.locked_table import LockedTable, append_command, change_seat
 
 
 class SeatBelongings(Struct, frozen=True):
-    """A seat, and what its holder left there."""
+    """The exported data of one seat."""
 
     table: str
     game: str
@@ -41,7 +41,7 @@ class SeatBelongings(Struct, frozen=True):
 
 
 class Belongings(Struct, frozen=True):
-    """Everything this house knows about a person."""
+    """The exported data of a person."""
 
     address: str
     name: str
@@ -54,8 +54,8 @@ class Belongings(Struct, frozen=True):
     tables: list[SeatBelongings]
 
 
-def belongings(app: App, person: int) -> Belongings:
-    """All of it, to be kept as a file."""
+def export_person(app: App, person: int) -> Belongings:
+    """Return all data of a person, to be downloaded as a file."""
     with app.store.reading() as connection:
         row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
         return Belongings(
@@ -64,91 +64,96 @@ def belongings(app: App, person: int) -> Belongings:
             row.language,
             row.since,
             row.confirmed_at,
-            _plain(row.wishes),
-            _plain(row.calendar),
-            vacations.of(connection, person),
-            [_of_seat(app, connection, seat) for seat in _seats(connection, person)],
+            _parse_json(row.wishes),
+            _parse_json(row.calendar),
+            vacations.list_vacations(connection, person),
+            [_export_seat(app, connection, seat) for seat in _list_seats(connection, person)],
         )
 
 
-def _plain(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     return msgspec.json.decode(text) if text else {}
 
 
-def _seats(connection: Connection, person: int) -> list[Any]:
+def _list_seats(connection: Connection, person: int) -> list[Any]:
     joined = seats.join(tables)
-    wanted = select(*seats.c, tables.c.game, tables.c.phase).select_from(joined).where(seats.c.person == person)
-    return list(connection.execute(wanted.order_by(tables.c.opened_at, seats.c.table, seats.c.seat)))
+    query = select(*seats.c, tables.c.game, tables.c.phase).select_from(joined).where(seats.c.person == person)
+    return list(connection.execute(query.order_by(tables.c.opened_at, seats.c.table, seats.c.seat)))
 
 
-def _of_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
+def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
     link = f"{app.settings.address}/t/{access.link_of(app, seat)}"
-    said = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
+    remarks = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
     ordered = [order.move for order in standing_orders.of(connection, seat.table, seat.seat)]
-    words = list(connection.execute(said).scalars())
+    words = list(connection.execute(remarks).scalars())
     own = (seat.table, seat.game, seat.phase, seat.seat, seat.name, link, f"{link}/log.json", seat.place)
     return SeatBelongings(*own, seat.wishes, seat.note, ordered, words)
 
 
-def leave(app: App, person: int, typed: str) -> None:
-    """Forget this person: running seats are given up, and what stays of him is moves of a seat without a name."""
+def delete_person(app: App, person: int, typed: str) -> None:
+    """Delete a person: give up the seats in running games; the logs keep moves of seats without names.
+
+    Raise Refused unless the person's address was typed.
+    """
     with app.store.reading() as connection:
         row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
-        held = _seats(connection, person)
+        occupied = _list_seats(connection, person)
     if not links.same(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
     while True:
-        for seat in held:
+        for seat in occupied:
             _give_up(app, person, seat.table, seat.seat)
-        held = _forget(app, person, row.address)
-        if not held:
+        occupied = _delete_without_seats(app, person, row.address)
+        if not occupied:
             break
     app.store.scrub()
     app.wakeups.wake("post")
 
 
-def _forget(app: App, person: int, address: str) -> list[Any]:
-    """Delete a person without seats; the result is the seats taken in the meantime, if any."""
+def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
+    """Delete a person without seats; if the person took seats in the meantime, only return these."""
     with app.store.writing() as connection:
         connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
-        if held := _seats(connection, person):
-            return held
-        for kept in (mails, vacation_table, letters):
-            connection.execute(delete(kept).where(kept.c.person == person))
+        if occupied := _list_seats(connection, person):
+            return occupied
+        for table_of_rows in (mails, vacation_table, letters):
+            connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))
-        _unsay(connection, person)
-        register.forget(connection, person)
+        _erase_name(connection, person)
+        register.delete_person(connection, person)
         return []
 
 
-def _unsay(connection: Connection, person: int) -> None:
-    """Letters that others have got need no longer know what they said of this person."""
+def _erase_name(connection: Connection, person: int) -> None:
+    """Erase the texts of sent letters that name this person."""
     name = connection.execute(select(people_table.c.name).where(people_table.c.id == person)).scalar_one()
     if name:
         written = msgspec.json.encode(name).decode()
-        told = (letters.c.sent_at.is_not(None), letters.c.said.contains(written, autoescape=True))
-        connection.execute(update(letters).where(*told).values(said=""))
+        sent = (letters.c.sent_at.is_not(None), letters.c.said.contains(written, autoescape=True))
+        connection.execute(update(letters).where(*sent).values(said=""))
 
 
 def _give_up(app: App, person: int, table: str, seat: int) -> None:
-    """Give one seat up: resigned in the log where it is played, without a person in the database."""
+    """Give up one seat: resign in the log if the game is running, and remove the person from the seat."""
     with at_table(app, table) as work:
         connection = work.locked.flush()
         if work.locked.seats[seat].person != person:
-            return  # another player has sat down there in the meantime
+            return  # another player has taken the seat in the meantime
         own = {"table": table, "seat": seat}
-        for kept in (order_table, letters, talk, branches, submissions):
-            connection.execute(delete(kept).where(*(kept.c[name] == value for name, value in own.items())))
+        for table_of_rows in (order_table, letters, talk, branches, submissions):
+            connection.execute(
+                delete(table_of_rows).where(*(table_of_rows.c[name] == value for name, value in own.items()))
+            )
         mine = (seats.c.table == table, seats.c.seat == seat)
         row = connection.execute(select(seats).where(*mine)).one()
-        work.locked = _resigned(change_seat(work.locked, seat, **_nobody(app, row)), seat)
+        work.locked = _replace_by_bot(change_seat(work.locked, seat, **_clear_seat(app, row)), seat)
 
 
-def _resigned(locked: LockedTable, seat: int) -> LockedTable:
-    """A bot plays on, or begins instead."""
+def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
+    """Let a bot play for this seat from now on."""
     chair = locked.table.seats[seat]
     if locked.row.moved_to:
-        return locked  # what is played elsewhere is given up there
+        return locked  # the other server plays this table now
     if locked.table.phase == "gathering" and chair.status in ("empty", "taken"):
         return sitting.seat_bot(locked, seat, chair.nonce or "bot")
     if locked.table.phase != "playing" or chair.status != "taken":
@@ -156,7 +161,7 @@ def _resigned(locked: LockedTable, seat: int) -> LockedTable:
     return standing_orders.follow(append_command(locked, seat, Move("resign")))
 
 
-def _nobody(app: App, seat: Any) -> dict[str, Any]:
+def _clear_seat(app: App, seat: Any) -> dict[str, Any]:
     number = seat.link_number + 1
     link = hashed(app.links.seat(seat.table, seat.seat, number))
     left = {"note": "", "wishes": "", "orders": 0, "released": False}

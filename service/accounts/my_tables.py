@@ -1,4 +1,4 @@
-"""One person's tables: running ones by urgency, finished ones with places, and statistics."""
+"""The tables of one person: running ones by urgency, finished ones with places, and a record."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MyTable(Struct, frozen=True):
 
 
 class Opponent(Struct, frozen=True):
-    """Another player: how many games together, and in how many this person was ahead or behind."""
+    """Another player: the number of games together, and how many of them this person won or lost against the other."""
 
     name: str
     games: int
@@ -43,7 +43,7 @@ class Opponent(Struct, frozen=True):
 
 
 class PlayerRecord(Struct, frozen=True):
-    """What has been played: for each game how often which place was reached, and against whom."""
+    """A person's results: the number of times each place was reached, by game, and the opponents."""
 
     games: dict[str, dict[int, int]]
     opponents: tuple[Opponent, ...]
@@ -51,23 +51,23 @@ class PlayerRecord(Struct, frozen=True):
 
 def list_running(app: App, db: Connection, person: int) -> list[MyTable]:
     """Return tables that have not ended; the most urgent first."""
-    query = _own(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
+    query = _select_tables(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
     own = _load(app, db, db.execute(query).all())
     return sorted(own, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
 
 
-def waiting(app: App, person: int) -> list[MyTable]:
-    """Tables where this person is to move; the most urgent first."""
+def list_waiting(app: App, person: int) -> list[MyTable]:
+    """Return tables where this person is to move; the most urgent first."""
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
     with app.store.reading() as connection:
-        found = _load(app, connection, connection.execute(_own(person).where(*open_now)).all())
-    return sorted(found, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
+        rows = _load(app, connection, connection.execute(_select_tables(person).where(*open_now)).all())
+    return sorted(rows, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
 def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[str]:
-    """The links of this person's tables, except one, where it is the person's turn; the most urgent first."""
+    """Return the links of this person's tables, except one, where it is the person's turn; the most urgent first."""
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
-    rows = db.execute(_own(person).where(*open_now, tables.c.id != but)).all()
+    rows = db.execute(_select_tables(person).where(*open_now, tables.c.id != but)).all()
     by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
     return [access.link_of(app, row) for row in by_urgency]
 
@@ -81,23 +81,23 @@ def list_doubtful_games(db: Connection, person: int) -> list[str]:
 
 def list_finished(app: App, db: Connection, person: int, page: int = 0) -> list[MyTable]:
     """Return one page of tables that have ended, the latest first, and one more table if there is a next page."""
-    newest = _own(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
+    newest = _select_tables(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
     return _load(app, db, db.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all())
 
 
 def load_record(db: Connection, person: int) -> PlayerRecord:
     """Return the person's record, counted by the database."""
-    return PlayerRecord(_places(db, person), _opponents(db, person))
+    return PlayerRecord(_count_places(db, person), _list_opponents(db, person))
 
 
-def _own(person: int) -> Select[Any]:
+def _select_tables(person: int) -> Select[Any]:
     columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
-    own = (seats.c.person == person, tables.c.moved_to == "", _known())
+    own = (seats.c.person == person, tables.c.moved_to == "", _is_undoubted())
     return select(*columns).select_from(seats.join(tables)).where(*own)
 
 
-def _known() -> ColumnElement[bool]:
-    """Where a seat is its person's beyond doubt: not if a stranger may have typed the address in opening the table."""
+def _is_undoubted() -> ColumnElement[bool]:
+    """Select seats that certainly belong to their person: a stranger may open a table with another's address."""
     sat_down = (seats.c.seat != queries.organiser_of(seats.c.table)) & (seats.c.status != "invited")
     return or_(~tables.c.held, sat_down)
 
@@ -128,21 +128,21 @@ def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
     ]
 
 
-def _places(connection: Connection, person: int) -> dict[str, dict[int, int]]:
+def _count_places(connection: Connection, person: int) -> dict[str, dict[int, int]]:
     counted = (
         select(tables.c.game, seats.c.place, func.count())
         .select_from(seats.join(tables))
-        .where(seats.c.person == person, seats.c.place.is_not(None), _known())
+        .where(seats.c.person == person, seats.c.place.is_not(None), _is_undoubted())
         .group_by(tables.c.game, seats.c.place)
         .order_by(tables.c.game, seats.c.place)
     )
-    found = defaultdict[str, dict[int, int]](dict)
+    rows = defaultdict[str, dict[int, int]](dict)
     for game, place, count in connection.execute(counted):
-        found[game][place] = count
-    return dict(found)
+        rows[game][place] = count
+    return dict(rows)
 
 
-def _opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
+def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
     other = seats.alias()
     met = (other.c.table == seats.c.table) & other.c.person.is_not(None) & (other.c.person != person)
     counted = (
@@ -153,7 +153,7 @@ def _opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
             func.sum(case((seats.c.place > other.c.place, 1), else_=0)),
         )
         .select_from(seats.join(tables).join(other, met))
-        .where(seats.c.person == person, seats.c.place.is_not(None), _known())
+        .where(seats.c.person == person, seats.c.place.is_not(None), _is_undoubted())
         .group_by(other.c.person)
         .order_by(func.count().desc(), func.max(other.c.name))
         .limit(PAGE)

@@ -1,4 +1,4 @@
-"""Letter settings, quiet hours and vacations of the person behind the link in the foot of a letter."""
+"""Letter settings, quiet hours and vacations, opened by the link at the foot of a letter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from service.timing import Calendar
 
 
 class Recipient(Struct, frozen=True):
-    """A person who gets letters: his settings for all tables, and his calendar."""
+    """A person who gets letters, with the settings for all tables and the calendar."""
 
     id: int
     language: str
@@ -37,7 +37,7 @@ class Recipient(Struct, frozen=True):
 
 
 class TableOfRecipient(Struct, frozen=True):
-    """A table where this person plays: its game, the other players, and his own settings there."""
+    """A table of a recipient: its game, the other players, and the recipient's settings there."""
 
     table: str
     game: str
@@ -46,20 +46,20 @@ class TableOfRecipient(Struct, frozen=True):
     otherwise: TableLetterSettings
 
 
-def reader(app: App, token: str) -> Recipient:
-    """The person whose settings this token opens: `person.proof`."""
+def find_recipient(app: App, token: str) -> Recipient:
+    """Return the person whose settings this token opens; raise Unknown if the token is wrong."""
     (number,) = links.subject(token, 1)
     with app.store.reading() as connection:
-        row = register.find(connection, number)
-    gone = row is None or row.address == register.forgotten(row.id)
-    if gone or not links.same(app.links.preferences(row.id), token.lower()):
+        row = register.find_person(connection, number)
+    deleted = row is None or row.address == register.make_deleted_address(row.id)
+    if deleted or not links.same(app.links.preferences(row.id), token.lower()):
         raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
-    found, calendar = letter_settings.read(row.wishes), timing.calendar(row.calendar)
-    return Recipient(row.id, row.language, found, calendar, row.bounced_at is not None)
+    settings, calendar = letter_settings.parse_settings(row.wishes), timing.calendar(row.calendar)
+    return Recipient(row.id, row.language, settings, calendar, row.bounced_at is not None)
 
 
-def seated(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
-    """The settings at this table; None where this person has no seat there."""
+def find_table(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
+    """Return this table with its settings; None if the person has no seat there."""
     with app.store.reading() as connection:
         row = queries.find_table(connection, table)
         rows = queries.list_seats(connection, table) if row is not None else ()
@@ -68,122 +68,122 @@ def seated(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
         return None
     names = tuple(seat.name for seat in rows if seat.name and seat.person != one.id)
     return TableOfRecipient(
-        table, row.game, catalogue.get_title(row.game), names, letter_settings.read_otherwise(own[0].wishes)
+        table, row.game, catalogue.get_title(row.game), names, letter_settings.parse_table_settings(own[0].wishes)
     )
 
 
-def keep(app: App, one: Recipient, settings: LetterSettings, calendar: Calendar, language: str) -> None:
-    """From now on this holds everywhere; deadlines and reminders that run are worked out anew."""
+def store_preferences(app: App, one: Recipient, settings: LetterSettings, calendar: Calendar, language: str) -> None:
+    """Store preferences for all tables, and recompute running deadlines and reminders."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
-    rest(app, one.id, calendar)
-    _note(app, one, wishes=letter_settings.kept(settings), language=language, chose=True)
+    change_calendar(app, one.id, calendar)
+    _store(app, one, wishes=letter_settings.dump_settings(settings), language=language, chose=True)
 
 
-def speak(app: App, one: Recipient, language: str) -> None:
-    """Write to this person in this language from now on."""
+def set_language(app: App, one: Recipient, language: str) -> None:
+    """Store the language of letters to this person."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
-    _note(app, one, language=language, chose=True)
+    _store(app, one, language=language, chose=True)
 
 
-def keep_at(app: App, one: Recipient, table: str, otherwise: TableLetterSettings) -> None:
-    """From now on this holds at one table."""
-    check_seated(app, one, table)
+def store_table_settings(app: App, one: Recipient, table: str, otherwise: TableLetterSettings) -> None:
+    """Store the settings of one table."""
+    require_table(app, one, table)
     with app.store.writing() as connection:
-        letter_settings.keep_at(connection, table, one.id, otherwise)
+        letter_settings.store_table_settings(connection, table, one.id, otherwise)
 
 
-def stop(app: App, one: Recipient, table: str = "") -> Mode:
-    """Stop the letters of one table, or all; the result is the mode before, so that it can be undone."""
-    before = _letters(app, one, table)
+def stop_letters(app: App, one: Recipient, table: str = "") -> Mode:
+    """Stop the letters of one table, or of all; return the mode before, so that it can be undone."""
+    before = _get_mode(app, one, table)
     set_letters(app, one, "none", table)
     return before
 
 
 def set_letters(app: App, one: Recipient, mode: Mode, table: str = "") -> None:
-    """Letters of this kind from one table, or from everywhere with no table left out."""
+    """Choose the letters of one table; without a table, those of all tables without exception."""
     if table:
-        check_seated(app, one, table)
+        require_table(app, one, table)
         with app.store.writing() as connection:
-            letter_settings.choose(connection, table, one.id, mode)
+            letter_settings.choose_mode(connection, table, one.id, mode)
         return
-    _note(app, one, wishes=letter_settings.kept(replace(one.settings, letters=mode)))
+    _store(app, one, wishes=letter_settings.dump_settings(replace(one.settings, letters=mode)))
     with app.store.writing() as connection:
-        told = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
-        for seat in connection.execute(told).all():
-            kept = letter_settings.read_otherwise(seat.wishes)
-            letter_settings.keep_at(connection, seat.table, one.id, replace(kept, letters=UNSET))
+        query = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
+        for seat in connection.execute(query).all():
+            own_settings = letter_settings.parse_table_settings(seat.wishes)
+            letter_settings.store_table_settings(connection, seat.table, one.id, replace(own_settings, letters=UNSET))
 
 
-def again(app: App, one: Recipient) -> None:
-    """Write to this address again, though letters to it came back."""
-    _note(app, one, bounced_at=None, bounce="")
+def resume_letters(app: App, one: Recipient) -> None:
+    """Send letters to this address again, although earlier ones came back."""
+    _store(app, one, bounced_at=None, bounce="")
 
 
-def rest(app: App, person: int, calendar: Calendar) -> None:
-    """From now on this person lives by that calendar, at all tables."""
-    kept = timing.kept(timing.checked_calendar(calendar))
+def change_calendar(app: App, person: int, calendar: Calendar) -> None:
+    """Store a person's calendar, and recompute the deadlines and reminders of every table."""
+    stored_calendar = timing.kept(timing.checked_calendar(calendar))
     own = select(seats.c.table, seats.c.seat).where(seats.c.person == person, seats.c.clock_from.is_not(None))
     with app.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == person).values(calendar=kept))
+        connection.execute(update(people).where(people.c.id == person).values(calendar=stored_calendar))
     with app.store.reading() as connection:
         running = connection.execute(own.order_by(seats.c.table)).all()
     for seat in running:
         with app.store.writing() as connection:
             locked = lock_table(app, Batch(connection), seat.table)
-            held, share = locked.seats[seat.seat], app.settings.reminder
-            update_ = seat_changes.rested(held, locked.table, locked.clock, share, app.now())
+            seat_row, share = locked.seats[seat.seat], app.settings.reminder
+            update_ = seat_changes.rested(seat_row, locked.table, locked.clock, share, app.now())
             if update_ is not None:
                 queries.update_seat(connection, seat.table, update_)
 
 
-def away(app: App, one: Recipient) -> list[Span]:
-    """The vacations of this reader that are not over yet."""
+def list_vacations(app: App, one: Recipient) -> list[Span]:
+    """Return the vacations of this person that are not over yet."""
     with app.store.reading() as connection:
-        return vacations.coming(connection, one.id, timing.today(one.calendar, app.now()))
+        return vacations.list_coming_vacations(connection, one.id, timing.today(one.calendar, app.now()))
 
 
-def leave(app: App, one: Recipient, span: Span) -> None:
-    """Go on vacation; every table where this reader plays is told."""
+def start_vacation(app: App, one: Recipient, span: Span) -> None:
+    """Store a vacation, and submit it at every running table of this person."""
     today = timing.today(one.calendar, app.now())
     with app.store.writing() as connection:
-        vacations.grant(connection, one.id, span, today, app.settings.vacation)
-        _tell(app, connection, one, f"vacation {span[0]} {span[1]}")
+        vacations.add_vacation(connection, one.id, span, today, app.settings.vacation)
+        _submit_at_all_tables(app, connection, one, f"vacation {span[0]} {span[1]}")
     app.wakeups.wake("referee")
 
 
-def come_home(app: App, one: Recipient) -> None:
-    """End the vacation that runs, or call the next one off; every table is told."""
+def end_vacation(app: App, one: Recipient) -> None:
+    """End the current vacation or cancel the next one, and submit this at every running table."""
     with app.store.writing() as connection:
-        first, last = vacations.end(connection, one.id, timing.today(one.calendar, app.now()))
-        _tell(app, connection, one, f"home {first} {last}")
+        first, last = vacations.end_vacation(connection, one.id, timing.today(one.calendar, app.now()))
+        _submit_at_all_tables(app, connection, one, f"home {first} {last}")
     app.wakeups.wake("referee")
 
 
-def _tell(app: App, connection: Connection, one: Recipient, text: str) -> None:
-    """Hand this in for every seat where the reader plays, to be judged in line like everything else."""
-    for table, seat in vacations.elsewhere(connection, one.id, ""):
+def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text: str) -> None:
+    """Submit a command for every seat of this person; the referee judges it like any other."""
+    for table, seat in vacations.list_other_tables(connection, one.id, ""):
         key = f"wishes/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)
 
 
-def _letters(app: App, one: Recipient, table: str) -> Mode:
+def _get_mode(app: App, one: Recipient, table: str) -> Mode:
     if not table:
         return one.settings.letters
-    own = check_seated(app, one, table).otherwise.letters
+    own = require_table(app, one, table).otherwise.letters
     return one.settings.letters if own is UNSET else own
 
 
-def check_seated(app: App, one: Recipient, table: str) -> TableOfRecipient:
-    """The table where the reader sits, refused where he does not."""
-    found = seated(app, one, table)
-    if found is None:
+def require_table(app: App, one: Recipient, table: str) -> TableOfRecipient:
+    """Return a table of this person; raise Unknown if the person has no seat there."""
+    own_table = find_table(app, one, table)
+    if own_table is None:
         raise Unknown("You have no seat at this table, so no letters come from it.")
-    return found
+    return own_table
 
 
-def _note(app: App, one: Recipient, **values: Any) -> None:
+def _store(app: App, one: Recipient, **values: Any) -> None:
     with app.store.writing() as connection:
         connection.execute(update(people).where(people.c.id == one.id).values(**values))

@@ -1,4 +1,4 @@
-"""Signing in: no password, but a letter with a link that is good once and for an hour."""
+"""Signing in without a password, by a link in a letter that works once, within an hour."""
 
 from __future__ import annotations
 
@@ -20,82 +20,82 @@ from service.timing import HOUR
 
 
 class Visit(Struct, frozen=True):
-    """A signed-in session: the person, and the session number that a higher one ends."""
+    """A signed-in session: it ends when the person's session number is raised above `sessions`."""
 
     person: int
     sessions: int
 
 
 def send_link(app: App, text: str) -> None:
-    """Owe a sign-in letter to this address; the answer does not tell whether anybody has it."""
+    """Owe a sign-in letter to this address; the caller does not learn whether the address is known."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")
     typed = {address, f"{local.lower()}@{domain}", f"{local.capitalize()}@{domain}"}
     with app.store.writing() as connection:
-        known = select(people_table.c.id).where(people_table.c.address.in_(typed))
-        for person in connection.execute(known).scalars().all():
-            if limits.may_be_written(connection, person, app.now()):
+        by_address = select(people_table.c.id).where(people_table.c.address.in_(typed))
+        for person in connection.execute(by_address).scalars().all():
+            if limits.may_send_sign_in_letter(connection, person, app.now()):
                 queries.owe_personal_letter(connection, person, f"enter/{app.now()}", app.now())
-        _write_in_vain(connection, app.now())
+        _write_and_delete(connection, app.now())
     app.wakeups.wake("post")
 
 
-def _write_in_vain(connection: Connection, at: int) -> None:
-    """Constant time: an unknown address costs a write too, so that addresses cannot be probed."""
+def _write_and_delete(connection: Connection, at: int) -> None:
+    """Write a row and delete it, so that an unknown address takes as long as a known one and cannot be probed."""
     made = connection.execute(insert(letters).returning(letters.c.id), {"kind": "enter/0", "due_at": at})
     connection.execute(delete(letters).where(letters.c.id == made.scalar_one()))
 
 
-def invited(app: App, token: str) -> Any:
-    """The person whom this token lets in."""
+def find_person(app: App, token: str) -> Any:
+    """Return the person whom this token signs in; raise Unknown if it is wrong, used or expired."""
     number, written = links.subject(token, 2)
     with app.store.reading() as connection:
-        person = register.find(connection, number)
+        person = register.find_person(connection, number)
     at = numbers.parse_int(written) or 0
     if person is None or not links.same(app.links.enter(person.id, person.sessions, at), token):
-        raise _too_old()
+        raise _make_expired_error()
     if not at <= app.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
-        raise _too_old()
+        raise _make_expired_error()
     return person
 
 
-def enter(app: App, token: str) -> Visit:
-    """Sign in; the token, and every older one, is used up, and the address is proven."""
-    person = invited(app, token)
+def sign_in(app: App, token: str) -> Visit:
+    """Sign in: use up this token and all older ones, and record that the address is proven."""
+    person = find_person(app, token)
     with app.store.writing() as connection:
         unused = or_(people_table.c.signed_at.is_(None), people_table.c.signed_at == person.signed_at)
         own = (people_table.c.id == person.id, people_table.c.sessions == person.sessions, unused)
         if not connection.execute(update(people_table).where(*own).values(signed_at=app.now())).rowcount:
-            raise _too_old()
-        register.confirmed(connection, person.id, app.now())
+            raise _make_expired_error()
+        register.confirm_address(connection, person.id, app.now())
     app.wakeups.wake("post")
     return Visit(person.id, person.sessions)
 
 
 def find_visitor(db: Connection, visit: Visit) -> Any:
-    """The person who has signed in; None if signed out since."""
+    """Return the person of this session; None if it has ended."""
     own = select(people_table).where(people_table.c.id == visit.person, people_table.c.sessions == visit.sessions)
     return db.execute(own).one_or_none()
 
 
-def leave_everywhere(app: App, person: int) -> None:
-    """Sign out on every device, and make every letter that would sign in worthless."""
+def sign_out_everywhere(app: App, person: int) -> None:
+    """Sign out on every device, and make all unused sign-in letters worthless."""
     with app.store.writing() as connection:
         own = update(people_table).where(people_table.c.id == person)
         connection.execute(own.values(sessions=people_table.c.sessions + 1))
 
 
-def renew(app: App, person: int, table: str, seat: int | None) -> None:
-    """Give a seat of this person's a new link; the old one leads nowhere any more."""
+def renew_link(app: App, person: int, table: str, seat: int | None) -> None:
+    """Give a seat of this person a new link; the old one stops working."""
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
     with app.store.writing() as connection:
-        held = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
-        if held is None:
+        seat_row = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
+        if seat_row is None:
             raise Refused("This seat is not yours; please look at your own tables.")
-        number = held.link_number + 1
-        link = hashed(app.links.seat(table, held.seat, number))
-        queries.change_seat(connection, held.table, held.seat, link=link, link_number=number)
+        number = seat_row.link_number + 1
+        link = hashed(app.links.seat(table, seat_row.seat, number))
+        queries.change_seat(connection, seat_row.table, seat_row.seat, link=link, link_number=number)
 
 
-def _too_old() -> Unknown:
+def _make_expired_error() -> Unknown:
     return Unknown("This link is no longer good; please ask for a new letter under “My tables”.")

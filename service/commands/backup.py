@@ -41,7 +41,7 @@ def save(args: argparse.Namespace) -> int:
     url = found.database_url
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         raise Misuse(f"There is no house in {found.folder}; name its folder with DEPESCHE_FOLDER.")
-    copies.save(found, file, int(time.time()))
+    copies.save_backup(found, file, int(time.time()))
     print(f"{file} holds the whole house ({file.stat().st_size // 1024} kB). It opens every seat: keep it safe.")
     return FINE
 
@@ -53,7 +53,7 @@ def load(args: argparse.Namespace) -> int:
     from service.store import copies
 
     found = settings.read(os.environ)
-    contents = copies.load(found, Path(args.file))
+    contents = copies.restore_backup(found, Path(args.file))
     made = datetime.fromtimestamp(contents.at, UTC)
     print(f"The house is as it was on {made:%Y-%m-%d at %H:%M} UTC. Check it: depesche audit --all")
     return FINE

@@ -27,6 +27,6 @@ def run(args: argparse.Namespace) -> int:
 
     app = App(settings.read(os.environ))
     app.open()
-    print(f"{app.settings.address}/host/{remedies.link(app, args.renew)}")
+    print(f"{app.settings.address}/host/{remedies.get_link(app, args.renew)}")
     app.close()
     return FINE

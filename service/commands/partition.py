@@ -27,6 +27,10 @@ def divide(args: argparse.Namespace) -> int:
     with closing(Store(settings.read(os.environ).database_url)) as store:
         store.migrate()
         with store.writing() as connection:
-            partitions.divide(connection, args.parts)
-    print("In one piece again." if args.parts == 1 else f"{', '.join(partitions.LARGEST)}: {args.parts} parts each.")
+            partitions.partition_tables(connection, args.parts)
+    print(
+        "The tables are in one piece again."
+        if args.parts == 1
+        else f"{', '.join(partitions.PARTITIONED_TABLES)}: {args.parts} partitions each."
+    )
     return FINE

@@ -1,1 +1,1 @@
-"""What the host sees of his house and may do in it; imports tables and below."""
+"""The host's page: an overview of the server, and remedies. Imports tables and below."""

@@ -1,6 +1,6 @@
-"""What the host sees of the house: tables and what they wait for, letters that did not leave, addresses, room.
+"""The overview for the host: tables and the seats they wait for, letters that failed, bounced addresses, disk space.
 
-Nothing here shows a hand, a draw, a link or a note.
+It shows no hand, draw, link or note.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from sqlalchemy import Connection, func, or_, select
 from service.app import App
 from service.store.schema import letters, people, seats, tables
 
-MOST = 100
-SETTLED = ("sent", "overtaken", "not wanted", "nobody there", "gathered")  # outcomes that need no host
+MAX_ROWS = 100
+SETTLED_OUTCOMES = ("sent", "overtaken", "not wanted", "nobody there", "gathered")  # outcomes that need no host
 
 
 class TableOverview(Struct, frozen=True):
-    """A table as its host sees it."""
+    """A table as the host sees it."""
 
     id: str
     game: str
@@ -32,11 +32,11 @@ class TableOverview(Struct, frozen=True):
 
 
 class Overview(Struct, frozen=True):
-    """The house at one moment."""
+    """The server at one moment."""
 
     version: str
-    shape: str
-    free: int | None  # megabytes
+    revision: str  # of the database's schema
+    free_mb: int | None  # disk space, where the database is on this disk
     phases: dict[str, int]
     tables: tuple[TableOverview, ...]
     owed: int
@@ -44,32 +44,33 @@ class Overview(Struct, frozen=True):
     bounced: Sequence[Any]
 
 
-def look(app: App, wanted: str = "") -> Overview:
-    """The house now; of the tables those that moved last, or the one that is asked for."""
+def load_overview(app: App, table: str = "") -> Overview:
+    """Load the overview, with the tables that moved last, or only this table."""
     embedded = app.store.url.startswith("sqlite")
     free = shutil.disk_usage(app.settings.folder).free // 2**20 if embedded else None
-    shape, version = app.store.revision(), metadata.version("depesche")
+    revision, version = app.store.revision(), metadata.version("depesche")
     with app.store.reading() as connection:
-        phases = {row.phase: row.number for row in connection.execute(_phases()).all()}
+        phases = {row.phase: row.number for row in connection.execute(_select_phases()).all()}
         owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
-        found = _tables(connection, wanted)
-        return Overview(version, shape, free, phases, found, owed, _stuck(connection), _bounced(connection))
+        rows = _list_tables(connection, table)
+        stuck, bounced = _list_stuck_letters(connection), _list_bounced_people(connection)
+        return Overview(version, revision, free, phases, rows, owed, stuck, bounced)
 
 
-def _phases() -> Any:
+def _select_phases() -> Any:
     return select(tables.c.phase, func.count().label("number")).group_by(tables.c.phase)
 
 
-def _tables(connection: Connection, wanted: str) -> tuple[TableOverview, ...]:
-    chosen = tables.c.id == wanted if wanted else tables.c.phase != "over"
-    rows = connection.execute(select(tables).where(chosen).order_by(tables.c.moved_at.desc()).limit(MOST)).all()
+def _list_tables(connection: Connection, table: str) -> tuple[TableOverview, ...]:
+    chosen = tables.c.id == table if table else tables.c.phase != "over"
+    rows = connection.execute(select(tables).where(chosen).order_by(tables.c.moved_at.desc()).limit(MAX_ROWS)).all()
     sitting: dict[str, list[Any]] = {row.id: [] for row in rows}
     for seat in connection.execute(select(seats).where(seats.c.table.in_(sitting)).order_by(seats.c.seat)).all():
         sitting[seat.table].append(seat)
-    return tuple(_row(row, sitting[row.id]) for row in rows)
+    return tuple(_describe_table(row, sitting[row.id]) for row in rows)
 
 
-def _row(row: Any, sitting: Sequence[Any]) -> TableOverview:
+def _describe_table(row: Any, sitting: Sequence[Any]) -> TableOverview:
     if row.phase == "gathering":
         waits = [seat for seat in sitting if seat.status in ("invited", "open")]
     else:
@@ -78,8 +79,8 @@ def _row(row: Any, sitting: Sequence[Any]) -> TableOverview:
     return TableOverview(row.id, row.game, row.phase, row.moved_at, tuple(seat.name for seat in waits), due)
 
 
-def _stuck(connection: Connection) -> Sequence[Any]:
-    """Letters that were refused or given up, and those that were tried in vain and wait; the newest first."""
+def _list_stuck_letters(connection: Connection) -> Sequence[Any]:
+    """Return letters that were refused or given up, or that failed and wait for another try; the newest first."""
     addressed = letters.outerjoin(
         seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
     ).outerjoin(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
@@ -87,11 +88,11 @@ def _stuck(connection: Connection) -> Sequence[Any]:
     refused = or_(letters.c.outcome.startswith("refused"), letters.c.outcome.startswith("given up"))
     waiting = letters.c.sent_at.is_(None) & (letters.c.tries > 0)
     query = select(*columns, people.c.address).select_from(addressed).where(or_(refused, waiting))
-    return connection.execute(query.order_by(letters.c.id.desc()).limit(MOST)).all()
+    return connection.execute(query.order_by(letters.c.id.desc()).limit(MAX_ROWS)).all()
 
 
-def _bounced(connection: Connection) -> Sequence[Any]:
+def _list_bounced_people(connection: Connection) -> Sequence[Any]:
     query = select(people.c.id, people.c.address, people.c.name, people.c.bounce, people.c.bounced_at)
     return connection.execute(
-        query.where(people.c.bounced_at.is_not(None)).order_by(people.c.bounced_at.desc()).limit(MOST)
+        query.where(people.c.bounced_at.is_not(None)).order_by(people.c.bounced_at.desc()).limit(MAX_ROWS)
     ).all()

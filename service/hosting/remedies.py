@@ -1,4 +1,4 @@
-"""What the host may do: have a table finished, mend an address, send a letter again."""
+"""Remedies of the host: finish a table, correct an address, send a letter again; and the link to the host's page."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from service.store import facts
 from service.store.schema import letters, people, seats
 from service.tables import judging
 
-LINK = "host"  # the row with the number of the host's link
+LINK_FACT = "host"  # the row with the number of the host's link
 
 
-def link(app: App, renew: bool = False) -> str:
-    """The token of the host's page; renewed, those before it lead nowhere."""
+def get_link(app: App, renew: bool = False) -> str:
+    """Return the token of the host's page; `renew` makes a new one, and the old ones stop working."""
     with app.store.writing() as connection:
-        number = _number(connection) + renew
+        number = _get_link_number(connection) + renew
         if renew:
-            facts.set_fact(connection, LINK, str(number))
+            facts.set_fact(connection, LINK_FACT, str(number))
     return app.links.host(number)
 
 
-def opens(app: App, token: str) -> bool:
-    """Whether this is the token of the host's page."""
+def is_host_link(app: App, token: str) -> bool:
+    """Return whether this is the token of the host's page."""
     with app.store.reading() as connection:
-        return same(app.links.host(_number(connection)), token)
+        return same(app.links.host(_get_link_number(connection)), token)
 
 
-def _number(connection: Connection) -> int:
-    return int(facts.get_facts(connection, [LINK]).get(LINK, 0))
+def _get_link_number(connection: Connection) -> int:
+    return int(facts.get_facts(connection, [LINK_FACT]).get(LINK_FACT, 0))
 
 
-def finish(app: App, table: str) -> None:
-    """Bots take every seat and play the table to its end; the log says that the house did so, and players are told."""
+def finish_table(app: App, table: str) -> None:
+    """Let bots take every seat and play the game to its end; the log shows it, and the players are notified."""
     with judging.at_table(app, table) as work:
         if work.locked.table.phase != "playing":
             raise Refused("Only a table that is being played can be finished.")
-        held = [number for number, seat in enumerate(work.locked.table.seats) if seat.status == "taken"]
-        work.locked = judging.carry_out_for_server(work.locked, *(Move("relieve", (str(seat),)) for seat in held))
+        taken = [number for number, seat in enumerate(work.locked.table.seats) if seat.status == "taken"]
+        work.locked = judging.carry_out_for_server(work.locked, *(Move("relieve", (str(seat),)) for seat in taken))
 
 
-def readdress(app: App, person: int, text: str) -> None:
-    """A person's letters go to another address from now on; what did not reach the old one is written again."""
+def change_address(app: App, person: int, text: str) -> None:
+    """Send a person's letters to another address from now on, also those that bounced at the old one."""
     address = register.clean_address(text)
     with app.store.writing() as connection:
         taken = connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one_or_none()
@@ -61,7 +61,7 @@ def readdress(app: App, person: int, text: str) -> None:
 
 
 def send_again(app: App, letter: int) -> None:
-    """A letter that was refused or given up is tried once more; one that is out of date is passed over as always."""
+    """Send a letter again that was refused or given up; it is skipped if it is out of date."""
     with app.store.writing() as connection:
         own = update(letters).where(letters.c.id == letter, letters.c.outcome != "sent")
         again = own.values(sent_at=None, outcome="", tries=0, due_at=app.now())

@@ -1,1 +1,1 @@
-"""Who plays: addresses, rate limits for letters, letter settings, vacations. Imports store and below."""
+"""People: addresses, rate limits for letters, letter settings, vacations. Imports store and below."""

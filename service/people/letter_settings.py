@@ -1,4 +1,4 @@
-"""Which letters a player wants: at all tables, and different ones at single tables."""
+"""Letter settings: the letters that a player wants, for all tables and for single ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Hour = Annotated[int, Meta(ge=0, le=23)]
 
 
 class LetterSettings(Struct, frozen=True):
-    """A letter for every turn, one a day at an hour of the reader's own, reminders alone, or none at all.
+    """The letters a player gets: one for every turn, one a day at `hour`, only reminders, or none.
 
     `plain` letters have neither HTML nor picture; with `at_once` a page makes a move without asking again.
     """
@@ -29,48 +29,48 @@ class LetterSettings(Struct, frozen=True):
 
 
 class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
-    """Settings that differ at one table."""
+    """Settings of one table; UNSET means the person's general setting."""
 
     letters: Mode | UnsetType = UNSET
     plain: bool | UnsetType = UNSET
     at_once: bool | UnsetType = UNSET
 
 
-def read(text: str) -> LetterSettings:
-    """The settings of a person, from their stored text."""
-    found: LetterSettings = make_decoder(LetterSettings).decode(text) if text else LetterSettings()
-    return found
+def parse_settings(text: str) -> LetterSettings:
+    """Parse the stored settings of a person."""
+    settings: LetterSettings = make_decoder(LetterSettings).decode(text) if text else LetterSettings()
+    return settings
 
 
-def read_otherwise(text: str) -> TableLetterSettings:
-    """The settings of one table, from their stored text."""
-    found: TableLetterSettings = make_decoder(TableLetterSettings).decode(text) if text else TableLetterSettings()
-    return found
+def parse_table_settings(text: str) -> TableLetterSettings:
+    """Parse the stored settings of one table."""
+    settings: TableLetterSettings = make_decoder(TableLetterSettings).decode(text) if text else TableLetterSettings()
+    return settings
 
 
-def at_table(person: str, seat: str) -> LetterSettings:
-    """The settings that hold at one table: its own, and for the rest those of the person."""
-    own = msgspec.structs.asdict(read_otherwise(seat))
-    return msgspec.structs.replace(read(person), **{name: wish for name, wish in own.items() if wish is not UNSET})
+def merge_settings(person: str, seat: str) -> LetterSettings:
+    """Return the settings for one table: its own, and those of the person for the rest."""
+    own = msgspec.structs.asdict(parse_table_settings(seat))
+    return replace(parse_settings(person), **{name: value for name, value in own.items() if value is not UNSET})
 
 
-def kept(wishes: LetterSettings | TableLetterSettings) -> str:
-    """Settings as stored text."""
-    return msgspec.json.encode(wishes).decode()
+def dump_settings(settings: LetterSettings | TableLetterSettings) -> str:
+    """Return the text to store for these settings."""
+    return msgspec.json.encode(settings).decode()
 
 
-def choose(connection: Connection, table: str, person: int, mode: Mode) -> None:
-    """Letters of this kind from one table; stored only where it differs from what holds at all tables."""
+def choose_mode(connection: Connection, table: str, person: int, mode: Mode) -> None:
+    """Set the letters of one table; store nothing if the person's general setting is the same."""
     joined = seats.join(people, people.c.id == seats.c.person)
-    wanted = select(seats.c.wishes, people.c.wishes.label("everywhere")).select_from(joined)
-    row = connection.execute(wanted.where(seats.c.table == table, people.c.id == person)).first()
+    query = select(seats.c.wishes, people.c.wishes.label("everywhere")).select_from(joined)
+    row = connection.execute(query.where(seats.c.table == table, people.c.id == person)).first()
     assert row
-    other = UNSET if mode == read(row.everywhere).letters else mode
-    keep_at(connection, table, person, replace(read_otherwise(row.wishes), letters=other))
+    other = UNSET if mode == parse_settings(row.everywhere).letters else mode
+    store_table_settings(connection, table, person, replace(parse_table_settings(row.wishes), letters=other))
 
 
-def keep_at(connection: Connection, table: str, person: int, otherwise: TableLetterSettings) -> None:
-    """From now on these settings hold at one table."""
-    text = "" if otherwise == TableLetterSettings() else kept(otherwise)
+def store_table_settings(connection: Connection, table: str, person: int, otherwise: TableLetterSettings) -> None:
+    """Store a person's settings of one table."""
+    text = "" if otherwise == TableLetterSettings() else dump_settings(otherwise)
     own = (seats.c.table == table, seats.c.person == person)
     connection.execute(update(seats).where(*own).values(wishes=text))

@@ -1,4 +1,4 @@
-"""Vacations: so many days a year for each person."""
+"""Vacations: each person has a number of days a year."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engine.refusal import Refused
 from service.store.schema import people, seats, tables, vacations
 
 Span = tuple[str, str]
-LONGEST_AHEAD = 366
+MAX_DAYS_AHEAD = 366
 
 
-def read(words: list[str]) -> Span:
-    """The first and the last day, as they were typed."""
+def parse_vacation(words: list[str]) -> Span:
+    """Parse the first and the last day."""
     try:
         first, last = map(date.fromisoformat, words)
     except ValueError:
@@ -24,75 +24,75 @@ def read(words: list[str]) -> Span:
     return first.isoformat(), last.isoformat()
 
 
-def of(connection: Connection, person: int) -> list[Span]:
-    """All vacations of this person, in order."""
-    wanted = select(vacations).where(vacations.c.person == person).order_by(vacations.c.first)
-    return [(row.first, row.last) for row in connection.execute(wanted)]
+def list_vacations(connection: Connection, person: int) -> list[Span]:
+    """Return all vacations of this person, in order."""
+    query = select(vacations).where(vacations.c.person == person).order_by(vacations.c.first)
+    return [(row.first, row.last) for row in connection.execute(query)]
 
 
-def of_all(connection: Connection, persons: Iterable[int]) -> dict[int, tuple[Span, ...]]:
-    """The vacations of each of these people who has any."""
-    wanted = select(vacations).where(vacations.c.person.in_(set(persons))).order_by(vacations.c.first)
-    found = defaultdict[int, tuple[Span, ...]](tuple)
-    for row in connection.execute(wanted):
-        found[row.person] += ((row.first, row.last),)
-    return found
+def list_vacations_by_person(connection: Connection, persons: Iterable[int]) -> dict[int, tuple[Span, ...]]:
+    """Return the vacations of these people, by person; people without one are left out."""
+    query = select(vacations).where(vacations.c.person.in_(set(persons))).order_by(vacations.c.first)
+    by_person = defaultdict[int, tuple[Span, ...]](tuple)
+    for row in connection.execute(query):
+        by_person[row.person] += ((row.first, row.last),)
+    return by_person
 
 
-def coming(connection: Connection, person: int, today: date) -> list[Span]:
-    """The vacations that are not over yet."""
-    return [span for span in of(connection, person) if span[1] >= today.isoformat()]
+def list_coming_vacations(connection: Connection, person: int, today: date) -> list[Span]:
+    """Return the vacations that are not over yet."""
+    return [span for span in list_vacations(connection, person) if span[1] >= today.isoformat()]
 
 
-def grant(connection: Connection, person: int, span: Span, today: date, allowance: int) -> None:
-    """Note a vacation; one that is noted already stays as it is."""
+def add_vacation(connection: Connection, person: int, span: Span, today: date, allowance: int) -> None:
+    """Store a vacation; raise Refused if its days are taken or used up. Storing it again changes nothing."""
     connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
-    known = of(connection, person)
-    if span in known:
+    current = list_vacations(connection, person)
+    if span in current:
         return
-    _refuse_impossible(span, known, today)
+    _refuse_impossible(span, current, today)
     for year in range(int(span[0][:4]), int(span[1][:4]) + 1):
-        left = allowance - sum(_days(one, year) for one in known)
-        if _days(span, year) > left:
+        left = allowance - sum(_count_days(one, year) for one in current)
+        if _count_days(span, year) > left:
             raise Refused("Days of vacation that you have left in {year}: {left}.", left=max(left, 0), year=year)
     connection.execute(insert(vacations), {"person": person, "first": span[0], "last": span[1]})
 
 
-def _refuse_impossible(span: Span, known: list[Span], today: date) -> None:
+def _refuse_impossible(span: Span, current: list[Span], today: date) -> None:
     first, last = span
     if last < first:
         raise Refused("A vacation ends after it has begun; write its first day first.")
     if first < today.isoformat():
         raise Refused("A vacation begins today or later.")
-    if last > (today + timedelta(days=LONGEST_AHEAD)).isoformat():
+    if last > (today + timedelta(days=MAX_DAYS_AHEAD)).isoformat():
         raise Refused("A vacation lies within a year from now.")
-    for begin, end in known:
+    for begin, end in current:
         if first <= end and begin <= last:
             raise Refused("You are away from {begin} to {end} already.", begin=begin, end=end)
 
 
-def _days(span: Span, year: int) -> int:
-    """How many days of a vacation lie in that year."""
+def _count_days(span: Span, year: int) -> int:
+    """Count the days of a vacation in this year."""
     first = max(date.fromisoformat(span[0]), date(year, 1, 1))
     last = min(date.fromisoformat(span[1]), date(year, 12, 31))
     return max(0, (last - first).days + 1)
 
 
-def end(connection: Connection, person: int, today: date) -> Span:
-    """End the vacation that runs now, or call off the next one: its first day, and the last that counts.
+def end_vacation(connection: Connection, person: int, today: date) -> Span:
+    """End the current vacation, or cancel the next one; return its first day and the last that counts.
 
-    A day that has begun is used up, or a vacation of no days at all would give time again and again.
+    A day that has begun is used up: otherwise vacations that are ended at once would give time without limit.
     """
     connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
-    for first, last in coming(connection, person, today):
-        until = max(first, _before(today.isoformat())) if first <= today.isoformat() else _before(first)
+    for first, last in list_coming_vacations(connection, person, today):
+        until = max(first, _previous_day(today.isoformat())) if first <= today.isoformat() else _previous_day(first)
         if until < last:
-            _note(connection, person, first, until)
+            _shorten(connection, person, first, until)
             return first, until
     raise Refused("You have no vacation that could end earlier.")
 
 
-def _note(connection: Connection, person: int, first: str, until: str) -> None:
+def _shorten(connection: Connection, person: int, first: str, until: str) -> None:
     own = (vacations.c.person == person, vacations.c.first == first)
     if until < first:
         connection.execute(delete(vacations).where(*own))
@@ -100,13 +100,13 @@ def _note(connection: Connection, person: int, first: str, until: str) -> None:
         connection.execute(update(vacations).where(*own).values(last=until))
 
 
-def _before(day: str) -> str:
+def _previous_day(day: str) -> str:
     return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
 
 
-def elsewhere(connection: Connection, person: int, table: str) -> list[tuple[str, int]]:
-    """The other tables where this person plays now, and in which seats."""
+def list_other_tables(connection: Connection, person: int, table: str) -> list[tuple[str, int]]:
+    """Return the other running tables of this person, with the seats."""
     joined = seats.join(tables, tables.c.id == seats.c.table)
-    wanted = select(seats.c.table, seats.c.seat).select_from(joined)
-    playing = wanted.where(seats.c.person == person, tables.c.phase == "playing", seats.c.table != table)
+    query = select(seats.c.table, seats.c.seat).select_from(joined)
+    playing = query.where(seats.c.person == person, tables.c.phase == "playing", seats.c.table != table)
     return [(row.table, row.seat) for row in connection.execute(playing.order_by(seats.c.table, seats.c.seat))]

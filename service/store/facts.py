@@ -12,14 +12,14 @@ from service.store.schema import server_facts
 
 
 def get_facts(connection: Connection, names: Iterable[str]) -> dict[str, str]:
-    """The facts of these names that are set."""
+    """Return the facts with these names; those that are not set are left out."""
     columns = server_facts.c
     rows = connection.execute(select(columns.name, columns.value).where(columns.name.in_(list(names)))).all()
     return {row.name: row.value for row in rows}
 
 
 def set_fact(connection: Connection, name: str, value: str) -> None:
-    """Set a fact, also where two processes do so at once; an empty value deletes it."""
+    """Set a fact; an empty value deletes it. Two processes may set one at the same time."""
     if not value:
         connection.execute(delete(server_facts).where(server_facts.c.name == name))
         return

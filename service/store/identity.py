@@ -1,4 +1,4 @@
-"""Whose book this is: a database belongs to the secret that its links were made with, and to no other."""
+"""The secret of a database: its fingerprint is stored, so that no process makes links with another secret."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from service.store.schema import server_facts
 SECRET = "secret"  # noqa: S105 - the name of a row, which holds a fingerprint
 
 
-def recognise(store: Store, links: Links) -> None:
-    """Note whose book this is when it is new; refuse another secret, whose letters would lead nowhere."""
+def claim_database(store: Store, links: Links) -> None:
+    """Store the fingerprint of the secret in a new database; raise Refused if the database has another one."""
     with store.writing() as connection:
-        known = _known(connection)
-        if known is None:
+        fingerprint = _get_fingerprint(connection)
+        if fingerprint is None:
             queries.insert_new(connection, server_facts, {"name": SECRET, "value": links.fingerprint})
-            known = _known(connection)
-    _refuse_another(known, links)
+            fingerprint = _get_fingerprint(connection)
+    _refuse_other_fingerprint(fingerprint, links)
 
 
-def check(store: Store, links: Links) -> None:
-    """Refuse another secret than the one that is noted; only looks."""
+def check_database(store: Store, links: Links) -> None:
+    """Raise Refused if the database has the fingerprint of another secret; write nothing."""
     with store.reading() as connection:
-        _refuse_another(_known(connection) or links.fingerprint, links)
+        _refuse_other_fingerprint(_get_fingerprint(connection) or links.fingerprint, links)
 
 
-def _refuse_another(known: str | None, links: Links) -> None:
-    if known != links.fingerprint:
+def _refuse_other_fingerprint(fingerprint: str | None, links: Links) -> None:
+    if fingerprint != links.fingerprint:
         raise Refused(
             "The links in this database were made with another secret, and letters from here would lead nowhere. "
             "Give every process the same one: set DEPESCHE_SECRET, or DEPESCHE_FOLDER to the folder with its file."
         )
 
 
-def _known(connection: Connection) -> str | None:
+def _get_fingerprint(connection: Connection) -> str | None:
     return facts.get_facts(connection, [SECRET]).get(SECRET)

@@ -1,4 +1,4 @@
-"""What the host tells everybody: a line on every page, and that no new tables are opened for now."""
+"""The host's notices: a line on every page, and the reason why no new tables can be opened for now."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from service.store.connection import Store
 
 Name = Literal["banner", "closed"]
 NAMES: tuple[Name, ...] = ("banner", "closed")
-LASTS = 10  # seconds until a process looks again
-LONGEST = 300
+REFRESH_AFTER_S = 10  # seconds until a process looks again
+MAX_NOTICE_CHARS = 300
 
 
 class Notices(Struct, frozen=True):
-    """The host's words; empty where there are none."""
+    """The texts of the host; empty if there is none."""
 
     banner: str = ""
     closed: str = ""
 
 
-class Board:
-    """The notices of a house, looked up now and then, for every page shows them."""
+class NoticeBoard:
+    """The notices of the server, cached for some seconds because every page shows them."""
 
     def __init__(self, store: Store, now: Callable[[], int]) -> None:
         self._store = store
         self._now = now
-        self._seen: tuple[int, Notices] | None = None
+        self._cached: tuple[int, Notices] | None = None
 
-    def read(self) -> Notices:
-        """The notices as they were some seconds ago; the last known while the database is away."""
-        if self._seen is None or self._seen[0] + LASTS < self._now():
+    def get(self) -> Notices:
+        """Return the notices, at most some seconds old, or older while the database does not answer."""
+        if self._cached is None or self._cached[0] + REFRESH_AFTER_S < self._now():
             with suppress(OperationalError, NoConnection), self._store.reading() as connection:
-                self._seen = self._now(), newest(connection)
-        return self._seen[1] if self._seen else Notices()
+                self._cached = self._now(), load_notices(connection)
+        return self._cached[1] if self._cached else Notices()
 
-    def put(self, name: Name, words: str) -> None:
-        """Put this notice up, or take it down where the words are empty."""
+    def set(self, name: Name, text: str) -> None:
+        """Show a notice; with an empty text, remove it."""
         with self._store.writing() as connection:
-            facts.set_fact(connection, name, words[:LONGEST])
-        self._seen = None
+            facts.set_fact(connection, name, text[:MAX_NOTICE_CHARS])
+        self._cached = None
 
 
-def newest(connection: Connection) -> Notices:
-    """The notices as they are now."""
+def load_notices(connection: Connection) -> Notices:
+    """Load the current notices."""
     return Notices(**facts.get_facts(connection, NAMES))

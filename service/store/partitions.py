@@ -1,6 +1,6 @@
-"""The largest tables of PostgreSQL in parts, by the game table that a row belongs to.
+"""Partitions of the largest PostgreSQL tables, by the game table that a row belongs to.
 
-Every key of these names the game table, so that a part needs to know nothing of the others.
+Every key of these tables contains the game table, so that PostgreSQL can check it inside one partition.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from sqlalchemy import Connection, text
 
 from engine.refusal import Refused
 
-LARGEST = ("entries", "submissions", "letters")
-MOST = 256
+PARTITIONED_TABLES = ("entries", "submissions", "letters")
+MAX_PARTITIONS = 256
 
 CONSTRAINTS = text(
     "SELECT conname, pg_get_constraintdef(oid) AS means FROM pg_constraint"
@@ -27,27 +27,27 @@ SEQUENCES = text(
 PARTS = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST(:name AS regclass)")
 
 
-def count(connection: Connection) -> int:
-    """In how many parts the largest tables lie."""
-    return int(connection.execute(PARTS, {"name": LARGEST[0]}).scalar_one()) or 1
+def count_partitions(connection: Connection) -> int:
+    """Return the number of partitions of the largest tables; 1 if they are not partitioned."""
+    return int(connection.execute(PARTS, {"name": PARTITIONED_TABLES[0]}).scalar_one()) or 1
 
 
-def divide(connection: Connection, parts: int) -> None:
-    """Lay the largest tables in so many parts, or in one piece again; nobody else reaches them meanwhile."""
+def partition_tables(connection: Connection, parts: int) -> None:
+    """Split the largest tables into partitions, or join them again (`parts` is 1); they are locked meanwhile."""
     if connection.dialect.name != "postgresql":
-        raise Refused("SQLite keeps a house in one file; only PostgreSQL can lay it in parts.")
-    if not 1 <= parts <= MOST:
-        raise Refused("Choose 1 to {most} parts; a part for each processor core is plenty.", most=MOST)
-    if parts == count(connection):
-        raise Refused("There is nothing to do: it is laid out so already.")
+        raise Refused("SQLite keeps its database in one file; only PostgreSQL has partitions.")
+    if not 1 <= parts <= MAX_PARTITIONS:
+        raise Refused("Choose 1 to {most} partitions; one for each processor core is plenty.", most=MAX_PARTITIONS)
+    if parts == count_partitions(connection):
+        raise Refused("There is nothing to do: there are as many partitions already.")
     connection.exec_driver_sql("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
-    connection.exec_driver_sql(f"LOCK {', '.join(LARGEST)}")
-    for name in LARGEST:
-        _divide(connection, name, parts)
+    connection.exec_driver_sql(f"LOCK {', '.join(PARTITIONED_TABLES)}")
+    for name in PARTITIONED_TABLES:
+        _partition(connection, name, parts)
 
 
-def _divide(connection: Connection, name: str, parts: int) -> None:
-    """Copy a table, then give the copy its name, keys and indexes, which are built after the rows: that is quicker."""
+def _partition(connection: Connection, name: str, parts: int) -> None:
+    """Copy a table, then give the copy its name, keys and indexes; building these after the rows is quicker."""
     constraints = connection.execute(CONSTRAINTS, {"name": name}).all()
     indexes = connection.execute(INDEXES, {"name": name}).scalars().all()
     owned = [row for row in connection.execute(SEQUENCES, {"name": name}) if row.sequence]
@@ -57,7 +57,7 @@ def _divide(connection: Connection, name: str, parts: int) -> None:
     for number in range(parts if parts > 1 else 0):
         part = f"{name}_{number}_of_{parts}"
         run(f"CREATE TABLE {part} PARTITION OF copied FOR VALUES WITH (MODULUS {parts}, REMAINDER {number})")
-    run(f"INSERT INTO copied SELECT * FROM {name}")  # noqa: S608  # names of ours
+    run(f"INSERT INTO copied SELECT * FROM {name}")  # noqa: S608  # no text from outside
     for row in owned:
         run(f"ALTER SEQUENCE {row.sequence} OWNED BY copied.{row.attname}")
     run(f"DROP TABLE {name}")

@@ -19,16 +19,16 @@ def announce(locked: LockedTable, seat: int) -> LockedTable:
     """Tell a table that begins, or that gets a new player, which days this seat will be away."""
     row = locked.seats[seat]
     if row.person is not None:
-        for span in vacations.coming(locked.flush(), row.person, _today(locked, row)):
+        for span in vacations.list_coming_vacations(locked.flush(), row.person, _today(locked, row)):
             locked = _entered(locked, seat, span)
     return locked
 
 
 def go_away(locked: LockedTable, seat: int, words: list[str]) -> LockedTable:
     """Take these days off, here and at all other tables of the same person."""
-    span, row = vacations.read(words), locked.seats[seat]
+    span, row = vacations.parse_vacation(words), locked.seats[seat]
     person = _person(row)
-    vacations.grant(locked.flush(), person, span, _today(locked, row), locked.settings.vacation)
+    vacations.add_vacation(locked.flush(), person, span, _today(locked, row), locked.settings.vacation)
     if span in locked.table.seats[seat].vacations:
         return locked
     _tell_elsewhere(locked, person, f"vacation {span[0]} {span[1]}")
@@ -43,11 +43,11 @@ def come_home(locked: LockedTable, seat: int, words: list[str]) -> LockedTable:
     row = locked.seats[seat]
     person = _person(row)
     if words:
-        first, last = vacations.read(words)
-        if dict(vacations.of(locked.flush(), person)).get(first, last) != last:
+        first, last = vacations.parse_vacation(words)
+        if dict(vacations.list_vacations(locked.flush(), person)).get(first, last) != last:
             raise Refused("To end a vacation early write only: home")
     else:
-        first, last = vacations.end(locked.flush(), person, _today(locked, row))
+        first, last = vacations.end_vacation(locked.flush(), person, _today(locked, row))
         _tell_elsewhere(locked, person, f"home {first} {last}")
     if last >= dict(locked.table.seats[seat].vacations).get(first, ""):
         return locked
@@ -70,7 +70,7 @@ def _today(locked: LockedTable, row: SeatRow) -> date:
 
 def _tell_elsewhere(locked: LockedTable, person: int, text: str) -> None:
     """Submit the same for this person's other seats, to be judged in line like everything else."""
-    for table, seat in vacations.elsewhere(locked.flush(), person, locked.row.id):
+    for table, seat in vacations.list_other_tables(locked.flush(), person, locked.row.id):
         key = f"{locked.row.id}/{locked.table.length}/{text}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
         queries.insert_new(locked.flush(), submissions, row)

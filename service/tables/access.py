@@ -131,7 +131,7 @@ def speak(app: App, place: Place, language: str) -> None:
     with app.store.writing() as connection:
         holder = connection.execute(select(seats.c.person).where(_is(place))).scalar_one_or_none()
         if holder is not None:
-            register.speak(connection, holder, language)
+            register.set_language(connection, holder, language)
 
 
 def _is(place: Place) -> Any:

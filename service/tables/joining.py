@@ -38,13 +38,13 @@ def opened(app: App, token: str) -> Snapshot:
 def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Sit down on the next free seat; the result is its link."""
     table = opened(app, token).row.id
-    name, address = names.clean(guest.name), register.clean_address(guest.address)
+    name, address = names.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, table) as work:
         connection = work.locked.flush()
         seat = next((one for one in queries.list_seats(connection, table) if one.status == FREE), None)
         if seat is None:
             raise Unknown("Somebody was quicker; all seats at this table are taken.")
-        person = register.person(connection, address, name, app.now(), language)
+        person = register.find_or_create_person(connection, address, name, app.now(), language)
         seating.refuse_twice(work.locked, seat.seat, person, name)
         limits.refuse_invitation(connection, app.settings, person, app.now())
         locked = change_seat(work.locked, seat.seat, person=person, name=name, status="invited")

@@ -272,7 +272,7 @@ def _person(connection: Connection, one: Person, at: int) -> int:
     address = register.clean_address(one.address)
     new = select(people.c.id).where(people.c.address == address)
     is_new = connection.execute(new).scalar_one_or_none() is None
-    number = register.person(connection, address, one.name, at, one.language)
+    number = register.find_or_create_person(connection, address, one.name, at, one.language)
     if is_new:
         connection.execute(update(people).where(people.c.id == number).values(calendar=one.calendar))
     return number

@@ -176,7 +176,7 @@ def _allowed(opening: NewTable) -> NewTable:
 
 def _laid_if_open(app: App, batch: Batch, opening: NewTable) -> str:
     """Lay a table, unless the host opens no new ones for now."""
-    if closed := notices.newest(batch.flush()).closed:
+    if closed := notices.load_notices(batch.flush()).closed:
         raise Refused("No new tables are opened here for now: {why}", why=closed)
     return _laid(app, batch, opening)
 
@@ -184,7 +184,7 @@ def _laid_if_open(app: App, batch: Batch, opening: NewTable) -> str:
 def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
     """The guests with clean names and addresses; no name twice, and at least one person."""
     guests = tuple(_clean(one, language) for one in invited)
-    looks = [names.looks(guest.name) for guest in guests if guest.name]
+    looks = [names.fold_name(guest.name) for guest in guests if guest.name]
     if len(set(looks)) < len(looks):
         raise Refused("Two players have the same name; please tell them apart.")
     persons = [guest for guest in guests if guest.status == "invited"]
@@ -204,15 +204,15 @@ def _clean(guest: Invited, language: str) -> Invited:
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         return _bot(guest, language)
-    return Invited(names.clean(guest.name), address, guest.nonce, "person", language=guest.language)
+    return Invited(names.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
 def _bot(guest: Invited, language: str) -> Invited:
     """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
     level: Strength = "" if guest.level == "normal" else guest.level
     added = f" ({say(language, LEVELS[level])})" if level else ""
-    name = _named_level().sub("", names.clean(guest.name)) if level else names.clean(guest.name)
-    return Invited(name[: names.LONGEST - len(added)] + added, "", "", "bot", level)
+    name = _named_level().sub("", names.clean_name(guest.name)) if level else names.clean_name(guest.name)
+    return Invited(name[: names.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
 
 
 @cache
@@ -235,7 +235,7 @@ def _laid(app: App, batch: Batch, opening: NewTable) -> str:
     owners = _owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
     proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
-    limits.refuse(connection, app.settings, organiser, list(owners.values()), at, proven)
+    limits.refuse_table(connection, app.settings, organiser, list(owners.values()), at, proven)
     held = app.settings.confirms and organiser is not None and not proven
     row = _row(app, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
@@ -269,7 +269,10 @@ def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
 def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
     """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
     named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
-    return {address: register.person(connection, address, name, at, spoken) for address, name, spoken in named}
+    return {
+        address: register.find_or_create_person(connection, address, name, at, spoken)
+        for address, name, spoken in named
+    }
 
 
 def _row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:

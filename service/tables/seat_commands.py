@@ -40,7 +40,7 @@ def _letters(locked: LockedTable, seat: int, words: Words) -> LockedTable:
         raise Refused("Write which letters you want, such as: letters digest ({modes})", modes=", ".join(MODES))
     person = locked.seats[seat].person
     if person is not None:
-        letter_settings.choose(locked.flush(), locked.row.id, person, cast(Mode, words[0]))
+        letter_settings.choose_mode(locked.flush(), locked.row.id, person, cast(Mode, words[0]))
     return locked
 
 

@@ -31,8 +31,8 @@ def write(app: App, place: Place, text: str) -> None:
 def move_at_once(app: App, place: Place, wanted: bool) -> None:
     """Whether moves put together on this table's board are made without asking again."""
     with app.store.reading() as connection:
-        kept = letter_settings.read_otherwise(queries.list_seats(connection, place.table)[player(place)].wishes)
-    _keep(app, place, {"wishes": letter_settings.kept(replace(kept, at_once=wanted))})
+        kept = letter_settings.parse_table_settings(queries.list_seats(connection, place.table)[player(place)].wishes)
+    _keep(app, place, {"wishes": letter_settings.dump_settings(replace(kept, at_once=wanted))})
 
 
 def let_look_on(app: App, place: Place, allowed: bool) -> None:

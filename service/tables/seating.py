@@ -15,5 +15,5 @@ def refuse_twice(locked: LockedTable, seat: int, person: int, name: str) -> None
             continue
         if other.person == person and other.status in ("taken", "invited"):
             raise Refused("You have a seat at this table already; its link is in the letter you have from it.")
-        if names.looks(other.name) == names.looks(name):
+        if names.fold_name(other.name) == names.fold_name(name):
             raise Refused("Somebody at this table is called {name} already; please take another name.", name=name)

@@ -39,7 +39,7 @@ def offered(app: App, token: str) -> tuple[Snapshot, int]:
 def take(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Sit down on an offered seat; the result is the new link of the seat, and the old one leads nowhere any more."""
     look, seat = offered(app, token)
-    name, address = names.clean(guest.name), register.clean_address(guest.address)
+    name, address = names.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, look.row.id) as work:
         connection = work.locked.flush()
         if not work.locked.table.seats[seat].offered:
@@ -47,7 +47,7 @@ def take(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
         held = queries.list_seats(connection, look.row.id)[seat]
         if held.link_number != look.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
-        person = register.person(connection, address, name, app.now(), language)
+        person = register.find_or_create_person(connection, address, name, app.now(), language)
         seating.refuse_twice(work.locked, seat, person, name)
         limits.refuse_invitation(connection, app.settings, person, app.now())
         locked = _change_hands(work.locked, held, person, name)

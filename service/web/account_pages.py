@@ -134,20 +134,20 @@ def find_visitor(db: Connection) -> Any:
 @account.get("/confirm/<token>")
 def ask_to_confirm(token: str) -> Response:
     """Show a button; mail scanners follow links, so a GET confirms nothing."""
-    return render("confirm.html", ConfirmPage(proofs.asked(get_app(), token).address))
+    return render("confirm.html", ConfirmPage(proofs.find_person(get_app(), token).address))
 
 
 @account.post("/confirm/<token>")
 def confirm(token: str) -> Response:
     """Confirm the address, and send the letters that waited for it."""
-    person = proofs.asked(get_app(), token)
-    return render("confirmed.html", ConfirmedPage(person.address, tuple(proofs.confirm(get_app(), token))))
+    person = proofs.find_person(get_app(), token)
+    return render("confirmed.html", ConfirmedPage(person.address, tuple(proofs.confirm_address(get_app(), token))))
 
 
 @account.post("/t/<link>/address")
 def correct(link: str) -> Reply:
     """Correct the organiser's own address."""
-    proofs.correct(get_app(), access.find(get_app(), link), request.form.get("address", ""))
+    proofs.correct_address(get_app(), access.find(get_app(), link), request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)
 
 
@@ -174,14 +174,14 @@ def send_link() -> Response:
 @account.get("/enter/<token>")
 def ask_to_enter(token: str) -> Response:
     """Show a button; mail scanners follow links, so a GET does not sign in."""
-    person = signing_in.invited(get_app(), token)
+    person = signing_in.find_person(get_app(), token)
     return render("entering.html", EnteringPage(person.name, person.address))
 
 
 @account.post("/enter/<token>")
 def enter(token: str) -> Reply:
     """Sign in on this device."""
-    visit = signing_in.enter(get_app(), token)
+    visit = signing_in.sign_in(get_app(), token)
     session.clear()
     session.permanent = True
     session[VISIT] = [visit.person, visit.sessions]
@@ -193,7 +193,7 @@ def sign_out() -> Reply:
     """Sign out on this device, or on all."""
     person = visitor()
     if person and request.form.get("everywhere"):
-        signing_in.leave_everywhere(get_app(), person.id)
+        signing_in.sign_out_everywhere(get_app(), person.id)
     session.clear()
     return redirect(url_for("lobby.welcome"), 303)
 
@@ -214,7 +214,7 @@ def tables() -> Reply:
 def renew() -> Reply:
     """Give one of my seats a new link."""
     person, form = _signed_in(), request.form
-    signing_in.renew(get_app(), person.id, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
+    signing_in.renew_link(get_app(), person.id, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
 
@@ -279,7 +279,7 @@ def _title(game: str) -> str:
 @account.get("/my/export.json")
 def export() -> Response:
     """Send everything that this server stores about me."""
-    belongings = leaving.belongings(get_app(), _signed_in().id)
+    belongings = leaving.export_person(get_app(), _signed_in().id)
     response = make_response(msgspec.json.format(msgspec.json.encode(belongings), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
@@ -298,7 +298,7 @@ def delete() -> Response:
     """Delete my account."""
     person = _signed_in()
     try:
-        leaving.leave(get_app(), person.id, request.form.get("address", ""))
+        leaving.delete_person(get_app(), person.id, request.form.get("address", ""))
     except Refused as refused:
         return _delete_page(person, refused)
     session.clear()

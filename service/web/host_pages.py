@@ -54,7 +54,7 @@ class LetterPage(Struct, frozen=True):
 @host.before_request
 def check_link() -> None:
     """Raise Unknown unless the address has the host's newest link."""
-    if not remedies.opens(get_app(), str((request.view_args or {}).get("token", ""))):
+    if not remedies.is_host_link(get_app(), str((request.view_args or {}).get("token", ""))):
         raise Unknown("This is not the host's link; make one with: depesche host-link")
 
 
@@ -62,7 +62,7 @@ def check_link() -> None:
 def show(token: str) -> Response:
     """Show the state of the server."""
     app, table = get_app(), request.args.get("table", "").strip()
-    return render("host.html", HostPage(token, overview.look(app, table), app.notices.read(), table))
+    return render("host.html", HostPage(token, overview.load_overview(app, table), app.notices.get(), table))
 
 
 @host.post("/notice")
@@ -71,21 +71,21 @@ def store_notice(token: str) -> Reply:
     name = next((name for name in NAMES if name == request.form.get("name")), None)
     if name is None:
         raise Refused("There are two notices: the banner, and that no tables are opened.")
-    get_app().notices.put(name, " ".join(request.form.get("words", "").split()))
+    get_app().notices.set(name, " ".join(request.form.get("words", "").split()))
     return _show_again(token)
 
 
 @host.post("/finish/<table>")
 def finish(token: str, table: str) -> Reply:
     """Let bots play a table to its end."""
-    remedies.finish(get_app(), table)
+    remedies.finish_table(get_app(), table)
     return _show_again(token)
 
 
 @host.post("/readdress/<int:person>")
 def readdress(token: str, person: int) -> Reply:
     """Replace an address that takes no letters."""
-    remedies.readdress(get_app(), person, request.form.get("address", ""))
+    remedies.change_address(get_app(), person, request.form.get("address", ""))
     return _show_again(token)
 
 

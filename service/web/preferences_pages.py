@@ -112,7 +112,9 @@ def store(token: str) -> Reply:
     recipient, form = _recipient(token), request.form
     try:
         settings, calendar = _parse_settings(form, recipient), _parse_calendar(form)
-        preferences.keep(get_app(), recipient, settings, calendar, form.get("language", recipient.language))
+        preferences.store_preferences(
+            get_app(), recipient, settings, calendar, form.get("language", recipient.language)
+        )
     except Refused as refused:
         return _preferences_page(recipient, refused)
     return _show_stored(token)
@@ -125,9 +127,11 @@ def store_at_table(token: str) -> Reply:
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     letters = _parse_mode(form["letters"]) if form.get("letters") else UNSET
     recipient = _recipient(token)
-    seat = preferences.seated(get_app(), recipient, _table() or "")
+    seat = preferences.find_table(get_app(), recipient, _table() or "")
     before = seat.otherwise if seat else TableLetterSettings()
-    preferences.keep_at(get_app(), recipient, _table() or "", replace(before, letters=letters, plain=plain))
+    preferences.store_table_settings(
+        get_app(), recipient, _table() or "", replace(before, letters=letters, plain=plain)
+    )
     return _show_stored(token)
 
 
@@ -136,7 +140,7 @@ def leave(token: str) -> Reply:
     """Go on vacation, at all tables at once."""
     recipient, days = _recipient(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
-        preferences.leave(get_app(), recipient, vacations.read(days))
+        preferences.start_vacation(get_app(), recipient, vacations.parse_vacation(days))
     except Refused as refused:
         return _preferences_page(recipient, refused)
     return _show_stored(token)
@@ -147,7 +151,7 @@ def come_home(token: str) -> Reply:
     """Come home early, or do not go."""
     recipient = _recipient(token)
     try:
-        preferences.come_home(get_app(), recipient)
+        preferences.end_vacation(get_app(), recipient)
     except Refused as refused:
         return _preferences_page(recipient, refused)
     return _show_stored(token)
@@ -156,7 +160,7 @@ def come_home(token: str) -> Reply:
 @letters.post("/again")
 def write_again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
-    preferences.again(get_app(), _recipient(token))
+    preferences.resume_letters(get_app(), _recipient(token))
     return _show_stored(token)
 
 
@@ -165,7 +169,7 @@ def ask_to_stop(token: str) -> Response:
     """Show a button that stops the letters of a table, or all; mail scanners follow links, so a GET stops nothing."""
     recipient, table = _recipient(token), _table()
     if table:
-        preferences.check_seated(get_app(), recipient, table)
+        preferences.require_table(get_app(), recipient, table)
     return render("stop.html", StopPage(_token(recipient), table, _table_settings(recipient)))
 
 
@@ -173,7 +177,7 @@ def ask_to_stop(token: str) -> Response:
 def stop(token: str) -> Response:
     """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
     recipient = _recipient(token)
-    before = preferences.stop(get_app(), recipient, _table() or "")
+    before = preferences.stop_letters(get_app(), recipient, _table() or "")
     page = StoppedPage(_token(recipient), _table(), _table_settings(recipient), "turn" if before == "none" else before)
     return render("stopped.html", page)
 
@@ -198,7 +202,7 @@ def ask_for_language(token: str) -> Response:
 def set_language(token: str) -> Reply:
     """Write to this person in this language, and show the pages in it too."""
     chosen = request.form.get("language", "")
-    preferences.speak(get_app(), _recipient(token), chosen)
+    preferences.set_language(get_app(), _recipient(token), chosen)
     return _remember_language(redirect(url_for("preferences.show", token=token, kept=1), 303), chosen)
 
 
@@ -223,7 +227,7 @@ def _remember_language(response: Reply, chosen: str) -> Reply:
 
 
 def _recipient(token: str) -> Recipient:
-    return preferences.reader(get_app(), token)
+    return preferences.find_recipient(get_app(), token)
 
 
 def _token(recipient: Recipient) -> str:
@@ -277,7 +281,7 @@ def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Res
         at_table=_table_settings(recipient),
         form=_typed_form(form) if error and "zone" in form else _stored_form(recipient),
         zones=list_zones(),
-        vacations=tuple(preferences.away(get_app(), recipient)),
+        vacations=tuple(preferences.list_vacations(get_app(), recipient)),
         vacation_days=get_app().settings.vacation,
         first_day=form.get("first", ""),
         last_day=form.get("last", ""),
@@ -288,7 +292,7 @@ def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Res
 def _table_settings(recipient: Recipient) -> TableSettings | None:
     """Return the settings of the table that the address names, if the recipient has a seat there."""
     table = _table()
-    seat = preferences.seated(get_app(), recipient, table) if table else None
+    seat = preferences.find_table(get_app(), recipient, table) if table else None
     if seat is None:
         return None
     letters, plain = seat.otherwise.letters, seat.otherwise.plain

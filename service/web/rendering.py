@@ -80,7 +80,7 @@ def _site() -> Site:
     return Site(
         path=request.full_path.rstrip("?"),
         mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(),
-        banner=app.notices.read().banner,
+        banner=app.notices.get().banner,
     )
 
 

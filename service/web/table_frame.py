@@ -188,7 +188,7 @@ def _own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
     seat, is_playing = table.seats[place.seat], table.table.phase == "playing"
     at_once = False
     if is_playing and seat.person is not None:
-        at_once = letter_settings.at_table(seat.player_wishes or "", seat.wishes).at_once
+        at_once = letter_settings.merge_settings(seat.player_wishes or "", seat.wishes).at_once
     rows = min(max(seat.note.count("\n") + 2, 4), 14)
     return OwnSettings(seat.note, rows, is_playing, at_once, place.seat == 0, table.row.watched)
 

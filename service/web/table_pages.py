@@ -157,7 +157,7 @@ def sit(link: str) -> Reply:
     place = access.find(app, link)
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
     access.speak(app, place, language())
-    confirming.by_seat(app, place)
+    confirming.confirm_by_seat(app, place)
     submitted = submitting.sit(app, place, nonce)
     submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)

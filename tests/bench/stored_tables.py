@@ -78,7 +78,7 @@ def fill_database(database: str, redis: str, number: int) -> Iterator[tuple[App,
             judge(app, [move], Counts(), False)
         with app.store.writing() as connection:
             if PARTS > 1:
-                partitions.divide(connection, PARTS)
+                partitions.partition_tables(connection, PARTS)
             copy_table(connection, number - 1)
         with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("SET statement_timeout = 0")

@@ -39,7 +39,7 @@ def seat_of(app: App, place: Place) -> Row[Any]:
 def coming(app: App, place: Place) -> list[tuple[str, str]]:
     """The vacations of the player in this seat."""
     token = app.links.preferences(int(seat_of(app, place).person))
-    return preferences.away(app, preferences.reader(app, token))
+    return preferences.list_vacations(app, preferences.find_recipient(app, token))
 
 
 def kinds(app: App, place: Place) -> list[str]:
@@ -237,7 +237,7 @@ def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_app: App, table:
 
 def resting(app: App, place: Place) -> Callable[[Calendar], int]:
     def due(calendar: Calendar) -> int:
-        preferences.rest(app, int(seat_of(app, place).person), calendar)
+        preferences.change_calendar(app, int(seat_of(app, place).person), calendar)
         return int(seat_of(app, place).due_at)
 
     return due

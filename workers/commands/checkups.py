@@ -111,7 +111,7 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
     file = settings.folder / "secret"
     if not settings.secret and not file.exists():
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
-    identity.check(store, Links(keep_secret(settings)))
+    identity.check_database(store, Links(keep_secret(settings)))
     if not settings.secret and file.stat().st_mode & 0o077:
         yield odd("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:

@@ -206,7 +206,7 @@ def _store(app: App, mail: IncomingMail) -> int:
     try:
         with app.store.writing() as db:
             number = int(db.execute(insert(mails).returning(mails.c.id), row).scalar_one())
-            register.confirmed(db, mail.person, app.now())
+            register.confirm_address(db, mail.person, app.now())
     except IntegrityError:
         with app.store.reading() as db:
             number = int(db.execute(select(mails.c.id).where(mails.c.key == mail.key)).scalar_one())

@@ -259,7 +259,7 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     """Open the rematch of a finished game, unless it is open already; the sender sits down there."""
     locked = progress.locked
     table = snapshots.look(locked.app, mail.table)
-    person = register.find(locked.flush(), str(mail.person))
+    person = register.find_person(locked.flush(), str(mail.person))
     try:
         new = rematch.asked(locked.app, table, mail.seat, person.language)
         opened = lock_table(locked.app, locked.batch, opening.open_within(locked.app, locked.batch, new))

@@ -109,7 +109,7 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
         lease = {"due_at": app.now() + lease_s, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
         connection.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
         rows = connection.execute(LETTERS_WITH_READERS.where(letters.c.id.in_(ids)).order_by(letters.c.id)).all()
-        absences = vacations.of_all(connection, [row.person for row in rows])
+        absences = vacations.list_vacations_by_person(connection, [row.person for row in rows])
     return [parse_letter(row, absences.get(row.person, ())) for row in rows]
 
 
@@ -126,7 +126,7 @@ def count_starts(outcome: str) -> int:
 
 def parse_letter(row: Any, absences: tuple[vacations.Span, ...]) -> ClaimedLetter:
     """Parse a row of LETTERS_WITH_READERS; without a reader the request has person 0."""
-    settings = letter_settings.at_table(row.wishes or "", row.seat_wishes or "")
+    settings = letter_settings.merge_settings(row.wishes or "", row.seat_wishes or "")
     request = LetterRequest(
         table=row.table or "",
         seq=row.seq or 0,
@@ -293,7 +293,7 @@ def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply:
         mark(connection, letter, app.now(), f"refused: {why}")
         app.metrics.count("letters", "refused")
         if dead_address_reply:
-            bounces.note(connection, letter.request.person, dead_address_reply, app.now())
+            bounces.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
 
 
 def move_to_digest(app: App, letter: ClaimedLetter) -> None:

@@ -110,11 +110,11 @@ def test_a_link_signs_in_once_and_for_an_hour(site: Site, visitor: Visitor) -> N
 def test_of_two_who_use_a_link_at_once_one_comes_in(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.open_table()
     app, once = site.app, token(site)
-    seen = signing_in.invited(app, once)
-    monkeypatch.setattr(signing_in, "invited", lambda *_: seen)
-    signing_in.enter(app, once)
+    seen = signing_in.find_person(app, once)
+    monkeypatch.setattr(signing_in, "find_person", lambda *_: seen)
+    signing_in.sign_in(app, once)
     with pytest.raises(Unknown):
-        signing_in.enter(app, once)
+        signing_in.sign_in(app, once)
 
 
 def test_a_forged_link_signs_nobody_in(site: Site, visitor: Visitor) -> None:
@@ -316,7 +316,7 @@ def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(site: Sit
     opened = site.open_table("Anna", "Bert", "Clara")
     for seat in (0, 1):
         submitting.submit(site.app, access.find(site.app, opened.links[seat]), "sit word", "sit")
-    leaving.leave(site.app, person(site), ANNA)
+    leaving.delete_person(site.app, person(site), ANNA)
     assert site.load(opened).table.seats[0].status == "bot"
     submitting.submit(site.app, access.find(site.app, opened.links[2]), "sit word", "sit")
     assert site.load(opened).table.phase == "playing"
@@ -326,7 +326,7 @@ def test_who_comes_again_is_somebody_new(site: Site) -> None:
     site.start_table()
     old, link = person(site), token(site)
     wishes = site.app.links.preferences(old)
-    leaving.leave(site.app, old, ANNA)
+    leaving.delete_person(site.app, old, ANNA)
     site.open_table()
     assert person(site) != old
     assert site.app.links.preferences(person(site)) != wishes
@@ -336,7 +336,7 @@ def test_who_comes_again_is_somebody_new(site: Site) -> None:
 def test_deleting_twice_is_deleting_once(site: Site) -> None:
     opened = site.start_table("Anna", "Bert", "Clara")
     app, number = site.app, person(site)
-    leaving.leave(app, number, ANNA)
+    leaving.delete_person(app, number, ANNA)
     leaving._give_up(app, number, opened.table, 0)
     with site.app.store.reading() as connection:
         assert connection.execute(select(func.count()).where(seats.c.person == number)).scalar_one() == 0

@@ -43,7 +43,7 @@ def gone(app: App) -> App:
     assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
     with app.store.reading() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == ADDRESS)).scalar_one()
-    leaving.leave(app, person, ADDRESS)
+    leaving.delete_person(app, person, ADDRESS)
     return app
 
 

@@ -38,12 +38,12 @@ def app(tmp_path: Path, clock: apps.FakeTime) -> Iterator[App]:
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(Refused):
-        names.clean(name)
+        names.clean_name(name)
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_name_is_taken_as_it_is(name: str) -> None:
-    assert names.clean(name) == name
+    assert names.clean_name(name) == name
 
 
 def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
@@ -63,8 +63,8 @@ def rows(app: App, table: Any) -> Any:
 
 def proven(app: App, address: str = "player0@example.org") -> int:
     with app.store.writing() as connection:
-        number = register.person(connection, address, "Anna", app.now())
-        register.confirmed(connection, number, app.now())
+        number = register.find_or_create_person(connection, address, "Anna", app.now())
+        register.confirm_address(connection, number, app.now())
     return number
 
 
@@ -88,9 +88,9 @@ def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_
     assert owed["invitation"] == HELD
     assert owed["confirm"] <= app.now()
     with app.store.writing() as connection:
-        register.confirmed(connection, victim, app.now())  # he is heard of from another table
+        register.confirm_address(connection, victim, app.now())  # he is heard of from another table
     assert rows(app, tables)[0].held
-    confirming.confirm(app, app.links.confirm(victim, "player0@example.org"))
+    confirming.confirm_address(app, app.links.confirm(victim, "player0@example.org"))
     assert not rows(app, tables)[0].held
 
 
@@ -110,5 +110,5 @@ def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
     made = opening.open_table(
         app, "kaiser", {}, [Invited("Mallory", "mallory@example.org"), Invited("Bert", "bert@example.org")]
     )
-    confirming.correct(app, access.find(app, made.links[0]), "victim@example.org")
+    confirming.correct_address(app, access.find(app, made.links[0]), "victim@example.org")
     assert rows(app, tables)[0].held

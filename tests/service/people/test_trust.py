@@ -115,7 +115,7 @@ def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     rematch.lay(strict.app, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
         rematch.lay(strict.app, access.find(strict.app, link))
-    confirming.confirm(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
+    confirming.confirm_address(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
     assert access.find(strict.app, rematch.lay(strict.app, access.find(strict.app, link))).seat == 1
 
 
@@ -155,11 +155,11 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: S
     number = known(strict.app, VICTIM)
     visitor, wishes = strict.new_visitor(), strict.app.links.preferences(number)
     visitor.get(f"/wishes/{wishes}")
-    leaving.leave(strict.app, number, VICTIM.address)
+    leaving.delete_person(strict.app, number, VICTIM.address)
     visitor.get(f"/wishes/{wishes}", 404)
     assert visitor.post(f"/wishes/{wishes}/stop").status_code == 404
     with strict.app.store.writing() as connection:
-        assert not bounces.note(connection, number, "550 no vera@example.org here", strict.time)
+        assert not bounces.record_bounce(connection, number, "550 no vera@example.org here", strict.time)
 
 
 # Floods
@@ -172,15 +172,15 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
         place = access.find(strict.app, opened.links[0])
         if number == 3:
             break
-        confirming.correct(strict.app, place, VICTIM.address)
+        confirming.correct_address(strict.app, place, VICTIM.address)
         assert sent(strict.app) == 1
-        confirming.correct(strict.app, place, f"mallory{number}@example.com")
+        confirming.correct_address(strict.app, place, f"mallory{number}@example.com")
     with pytest.raises(Refused, match="confirm your address first"):
-        confirming.correct(strict.app, place, VICTIM.address)
+        confirming.correct_address(strict.app, place, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
         opening.open_table(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
     strict.time += DAY
-    confirming.correct(strict.app, place, VICTIM.address)
+    confirming.correct_address(strict.app, place, VICTIM.address)
 
 
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
             joining.join(app, opened.join, ANNA)
 
     monkeypatch.setattr(leaving, "_give_up", meanwhile)
-    leaving.leave(any_app, person(any_app, ANNA), ANNA.address)
+    leaving.delete_person(any_app, person(any_app, ANNA), ANNA.address)
     assert snapshots.look(any_app, first.table).names[0] == "Seat 1"
     assert snapshots.look(any_app, opened.table).names[1] == "Seat 2"
     with any_app.store.reading() as connection:
@@ -255,7 +255,7 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     site = Site(tmp_path)
     opened, token = offered(site)
     look, seat = substitutes.offered(site.app, token)
-    signing_in.renew(site.app, look.seats[seat].person, opened.table, seat)
+    signing_in.renew_link(site.app, look.seats[seat].person, opened.table, seat)
     monkeypatch.setattr(substitutes, "offered", lambda *_: (look, seat))
     with pytest.raises(Unknown, match="no longer offered"):
         substitutes.take(site.app, token, VICTIM)
@@ -271,12 +271,16 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
     kinds: list[Callable[[int], object]] = [
         lambda n: joining.join(app, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
         lambda n: opening.open_table(app, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
-        lambda _: confirming.confirm(app, proof),
+        lambda _: confirming.confirm_address(app, proof),
         lambda _: signing_in.send_link(app, ANNA.address),
         lambda n: talk.say(app, seat, f"word {n}"),
         lambda _: (submitting.submit(app, seat, "resign"), referee.run()),
-        lambda n: leaving.leave(app, number, ANNA.address) if n == 23 else bounces.unreachable(app, opened.table),
-        lambda n: preferences.stop(app, preferences.reader(app, any_app.links.preferences(number))),
+        lambda n: (
+            leaving.delete_person(app, number, ANNA.address)
+            if n == 23
+            else bounces.list_bounced_seats(app, opened.table)
+        ),
+        lambda n: preferences.stop_letters(app, preferences.find_recipient(app, any_app.links.preferences(number))),
     ]
     gate = Barrier(8)
 

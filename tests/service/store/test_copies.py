@@ -60,12 +60,12 @@ def test_a_house_that_was_destroyed_stands_again_with_every_table_and_link(
     any_app: App, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     links = lived_in(any_app)
-    copies.save(any_app.settings, tmp_path / "copy", any_app.now())
+    copies.save_backup(any_app.settings, tmp_path / "copy", any_app.now())
     again = ""
     if not any_app.store.url.startswith("sqlite"):
         again = request.getfixturevalue("postgres_url")
     settings = elsewhere(any_app.settings, tmp_path / "new", again)
-    assert copies.load(settings, tmp_path / "copy").at == any_app.now()
+    assert copies.restore_backup(settings, tmp_path / "copy").at == any_app.now()
     any_app.store.engine.dispose()
     with apps.run_app(settings, any_app.now) as app:
         app.open()
@@ -86,34 +86,34 @@ def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path)
         busy = threading.Thread(target=go_on)
         busy.start()
         try:
-            copies.save(app.settings, tmp_path / "copy", app.now())
+            copies.save_backup(app.settings, tmp_path / "copy", app.now())
         finally:
             stop.set()
             busy.join()
-    copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     with apps.run_app(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
         assert sound(app) >= len(catalogue.find_all())
 
 
 def test_only_its_owner_reads_a_copy(app: App, tmp_path: Path) -> None:
-    copies.save(app.settings, tmp_path / "copy", app.now())
+    copies.save_backup(app.settings, tmp_path / "copy", app.now())
     assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
-    copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()} == {0o600}
 
 
 def test_a_copy_is_never_put_over_a_house(app: App, tmp_path: Path) -> None:
-    copies.save(app.settings, tmp_path / "copy", app.now())
+    copies.save_backup(app.settings, tmp_path / "copy", app.now())
     before = (tmp_path / "depesche.sqlite").read_bytes()
-    with pytest.raises(Refused, match="There is a house already in"):
-        copies.load(app.settings, tmp_path / "copy")
+    with pytest.raises(Refused, match="There is a database already: "):
+        copies.restore_backup(app.settings, tmp_path / "copy")
     assert (tmp_path / "depesche.sqlite").read_bytes() == before
 
 
 def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path) -> None:
-    copies.save(app.settings, tmp_path / "copy", app.now())
-    with pytest.raises(Refused, match="The copy has another secret than DEPESCHE_SECRET"):
-        copies.load(Settings(folder=tmp_path / "new", secret="of quite another house"), tmp_path / "copy")
+    copies.save_backup(app.settings, tmp_path / "copy", app.now())
+    with pytest.raises(Refused, match="The backup has another secret than DEPESCHE_SECRET"):
+        copies.restore_backup(Settings(folder=tmp_path / "new", secret="of quite another house"), tmp_path / "copy")
     assert not (tmp_path / "new").exists()
 
 
@@ -122,25 +122,25 @@ def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path)
     [
         (b'{"format":2,"kind":"sqlite","revision":"0001","at":0}', "made by a newer Depesche"),
         (b'{"format":1,"kind":"sqlite","revision":"9999_later","at":0}', "made by a newer Depesche"),
-        (b'{"format":1,"kind":"postgresql","revision":"0001","at":0}', "This copy holds a postgresql database"),
+        (b'{"format":1,"kind":"postgresql","revision":"0001","at":0}', "This backup has a postgresql database"),
     ],
 )
 def test_what_this_version_cannot_restore_is_refused(app: App, tmp_path: Path, change: bytes, sentence: str) -> None:
-    copies.save(app.settings, tmp_path / "copy", app.now())
+    copies.save_backup(app.settings, tmp_path / "copy", app.now())
     with ZipFile(tmp_path / "copy") as whole, ZipFile(tmp_path / "other", "w") as other:
         for name in (copies.SECRET, copies.DATABASE):
             other.writestr(name, whole.read(name))
         other.writestr(copies.CONTENTS, change)
     with pytest.raises(Refused, match=sentence):
-        copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "other")
+        copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "other")
 
 
 @pytest.mark.parametrize("damage", [lambda copy: copy[: len(copy) // 2], lambda copy: b"", lambda copy: b"no copy"])
 def test_a_damaged_copy_is_refused(app: App, tmp_path: Path, damage) -> None:
-    copies.save(app.settings, tmp_path / "copy", app.now())
+    copies.save_backup(app.settings, tmp_path / "copy", app.now())
     (tmp_path / "copy").write_bytes(damage((tmp_path / "copy").read_bytes()))
-    with pytest.raises(Refused, match="is no whole copy of a house"):
-        copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    with pytest.raises(Refused, match="is no complete backup"):
+        copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert not (tmp_path / "new").exists()
 
 
@@ -155,7 +155,7 @@ def test_the_password_of_a_database_stands_in_no_list_of_processes(monkeypatch: 
 
     monkeypatch.setattr(copies.subprocess, "run", run)
     monkeypatch.setattr(copies.shutil, "which", lambda name: f"/usr/bin/{name}")
-    with pytest.raises(Refused, match="pg_dump could not do it: no such server"):
+    with pytest.raises(Refused, match="pg_dump failed: no such server"):
         copies._dump(copies.make_url("postgresql+psycopg://depesche:geheim@db:5433/house?sslmode=require"), Path("x"))
     assert "geheim" not in str(called)
 
@@ -172,7 +172,7 @@ def test_the_command_line_copies_and_restores(
     assert cli.main(["restore", str(tmp_path / "copy")]) == 0
     assert cli.main(["audit", "--all"]) == 0
     assert cli.main(["restore", str(tmp_path / "copy")]) == 2
-    assert "There is a house already" in capsys.readouterr().err
+    assert "There is a database already" in capsys.readouterr().err
 
 
 def test_what_is_not_there_is_not_copied_and_no_older_copy_is_lost(

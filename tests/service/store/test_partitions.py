@@ -30,7 +30,7 @@ ORDER BY 1, 2
 
 
 def shapes(connection: Connection) -> list[list[Any]]:
-    return [list(connection.execute(text(SHAPE), {"name": name})) for name in partitions.LARGEST]
+    return [list(connection.execute(text(SHAPE), {"name": name})) for name in partitions.PARTITIONED_TABLES]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def app(tmp_path: Path, migrated_postgres_url: str, clock: apps.FakeTime, smtp_s
 
 def divide(app: App, parts: int) -> None:
     with app.store.writing() as connection:
-        partitions.divide(connection, parts)
+        partitions.partition_tables(connection, parts)
 
 
 def played(app: App, places: list[Any], moves: int) -> None:
@@ -60,7 +60,7 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
     for parts in (4, 7, 1):
         divide(app, parts)
         with app.store.reading() as connection:
-            assert partitions.count(connection) == parts
+            assert partitions.count_partitions(connection) == parts
             assert shapes(connection) == whole
         before, sent = apps.count_entries(app, places[0]), len(smtp_sink.letters)
         played(app, places, 3)
@@ -94,13 +94,13 @@ def test_sqlite_is_not_laid_in_parts(tmp_path: Path, clock: apps.FakeTime) -> No
         divide(app, 4)
 
 
-def test_the_command_lays_a_house_in_parts(
+def test_the_command_partitions_the_tables(
     app: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DEPESCHE_DATABASE", app.settings.database)
     assert cli.main(["partition", "3"]) == 0
-    assert capsys.readouterr().out == "entries, submissions, letters: 3 parts each.\n"
+    assert capsys.readouterr().out == "entries, submissions, letters: 3 partitions each.\n"
     assert cli.main(["partition", "3"]) == 2
-    assert "laid out so already" in capsys.readouterr().err
+    assert "as many partitions already" in capsys.readouterr().err
     with app.store.reading() as connection:
-        assert partitions.count(connection) == 3
+        assert partitions.count_partitions(connection) == 3

@@ -213,14 +213,14 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
     signing_in.send_link(app, "anna@example.org")
     person = snapshots.look(app, opened.table).seats[0].person
-    visit = signing_in.enter(app, any_app.links.enter(person, 0, clock.at))
+    visit = signing_in.sign_in(app, any_app.links.enter(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)
     assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )
     assert [one.place for one in apps.load(app, my_tables.list_finished, person)] == [2]
-    signing_in.renew(app, person, opened.table, 0)
-    leaving.leave(app, person, "anna@example.org")
+    signing_in.renew_link(app, person, opened.table, 0)
+    leaving.delete_person(app, person, "anna@example.org")
     assert snapshots.look(app, opened.table).names == ("Seat 1", "Bert")
 
 
@@ -231,7 +231,7 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
         opened = opening.open_table(app, "kaiser", {}, guests)
         assert snapshots.look(app, opened.table).row.held
         person = snapshots.look(app, opened.table).seats[0].person
-        confirming.confirm(app, app.links.confirm(person, "anna@example.org"))
+        confirming.confirm_address(app, app.links.confirm(person, "anna@example.org"))
         assert not snapshots.look(app, opened.table).row.held
         for _ in range(4):
             opening.open_table(app, "kaiser", {}, guests, opener=person)

@@ -103,7 +103,7 @@ def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_a
         "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
     )
     assert names(strict) == ([], [])
-    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
+    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
     assert names(strict) == (["Rude words"], [])
 
 

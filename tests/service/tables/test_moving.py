@@ -318,7 +318,7 @@ def test_a_new_link_ends_the_links_of_the_old_house_too(old, new):
     place = opened(old)[0]
     arrived(new, left(old, place.table))
     there = snapshots.look(new, place.table).seats[0]
-    signing_in.renew(new, there.person, place.table, 0)
+    signing_in.renew_link(new, there.person, place.table, 0)
     with pytest.raises(Unknown):
         access.find(new, place.link)
 
@@ -327,7 +327,7 @@ def test_who_leaves_the_old_house_leaves_the_game_elsewhere_alone(old, new):
     place = opened(old)[0]
     raw = left(old, place.table)
     person = snapshots.look(old, place.table).seats[0].person
-    leaving.leave(old, person, "anna@example.org")
+    leaving.delete_person(old, person, "anna@example.org")
     with old.store.reading() as connection:
         assert "anna@example.org" not in connection.execute(select(people.c.address)).scalars().all()
     arrived(new, raw)

@@ -38,13 +38,13 @@ def path(site: Site, name: str = "Anna") -> str:
 
 
 def reader(site: Site, name: str = "Anna") -> Recipient:
-    return preferences.reader(site.app, site.app.links.preferences(person(site, name)))
+    return preferences.find_recipient(site.app, site.app.links.preferences(person(site, name)))
 
 
 def otherwise(site: Site, table: str, seat: int = 0) -> TableLetterSettings:
     with site.app.store.reading() as connection:
         own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
-        return letter_settings.read_otherwise(connection.execute(own).scalar_one())
+        return letter_settings.parse_table_settings(connection.execute(own).scalar_one())
 
 
 def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, opened: Opened) -> None:
@@ -148,7 +148,7 @@ def test_a_vacation_is_told_at_every_table_and_ended_there(site: Site, visitor: 
 def test_a_vacation_may_begin_before_any_game(site: Site, visitor: Visitor) -> None:
     site.open_table()
     visitor.post(f"{path(site)}/vacation", first="2027-02-01", last="2027-02-01")
-    assert preferences.away(site.app, reader(site)) == [("2027-02-01", "2027-02-01")]
+    assert preferences.list_vacations(site.app, reader(site)) == [("2027-02-01", "2027-02-01")]
 
 
 def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(site: Site, visitor: Visitor, opened: Opened) -> None:

@@ -86,7 +86,7 @@ def spoken() -> words.Vocabulary:
 def otherwise(app: App, place: Place) -> TableLetterSettings:
     own = select(seats.c.wishes).where(seats.c.table == place.table, seats.c.seat == place.seat)
     with app.store.reading() as connection:
-        return letter_settings.read_otherwise(connection.execute(own).scalar_one())
+        return letter_settings.parse_table_settings(connection.execute(own).scalar_one())
 
 
 def entries(app: App, place: Place) -> list[object]:

@@ -31,7 +31,7 @@ def relay_app(any_app: App, smtp_sink: Sink) -> App:
 def anna(app: App, language: str = "en") -> Row[Any]:
     """A person we know."""
     with app.store.writing() as connection:
-        number = persons.person(connection, "anna@example.org", "Anna", app.now(), language)
+        number = persons.find_or_create_person(connection, "anna@example.org", "Anna", app.now(), language)
         return connection.execute(select(people).where(people.c.id == number)).one()
 
 
@@ -134,9 +134,9 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
     post.run()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
     with relay_app.store.writing() as connection:
-        assert known.held(connection, opener) == [places[0].table]
-        known.confirmed(connection, opener, relay_app.now())
-        assert known.held(connection, opener) == []
+        assert known.list_held_tables(connection, opener) == [places[0].table]
+        known.confirm_address(connection, opener, relay_app.now())
+        assert known.list_held_tables(connection, opener) == []
     post.run()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
@@ -147,5 +147,5 @@ def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
     with relay_app.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
-        known.confirmed(connection, berta, relay_app.now())
+        known.confirm_address(connection, berta, relay_app.now())
         assert all(connection.execute(select(tables.c.held)).scalars())

@@ -90,7 +90,7 @@ def test_a_new_deadline_is_news_too(client, app):
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
     place = access.find(app, mine)
     person = snapshots.look(app, place.table).seats[place.seat].person
-    preferences.rest(app, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    preferences.change_calendar(app, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
