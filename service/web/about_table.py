@@ -1,4 +1,4 @@
-"""What several pages of a table show: who sits there, and the rules it is played by."""
+"""Parts that several pages of a table show: who sits there, and the rules it is played by."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from service.text.languages import Said, in_game, say
 from service.timing import Clock
 from service.web.rendering import language
 
-ON, OFF = Said("on"), Said("off")
+SWITCH_ON, SWITCH_OFF = Said("on"), Said("off")
 FREE_SEAT = Said("A free seat")
-FOR_ANYBODY = Said("for anybody with the link")
-NOT_SEATED = Said("has not sat down yet")
-HELD = Said("is invited as soon as whoever opened the table has confirmed their address")
-BOUNCED = Said("letters come back")
-INVITED = Said("has been invited by letter")
-BOT = Said("a bot, ready to play")
-SEATED = Said("has sat down")
+STATUS_OPEN = Said("for anybody with the link")
+STATUS_NOT_SEATED = Said("has not sat down yet")
+STATUS_HELD = Said("is invited as soon as whoever opened the table has confirmed their address")
+STATUS_BOUNCED = Said("letters come back")
+STATUS_INVITED = Said("has been invited by letter")
+STATUS_BOT = Said("a bot, ready to play")
+STATUS_SEATED = Said("has sat down")
 
 
 class OptionInWords(Struct, frozen=True):
@@ -57,7 +57,7 @@ class Chair(Struct, frozen=True):
     status: str
 
 
-def about_table(table: Snapshot, watch: str = "") -> AboutTable:
+def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
     """Describe a table in the reader's language."""
     options = describe(table.game.META.options)
     return AboutTable(
@@ -74,23 +74,23 @@ def about_table(table: Snapshot, watch: str = "") -> AboutTable:
 
 
 def _option_in_words(table: Snapshot, option: Option) -> OptionInWords:
-    spoken, game, value = language(), table.game.META.name, table.table.options[option.name]
+    in_language, game, value = language(), table.game.META.name, table.table.options[option.name]
     if isinstance(value, bool):
-        words = say(spoken, ON if value else OFF)
+        words = say(in_language, SWITCH_ON if value else SWITCH_OFF)
     else:
-        words = in_game(spoken, game, str(value).replace("_", " "))
-    return OptionInWords(in_game(spoken, game, option.label), words, option.rule)
+        words = in_game(in_language, game, str(value).replace("_", " "))
+    return OptionInWords(in_game(in_language, game, option.label), words, option.rule)
 
 
 def chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:
     """List the seats of a table that has not started; letters to `unreachable` seats come back."""
-    spoken = language()
+    in_language = language()
     return tuple(
         Chair(
             player,
-            seat.name or say(spoken, FREE_SEAT),
+            seat.name or say(in_language, FREE_SEAT),
             seat.seat == me,
-            say(spoken, _status(table, seat, seat.seat == me, seat.seat in unreachable)),
+            say(in_language, _status(table, seat, seat.seat == me, seat.seat in unreachable)),
         )
         for player, seat in zip(players(table.names), table.seats, strict=True)
     )
@@ -99,9 +99,13 @@ def chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] 
 def _status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Said:
     match seat.status:
         case "open":
-            return FOR_ANYBODY
+            return STATUS_OPEN
         case "bot":
-            return BOT
+            return STATUS_BOT
+        case "invited" if is_you:
+            return STATUS_NOT_SEATED
+        case "invited" if table.row.held:
+            return STATUS_HELD
         case "invited":
-            return NOT_SEATED if is_you else HELD if table.row.held else BOUNCED if unreachable else INVITED
-    return SEATED
+            return STATUS_BOUNCED if unreachable else STATUS_INVITED
+    return STATUS_SEATED

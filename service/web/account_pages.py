@@ -213,7 +213,7 @@ def tables() -> Reply:
 @account.post("/my/link")
 def renew() -> Reply:
     """Give one of my seats a new link."""
-    person, form = _signed_in(), request.form
+    person, form = _require_visitor(), request.form
     signing_in.renew_link(get_app(), person.id, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
@@ -279,7 +279,7 @@ def _title(game: str) -> str:
 @account.get("/my/export.json")
 def export() -> Response:
     """Send everything that this server stores about me."""
-    belongings = leaving.export_person(get_app(), _signed_in().id)
+    belongings = leaving.export_person(get_app(), _require_visitor().id)
     response = make_response(msgspec.json.format(msgspec.json.encode(belongings), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
@@ -290,13 +290,13 @@ def export() -> Response:
 @account.get("/my/delete")
 def ask_to_delete() -> Response:
     """Show what deleting my account means, and the form for it."""
-    return _delete_page(_signed_in())
+    return _delete_page(_require_visitor())
 
 
 @account.post("/my/delete")
 def delete() -> Response:
     """Delete my account."""
-    person = _signed_in()
+    person = _require_visitor()
     try:
         leaving.delete_person(get_app(), person.id, request.form.get("address", ""))
     except Refused as refused:
@@ -311,7 +311,7 @@ def _delete_page(person: Any, error: Refused | None = None) -> Response:
     return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)
 
 
-def _signed_in() -> Any:
+def _require_visitor() -> Any:
     """Return the person who is signed in; raise Refused if there is none."""
     person = visitor()
     if person is None:

@@ -15,7 +15,7 @@ from service.tables.opening import Invited
 from service.text.drawing import Narrator, Player, Scene, board_svg, players
 from service.text.languages import in_game
 from service.timing import Clock
-from service.web.about_table import AboutTable, Chair, about_table, chairs
+from service.web.about_table import AboutTable, Chair, chairs, describe_table
 from service.web.rendering import game_title, get_app, language, render
 
 joining = Blueprint("joining", __name__)
@@ -116,7 +116,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
         clock=table.clock,
         public=table.table.beacon is not None,
         chairs=chairs(table),
-        about=about_table(table),
+        about=describe_table(table),
     )
     return render("join.html", page, 422 if error else 200)
 
@@ -137,6 +137,6 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
         ),
         board=Markup(board_svg(Scene(table.game, view, shown, None, (), language()))),  # noqa: S704 - our own template
         description=Narrator(table.game, table.names, language(), None).alt(view),
-        about=about_table(table),
+        about=describe_table(table),
     )
     return render("offer.html", page, 422 if error else 200)

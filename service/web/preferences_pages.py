@@ -137,7 +137,7 @@ def store_at_table(token: str) -> Reply:
 
 @letters.post("/vacation")
 def leave(token: str) -> Reply:
-    """Go on vacation, at all tables at once."""
+    """Go on vacation, at every table."""
     recipient, days = _recipient(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
         preferences.start_vacation(get_app(), recipient, vacations.parse_vacation(days))
@@ -279,7 +279,7 @@ def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Res
         error=error,
         bounced=recipient.bounced,
         at_table=_table_settings(recipient),
-        form=_typed_form(form) if error and "zone" in form else _stored_form(recipient),
+        form=_parse_form(form) if error and "zone" in form else _make_form(recipient),
         zones=list_zones(),
         vacations=tuple(preferences.list_vacations(get_app(), recipient)),
         vacation_days=get_app().settings.vacation,
@@ -304,7 +304,7 @@ def _table_settings(recipient: Recipient) -> TableSettings | None:
     )
 
 
-def _typed_form(form: Mapping[str, str]) -> SettingsForm:
+def _parse_form(form: Mapping[str, str]) -> SettingsForm:
     return SettingsForm(
         letters=form.get("letters", ""),
         hour=form.get("hour", ""),
@@ -320,7 +320,7 @@ def _typed_form(form: Mapping[str, str]) -> SettingsForm:
     )
 
 
-def _stored_form(recipient: Recipient) -> SettingsForm:
+def _make_form(recipient: Recipient) -> SettingsForm:
     settings, calendar = recipient.settings, recipient.calendar
     quiet_from, quiet_until = map(str, calendar.quiet or ("", ""))
     return SettingsForm(

@@ -52,7 +52,7 @@ class TurningPointInWords(Struct, frozen=True):
 
 
 class StoryInWords(Struct, frozen=True):
-    """Where a game turned and whom chance favoured; not ready until a bot has gone through the game."""
+    """The story of a game: its turning points and its luck; not ready until a bot has gone through the game."""
 
     is_requested: bool
     is_ready: bool = False
@@ -188,12 +188,12 @@ def _load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     return StoryInWords(
         is_requested=True,
         is_ready=True,
-        turning_points=tuple(_in_words(table, point, narrator) for point in requested.told.turning_points),
+        turning_points=tuple(_describe_point(table, point, narrator) for point in requested.told.turning_points),
         luck=", ".join(f"{name} {round(100 * share):+d} %".replace("-", "−") for name, share in shares),
     )
 
 
-def _in_words(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
+def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
     played, better = (sentence(Move.parse(move), narrator) for move in (point.played, point.better))
     gain = f"{round(100 * point.gain)} %"
     return TurningPointInWords(table.names[point.seat], point.seq, played, better, gain)

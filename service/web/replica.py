@@ -21,18 +21,18 @@ def from_replica(view: View) -> View:
     """A page that may be a moment old; what the replica cannot answer, the first server does."""
 
     @functools.wraps(view)
-    def shown(**words: str) -> Any:
+    def serve(**words: str) -> Any:
         store = get_app().store
         if store.replica is not None and ("link" not in words or _is_over(words["link"])):
             with suppress(OperationalError, Refused), store.elsewhere():
                 return view(**words)
         return view(**words)
 
-    return shown
+    return serve
 
 
 def _is_over(link: str) -> bool:
-    """Of a game that is being played everybody wants to see the last move."""
+    """Return whether the game is over; of a running game, everybody wants to see the last move."""
     place = access.find(get_app(), link)
     with get_app().store.reading() as connection:
         row = queries.find_table(connection, place.table)

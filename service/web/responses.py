@@ -1,4 +1,4 @@
-"""What is done to every request and response: an id, a log line, headers, compression, and the session cookie."""
+"""Treatment of every request and response: an id, a log line, headers, compression, and the session cookie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of each game to read, with pictures, and lessons to learn it; nobody has to sign in for them."""
+"""The rules of each game to read, with pictures, and lessons to learn it; for visitors too."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from service.text.chronicle import Chapter
 from service.text.drawing import Player, players
 from service.text.languages import Said
 from service.web import live
-from service.web.about_table import AboutTable, about_table
+from service.web.about_table import AboutTable, describe_table
 from service.web.rendering import game_title, get_app
 
 
@@ -117,7 +117,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         remarks=tuple(RemarkLine(seated[one.seat], one.seat == place.seat, one.at, one.text) for one in remarks),
         talk_number=remarks[-1].id if remarks else 0,
         own=_own_settings(place, table),
-        about=about_table(table, watch),
+        about=describe_table(table, watch),
     )
 
 

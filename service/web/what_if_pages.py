@@ -1,4 +1,4 @@
-"""What if: a private copy of the table on which a player tries out how it could go on."""
+"""Pages of “what if”: a private copy of the table on which a player tries out how it could go on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
 class BranchStep(Struct, frozen=True):
-    """A move of a branch; at the table this seat would not be told all of a `secret` one."""
+    """A move of a branch; `secret` if this seat would not see all of it at the table."""
 
     number: int
     who: str
@@ -169,7 +169,7 @@ def fork(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/deal")
 def deal(link: str, number: int) -> Reply:
-    """Deal what is hidden anew, with other luck."""
+    """Deal everything hidden again, with other luck."""
     lost = branches.deal(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("whatif.show", link=link, number=number, dealt=lost), 303)
 
@@ -189,7 +189,7 @@ def remove(link: str, number: int) -> Reply:
 
 
 @whatif.post("/<int:number>/orders")
-def keep(link: str, number: int) -> Reply:
+def order(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders."""
     branch_orders.keep(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
@@ -279,7 +279,7 @@ def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, narr
 
 
 def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator[BranchStep]:
-    """The moves so far, in the sentences that this seat would be told."""
+    """Describe the moves so far as this seat would see them at the table."""
     narrator = Narrator(table.game, table.names, language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
         visible = tuple(record.hear(table.game, event, branch.seat) for event in events)

@@ -141,10 +141,10 @@ def _fields(schema: Mapping[str, Any]) -> Iterator[Field]:
     is_request = "additionalProperties" in schema  # answers never leave a field out
     needed = schema.get("required", ()) if is_request else ()
     for name, field in schema.get("properties", {}).items():
-        yield Field(name, _kind(field), _about(field), name in needed)
+        yield Field(name, _kind(field), _describe_field(field), name in needed)
 
 
-def _about(schema: Mapping[str, Any]) -> str:
+def _describe_field(schema: Mapping[str, Any]) -> str:
     inner = (*schema.get("anyOf", ()), schema.get("items", {}))
     return str(schema.get("description") or next(filter(None, (one.get("description") for one in inner if one)), ""))
 

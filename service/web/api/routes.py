@@ -375,7 +375,7 @@ def _make_view(place: Place, table: Snapshot) -> Seen:
         pausing=table.table.pause_request,
         paused=table.table.paused,
         luck="public" if table.table.beacon else "sealed",
-        awaited=_awaited_round(table),
+        awaited=_find_awaited_round(table),
         sealing=table.table.seal_request,
         view=table.game.view(table.table.state, place.seat) if started else None,
         menu=menu,
@@ -384,7 +384,7 @@ def _make_view(place: Place, table: Snapshot) -> Seen:
     )
 
 
-def _awaited_round(table: Snapshot) -> AwaitedRound | None:
+def _find_awaited_round(table: Snapshot) -> AwaitedRound | None:
     command, beacon = table.table.waiting_command, table.table.beacon
     if command is None or beacon is None:
         return None
