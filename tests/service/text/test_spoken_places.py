@@ -68,8 +68,8 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
         state, told = game.play(
             found, state, seat, bots.pick_random_move(found.menu(state, seat), random), chance.make_from_random(random)
         )
-        page += filter(None, map(Narrator(found, NAMES, language, marked=True, view=view).tell, told))
-        letter += filter(None, map(Narrator(found, NAMES, language).tell, told))
+        page += filter(None, map(Narrator(found, NAMES, language, marked=True, view=view).describe, told))
+        letter += filter(None, map(Narrator(found, NAMES, language).describe, told))
     assert len({places.unmarked(said) for said in page}) > 40
     assert not any(CROSSING.search(places.unmarked(said)) for said in page)
     for said, exact in zip(page, letter, strict=True):
