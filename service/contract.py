@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 from engine.contract.cases import Case, play_case, sample
 from service.text import drawing
-from service.text.drawing import Narrator, Scene
+from service.text.drawing import Scene
+from service.text.narration import Narrator
 
 NAMES = ("Anna", "Bertrand the Younger", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 COLUMNS = 80
@@ -21,16 +22,18 @@ def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
     for number, position in enumerate(sample(play_case(case, b"a lantern"), POSITIONS)):
         me = readers[number % len(readers)]
         menu = case.game.menu(position.state, me) if me is not None else ()
-        scene = Scene(case.game, case.game.view(position.state, me), drawing.players(NAMES[: case.seats]), me, menu)
-        ElementTree.fromstring(drawing.board_svg(scene))  # noqa: S314 - our own drawing
-        text = drawing.board_text(scene)
+        scene = Scene(
+            case.game, case.game.view(position.state, me), drawing.list_players(NAMES[: case.seats]), me, menu
+        )
+        ElementTree.fromstring(drawing.draw_board_svg(scene))  # noqa: S314 - our own drawing
+        text = drawing.draw_board_text(scene)
         assert max(map(len, text.splitlines())) <= COLUMNS
         narrator = Narrator(case.game, NAMES[: case.seats], me=me)
-        assert narrator.alt(scene.view)
+        assert narrator.describe_board(scene.view)
         for entry in menu:
-            assert narrator.verb(entry.verb)
+            assert narrator.label_verb(entry.verb)
             for move in list(entry.iter_moves())[:50] if entry.count() < 5_000 else []:
-                assert all(narrator.token(entry.verb, token) for token in move.args)
+                assert all(narrator.label_token(entry.verb, token) for token in move.args)
 
 
 def test_every_event_is_told_to_everybody_without_a_fault(case: Case) -> None:

@@ -14,7 +14,7 @@ from email.policy import default
 from pathlib import Path
 
 from engine.audit import Receipt
-from service.text.languages import LANGUAGES, translations
+from service.text.languages import LANGUAGES, load_translations
 
 SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")  # as at the foot of every letter
 MARK = "X-Depesche"  # which table a letter is from
@@ -61,7 +61,7 @@ def _in_text(text: str, source: str, table: str) -> Iterator[Receipt]:
 @functools.cache
 def _pattern() -> re.Pattern[str]:
     """The sentence of the receipt in every language we write letters in, for one entry and for many."""
-    spoken = (translations(language).ngettext(*SENTENCE, count) for language in LANGUAGES for count in (1, 2))
+    spoken = (load_translations(language).ngettext(*SENTENCE, count) for language in LANGUAGES for count in (1, 2))
     return re.compile("|".join(map(_spoken, dict.fromkeys(spoken))), re.IGNORECASE)
 
 

@@ -30,8 +30,8 @@ def play_randomly(
 ) -> Sample:
     """Play random moves; before each one, something else happens with the probability `incident_rate`."""
     random = Random(seed)
-    sample = samples.started(game, seats, seed, dict(chosen), "sample")
-    for seat in samples.played(sample, random):
+    sample = samples.start_sample(game, seats, seed, dict(chosen), "sample")
+    for seat in samples.play_randomly(sample, random):
         while sample.table.phase == "playing" and (sample.table.undo_request or random.random() < incident_rate):
             do_incident(sample, seat, random)
         if len(sample.entries) >= most:

@@ -18,8 +18,7 @@ import jinja2
 from jinja2 import nodes
 from msgspec import Struct
 
-from service.text.drawing import environment as environment_of
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES, get_environment
 
 LONGEST_LINE = 120
 SAME_ITEMS = {"list", "sort", "reverse", "unique", "select", "reject", "selectattr", "rejectattr", "default", "trim"}
@@ -57,7 +56,7 @@ def find_faults(template: str, given: Mapping[str, Any], environment: jinja2.Env
 
     `given` has the type of each name, `Any` if it is not known. The environment's own names are always given.
     """
-    checker = Checker(environment or environment_of())
+    checker = Checker(environment or get_environment())
     checker.check_template(template, Scope(given))
     return list(dict.fromkeys(checker.faults))
 

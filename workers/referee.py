@@ -22,7 +22,7 @@ from service.tables import judging, locked_table, submitting
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable
 from service.tables.submitting import VerdictMessage
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from workers.jobs import AfterCommit, process_claimed, run_job
 
 log = structlog.get_logger()
@@ -137,7 +137,7 @@ def _handle_failure(app: App, claims: Sequence[Claim], error: Exception) -> None
             for claim in claims:
                 db.execute(update(submissions).where(_among([claim])).values(tries=claim.submission.tries))
         elif len(claims) == 1:
-            refused = Verdict(False, Said.of(FAULT))
+            refused = Verdict(False, Sentence.from_refusal(FAULT))
             again = _load_claims(db, CLAIM.where(_among(claims)))
             if again:
                 queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
@@ -190,4 +190,4 @@ def _refusal(submission: SubmissionRow, error: Exception) -> Verdict:
     if not isinstance(error, Refused):
         log.error("submission not judged", submission=submission.id, table=submission.table, exc_info=error)
         error = FAULT
-    return Verdict(False, Said.of(error))
+    return Verdict(False, Sentence.from_refusal(error))

@@ -41,8 +41,8 @@ def rebuild() -> Iterator[Measure]:
 def _long(game: Game, number: int) -> Sequence[Any]:
     """The first 1,000 entries of a game of many rounds."""
     random = Random(number)  # noqa: S311  # no secret hangs on a measured game
-    sample = samples.started(game, 3, b"bench" + bytes([number]), {"rounds": 12})
-    for _ in samples.played(sample, random):
+    sample = samples.start_sample(game, 3, b"bench" + bytes([number]), {"rounds": 12})
+    for _ in samples.play_randomly(sample, random):
         if len(sample.entries) == ENTRIES:
             return sample.entries
     raise AssertionError("a game of twelve rounds is longer than this")
@@ -65,9 +65,9 @@ def audit() -> Iterator[Measure]:
 
 
 def _finished(game: Game, number: int) -> Export:
-    sample = samples.started(game, 2 + number % 3, b"archive" + bytes([number]))
+    sample = samples.start_sample(game, 2 + number % 3, b"archive" + bytes([number]))
     random = Random(number)  # noqa: S311  # no secret hangs on a measured game
-    deque(samples.played(sample, random), maxlen=0)
+    deque(samples.play_randomly(sample, random), maxlen=0)
     return sample.export()
 
 

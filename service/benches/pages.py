@@ -110,8 +110,8 @@ def _app() -> Iterator[App]:
 
 
 def _finished(name: str, seats: int, chosen: dict[str, Any]) -> Export:
-    sample = samples.started(catalogue.find(name), seats, b"pages", chosen)
-    deque(samples.played(sample, Random(3)), maxlen=0)  # noqa: S311  # no secret hangs on a measured game
+    sample = samples.start_sample(catalogue.find(name), seats, b"pages", chosen)
+    deque(samples.play_randomly(sample, Random(3)), maxlen=0)  # noqa: S311  # no secret hangs on a measured game
     return sample.export()
 
 

@@ -84,4 +84,4 @@ def catalogues(args: Namespace) -> int:
     catalogue.allow(args.names)
     if missing := catalogue.find_missing(args.names):
         raise Misuse(f"No installed package brings {', '.join(missing)}; pip install it first.")
-    return WRONG if messages.gather(args.names) else FINE
+    return WRONG if messages.update_catalogues(args.names) else FINE

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from engine.game import Game
     from engine.log import Entry, Export
     from engine.record import Table
-    from service.text.drawing import Narrator, Player
+    from service.text.drawing import Player
+    from service.text.narration import Narrator
 
 OPEN = "Everything that happened is told; the board is the one everybody may see. --seat N shows what seat N knew."
 NO_BOARD = "There is no board: this log keeps hidden things back, so the positions cannot be rebuilt from it."
@@ -139,11 +140,11 @@ def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
 
 def moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
     """Every entry, or only this one, with what the reader learned from it."""
-    from service.text import drawing
+    from service.text import drawing, narration
 
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]
-    narrator = drawing.Narrator(log.game, names, me=log.seat)
-    players = drawing.players(names)
+    narrator = narration.Narrator(log.game, names, me=log.seat)
+    players = drawing.list_players(names)
     for entry, table in zip(log.entries, _tables(log, only), strict=False):
         if only is not None and entry.seq != only:
             continue
@@ -187,7 +188,7 @@ def _pictured(log: Log, moment: ReplayMoment, table: Table, players: tuple[Playe
     from service.text import drawing
 
     view = log.game.view(table.state, log.seat)
-    board = drawing.board_text(drawing.Scene(log.game, view, players, log.seat))
+    board = drawing.draw_board_text(drawing.Scene(log.game, view, players, log.seat))
     return replace(moment, view=msgspec.to_builtins(view, str_keys=True), board=board)
 
 

@@ -24,7 +24,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 def book(args: Namespace) -> int:
     from engine import catalogue
-    from service.text import proofs
+    from service.text import rulebook_checks
 
     catalogue.allow(args.names)
     problems = list[str]()
@@ -32,9 +32,9 @@ def book(args: Namespace) -> int:
         if name not in catalogue.find_all():
             raise Misuse(f"There is no game “{name}”; the games are: {', '.join(catalogue.find_all())}.")
         for language in args.read:
-            if language not in proofs.TRANSLATIONS:
-                raise Misuse(f"Translations are in {', '.join(proofs.TRANSLATIONS)}; not in “{language}”.")
-            proofs.note(name, language)
-        problems += proofs.wrong(name)
+            if language not in rulebook_checks.TRANSLATIONS:
+                raise Misuse(f"Translations are in {', '.join(rulebook_checks.TRANSLATIONS)}; not in “{language}”.")
+            rulebook_checks.record_check(name, language)
+        problems += rulebook_checks.find_problems(name)
     print("\n".join(problems) or "Nothing has to be mended.")
     return WRONG if problems else FINE

@@ -155,7 +155,7 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
     menu = game.menu(state, seat) if 0 <= seat < seats else ()
     if not menu:
         raise Refused("This seat has nothing to do here; play for somebody else, or go back a step.")
-    return str(menus.parse_move(menu, text, words.of(game, ())))
+    return str(menus.parse_move(menu, text, words.make_vocabulary(game, ())))
 
 
 def cut(app: App, place: Place, number: int, step: int) -> None:

@@ -31,9 +31,9 @@ from engine.log import Export
 from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, seat_values
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, submissions, tables
-from service.text.languages import Said
+from service.text.sentences import Sentence
 
-NOTHING = Said()
+NOTHING = Sentence()
 HELD = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
 
 
@@ -41,7 +41,7 @@ class Verdict(Struct, frozen=True):
     """The referee's verdict on a submission, and why; `said` is the untranslated sentence."""
 
     accepted: bool
-    why: Said = NOTHING
+    why: Sentence = NOTHING
     rule: str = ""
     seq: int | None = None
 
@@ -162,7 +162,7 @@ def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]])
 
 def verdict_values(verdict: Verdict) -> dict[str, Any]:
     """The columns of a submission that hold its verdict."""
-    return {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
+    return {"accepted": verdict.accepted, "said": verdict.why.dump(), "rule": verdict.rule, "seq": verdict.seq}
 
 
 def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: bool = True) -> Any:
@@ -181,17 +181,17 @@ def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
     return statement
 
 
-def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Said = NOTHING) -> None:
+def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Sentence = NOTHING) -> None:
     """Owe a seat a letter that no entry makes necessary; one that is owed already stays as it is."""
     key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if db.execute(same).first() is None:
-        db.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
+        db.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.dump()})
 
 
-def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Said = NOTHING) -> None:
+def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Sentence = NOTHING) -> None:
     """Owe a person a letter that belongs to no seat; one of that kind that is owed already stays as it is."""
-    row = {"person": person, "kind": kind, "due_at": due_at, "said": why.kept()}
+    row = {"person": person, "kind": kind, "due_at": due_at, "said": why.dump()}
     with suppress(IntegrityError), db.begin_nested():
         db.execute(insert(letters), row)
 

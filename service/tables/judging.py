@@ -23,7 +23,7 @@ from service.tables import seat_commands, sitting, standing_orders
 from service.tables.access import moved
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
 from service.text import words
-from service.text.languages import Said
+from service.text.sentences import Sentence
 
 BACK = Move("back")
 QUEUES = ("referee", "inbox", "post")  # of workers that skip a locked table, or send what it owes now
@@ -83,7 +83,7 @@ def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTab
         with locked.batch.savepoint():
             after = carry_out(locked, command)
     except Refused as refused:
-        return Verdict(False, Said.of(refused), refused.rule), locked
+        return Verdict(False, Sentence.from_refusal(refused), refused.rule), locked
     return Verdict(True, seq=length if after.table.length > length else None), after
 
 
@@ -146,7 +146,7 @@ def _seen_position(locked: LockedTable, command: SeatCommand) -> Table:
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
     """The move that these words mean; moves of the game come before commands of the table, so that short words work."""
     own = tables.menu(locked.game, locked.table, command.seat)
-    vocabulary = words.of(locked.game, ())
+    vocabulary = words.make_vocabulary(locked.game, ())
     with suppress(Refused):
         return menus.parse_move(own, command.text, vocabulary)
     try:

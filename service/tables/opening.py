@@ -29,7 +29,8 @@ from service.store.batch import Batch
 from service.store.schema import seats, tables
 from service.tables import access, sitting
 from service.tables.locked_table import LockedTable, append_command, lock_table
-from service.text.languages import LANGUAGES, SOURCE, say
+from service.text.languages import LANGUAGES, SOURCE
+from service.text.sentences import translate
 from service.timing import Clock
 
 Who = Literal["", "person", "bot", "anybody"]
@@ -210,7 +211,7 @@ def _clean(guest: Invited, language: str) -> Invited:
 def _bot(guest: Invited, language: str) -> Invited:
     """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
     level: Strength = "" if guest.level == "normal" else guest.level
-    added = f" ({say(language, LEVELS[level])})" if level else ""
+    added = f" ({translate(language, LEVELS[level])})" if level else ""
     name = _named_level().sub("", names.clean_name(guest.name)) if level else names.clean_name(guest.name)
     return Invited(name[: names.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
 
@@ -218,7 +219,7 @@ def _bot(guest: Invited, language: str) -> Invited:
 @cache
 def _named_level() -> re.Pattern[str]:
     """The level at the end of a name that another table gave it, in any language, as it is written and as it was."""
-    said = "|".join(re.escape(say(language, level)) for language in LANGUAGES for level in LEVELS.values())
+    said = "|".join(re.escape(translate(language, level)) for language in LANGUAGES for level in LEVELS.values())
     return re.compile(rf" \((?:{said})\)$|, (?:{said})$")
 
 

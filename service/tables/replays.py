@@ -16,11 +16,11 @@ from service.app import App
 from service.tables import positions, snapshots
 from service.tables.positions import TurnIndex
 from service.tables.snapshots import Snapshot
-from service.text import board_cache, chronicle
-from service.text.board_cache import DrawnBoard
-from service.text.chronicle import Chapter
-from service.text.drawing import Narrator, Scene, Stage, environment, players
-from service.text.languages import in_game
+from service.text import drawing, narration
+from service.text.drawing import DrawnBoard, Scene, Stage, list_players
+from service.text.languages import translate_in_game
+from service.text.narration import Chapter, Narrator
+from service.text.templates import get_environment
 
 AROUND = 4
 
@@ -93,9 +93,9 @@ def load_frame(
         at,
         first,
         last,
-        board=board_cache.drawn(app.caches.boards, (look.row.id, at + 1), scene, narrator),
+        board=drawing.draw_board(app.caches.boards, (look.row.id, at + 1), scene, narrator),
         standing=look.game.standing(then.state),
-        around=tuple(chronicle.chapters(look.game, nearby, narrator, reader.eyes)),
+        around=tuple(narration.describe_entries(look.game, nearby, narrator, reader.eyes)),
         receipt=snapshots.load_receipt(db, look, at),
         rounds=tuple(begun for begun in index.rounds(reader.eyes) if begun >= first),
         since=index.since(reader.eyes),
@@ -113,10 +113,10 @@ def load_world(app: App, db: Connection, look: Snapshot, reader: Viewpoint, aske
         at,
         first,
         last,
-        stage=board_cache.staged(app.caches.stages, (look.row.id, at + 1), scene, narrator).stage,
+        stage=drawing.draw_staged_board(app.caches.stages, (look.row.id, at + 1), scene, narrator).stage,
         standing=look.game.standing(then.state),
         chapters=tuple(
-            chronicle.chapters(look.game, snapshots.load_entries(db, look, at, at + 1), narrator, reader.eyes)
+            narration.describe_entries(look.game, snapshots.load_entries(db, look, at, at + 1), narrator, reader.eyes)
         ),
     )
 
@@ -135,7 +135,7 @@ def _narrator(look: Snapshot, reader: Viewpoint, view: Any = None) -> Narrator:
 
 def _scene(look: Snapshot, reader: Viewpoint, state: Any) -> Scene:
     view = look.game.view(state, reader.eyes)
-    return Scene(look.game, view, players(look.names), reader.eyes, (), reader.language)
+    return Scene(look.game, view, list_players(look.names), reader.eyes, (), reader.language)
 
 
 class ProtocolLine(Struct, frozen=True):
@@ -151,14 +151,14 @@ class ProtocolLine(Struct, frozen=True):
 def write_protocol(db: Connection, look: Snapshot, reader: Viewpoint) -> str:
     """Return the whole game in plain text: after the end everything, before that what this reader may know."""
     over, meta = look.table.phase == "over", look.game.META
-    template = environment(reader.language).get_template("table/protocol.txt")
+    template = get_environment(reader.language).get_template("table/protocol.txt")
     return template.render(
-        title=in_game(reader.language, meta.name, meta.title),
+        title=translate_in_game(reader.language, meta.name, meta.title),
         meta=meta,
         row=look.row,
         players=look.names,
         options=[
-            (in_game(reader.language, meta.name, option.label), look.table.options[option.name])
+            (translate_in_game(reader.language, meta.name, option.label), look.table.options[option.name])
             for option in describe(meta.options)
             if option.name in look.table.options
         ],

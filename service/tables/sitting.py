@@ -11,7 +11,7 @@ from service.store import queries
 from service.store.batch import OwedLetter
 from service.tables import absences
 from service.tables.locked_table import LockedTable, append_command, change_seat
-from service.text.languages import Said
+from service.text.sentences import Sentence
 
 
 def sit(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
@@ -32,7 +32,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     queries.clear_seat(locked.flush(), table, seat)
     fresh = {"link_number": number, "link": hashed(app.links.seat(table, seat, number))}
     locked = change_seat(locked, seat, person=None, name="", status="open", **fresh)
-    why = Said(
+    why = Sentence(
         "{who} does not play. The seat is free for the first who sits down here: {link}",
         {"who": held.name, "link": link},
     )

@@ -172,7 +172,7 @@ def statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str, Condit
 def _legal(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
     """The orders whose move is legal now."""
     own = tables.menu(locked.game, locked.table, seat)
-    spoken = words.of(locked.game, ())
+    spoken = words.make_vocabulary(locked.game, ())
     ready = {order.id for order, _, status in _conditional(locked, seat) if status == "now"}
     for order in of(locked.flush(), locked.row.id, seat):
         if order.after and order.id not in ready:

@@ -20,7 +20,7 @@ from service.store.queries import Verdict
 from service.store.rows import SubmissionRow
 from service.store.schema import submissions
 from service.tables.access import Place, player
-from service.text.languages import Said
+from service.text.sentences import Sentence
 
 Source = Literal["player", "sit", "bot", "mail", "server"]
 MAX_MOVE_LENGTH = 2_000
@@ -144,4 +144,4 @@ def _find(db: Connection, table: str, number: int) -> SubmissionRow | None:
 
 
 def _verdict_of(row: SubmissionRow) -> Verdict:
-    return Verdict(bool(row.accepted), Said.read(row.said), row.rule, row.seq)
+    return Verdict(bool(row.accepted), Sentence.load(row.said), row.rule, row.seq)

@@ -1,1 +1,1 @@
-"""What readers see: languages, drawings of boards, prose, rules pages. Imports no other folder of the service."""
+"""Texts for readers: languages, sentences, drawings of boards, rule books. Imports no other folder of the service."""

@@ -1,4 +1,4 @@
-"""The languages we speak: catalogues, sentences whose words are kept apart, moments as people write them."""
+"""The languages of pages and letters: their catalogues of translations, and dates as people write them."""
 
 from __future__ import annotations
 
@@ -7,78 +7,34 @@ import io
 from datetime import UTC, date, datetime
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
-from typing import Any, Protocol
-
-import msgspec
-from msgspec import Struct
 
 from engine import catalogue
-from engine.canonical_json import make_decoder
 
 LANGUAGES = {"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
 LOCALES = {"en": "en_GB"}  # dates that cannot be misread on either side of the ocean
-SOURCE = "en"  # what templates and code are written in; it needs no catalogue
+SOURCE = "en"  # the language of templates and code; it needs no catalogue
 CATALOGUES = Path(__file__).resolve().parents[2] / "templates" / "locale"
-COMMON = "depesche"
+COMMON = "depesche"  # the domain of all sentences that do not belong to one game
 
 
-class Spoken(Protocol):
-    """A sentence with places for words, and these words: a refusal, for instance."""
-
-    @property
-    def sentence(self) -> str: ...
-
-    @property
-    def words(self) -> dict[str, Any]: ...
-
-
-class Said(Struct, frozen=True):
-    """A sentence that is translated later, when its reader's language is known."""
-
-    sentence: str = ""
-    words: dict[str, str | int] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self.sentence)
-
-    def __str__(self) -> str:
-        return self.sentence.format(**self.words) if self.words else self.sentence
-
-    @classmethod
-    def of(cls, spoken: Spoken) -> Said:
-        """The same as plain data."""
-        return cls(
-            spoken.sentence, {name: word if type(word) is int else str(word) for name, word in spoken.words.items()}
-        )
-
-    def kept(self) -> str:
-        """The text to store it as."""
-        return msgspec.json.encode(self).decode() if self else ""
-
-    @classmethod
-    def read(cls, kept: str) -> Said:
-        """A stored sentence; plain text is a sentence without words."""
-        return make_decoder(cls).decode(kept) if kept.startswith("{") else cls(kept)
-
-
-def file_of(language: str, domain: str) -> Path:
-    """Where the translations of one domain into one language are written; the package of a game has its own."""
+def get_catalogue_path(language: str, domain: str) -> Path:
+    """Return the path of the catalogue of a domain in a language; an installed game brings its own."""
     package = catalogue.get_package_folders().get(domain)
     return (package / "locale" if package else CATALOGUES) / language / "LC_MESSAGES" / f"{domain}.po"
 
 
 @functools.cache
-def translations(language: str, domain: str = COMMON) -> NullTranslations:
-    """The translations of one domain, read when first asked for; what a game does not say is said in common words."""
-    path = file_of(language, domain)
-    found = _compiled(path) if language in LANGUAGES and path.is_file() else NullTranslations()
+def load_translations(language: str, domain: str = COMMON) -> NullTranslations:
+    """Load the catalogue of a domain; a sentence that a game does not translate is looked up in the common one."""
+    path = get_catalogue_path(language, domain)
+    translations = _compile(path) if language in LANGUAGES and path.is_file() else NullTranslations()
     if domain != COMMON:
-        found.add_fallback(translations(language))
-    return found
+        translations.add_fallback(load_translations(language))
+    return translations
 
 
-def _compiled(path: Path) -> GNUTranslations:
-    from babel.messages.mofile import write_mo  # only a language that is spoken costs this import
+def _compile(path: Path) -> GNUTranslations:
+    from babel.messages.mofile import write_mo  # slow to import, and not needed for English alone
     from babel.messages.pofile import read_po
 
     compiled = io.BytesIO()
@@ -88,30 +44,21 @@ def _compiled(path: Path) -> GNUTranslations:
     return GNUTranslations(compiled)
 
 
-def say(language: str, spoken: Spoken) -> str:
-    """The sentence in this language; who refuses may be any game, so all are asked for their words."""
-    for domain in (COMMON, *catalogue.find_all()):
-        found = translations(language, domain).gettext(spoken.sentence) if spoken.sentence else ""
-        if found != spoken.sentence:
-            return found.format(**spoken.words)
-    return spoken.sentence.format(**spoken.words) if spoken.words else spoken.sentence
+def translate_in_game(language: str, game: str, text: str) -> str:
+    """Translate a text of a game's box, for instance its title or the label of an option."""
+    return load_translations(language, game).gettext(text) if text else ""
 
 
-def in_game(language: str, game: str, text: str) -> str:
-    """What a game's box says of itself, in this language: its title, its options."""
-    return translations(language, game).gettext(text) if text else ""
-
-
-def moment(language: str, at: int | datetime) -> str:
-    """A moment as people write it in this language, in Greenwich time."""
+def format_moment(language: str, at: int | datetime) -> str:
+    """Write a date and a time in the style of this language; seconds since 1970 are shown in UTC."""
     from babel.dates import format_date, format_time
 
     then, locale = datetime.fromtimestamp(at, UTC) if isinstance(at, int) else at, LOCALES.get(language, language)
     return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
 
 
-def weekday(language: str, then: datetime) -> str:
-    """A moment in the next days: by its weekday too, which people plan by."""
+def format_weekday(language: str, then: datetime) -> str:
+    """Write a moment in the next days with its weekday and without its year."""
     from babel.dates import format_date, format_skeleton, format_time
 
     locale, after = LOCALES.get(language, language), "," if language == "de" else ""
@@ -119,8 +66,8 @@ def weekday(language: str, then: datetime) -> str:
     return f"{when}, {format_time(then, 'short', locale=locale)}"
 
 
-def day(language: str, written: str) -> str:
-    """A day, kept as 2027-01-05, as people write it in this language."""
+def format_day(language: str, iso_date: str) -> str:
+    """Write a day, given as 2027-01-05, in the style of this language."""
     from babel.dates import format_date
 
-    return format_date(date.fromisoformat(written), "medium", LOCALES.get(language, language))
+    return format_date(date.fromisoformat(iso_date), "medium", LOCALES.get(language, language))

@@ -12,7 +12,7 @@ from engine.menu import Menu
 from engine.refusal import Refused
 from engine.scenario import Scenario, Stage, Trial
 from service.text import examples, words
-from service.text.drawing import Narrator
+from service.text.narration import Narrator
 
 
 class Lesson(Struct, frozen=True):
@@ -43,46 +43,46 @@ class Attempt(Struct, frozen=True):
 
 
 @functools.cache
-def of(name: str) -> tuple[Lesson, ...]:
+def load_lessons(name: str) -> tuple[Lesson, ...]:
     """The lessons of a game in their order; none where its book has none."""
-    files = sorted(examples.folder(name, "lessons").glob("*.toml"))
-    return tuple(_lesson(examples.load(name, file.stem, "lessons")) for file in files)
+    files = sorted(examples.get_folder(name, "lessons").glob("*.toml"))
+    return tuple(_lesson(examples.load_scenario(name, file.stem, "lessons")) for file in files)
 
 
-def exist(name: str) -> bool:
+def has_lessons(name: str) -> bool:
     """Whether a game has lessons; the first one is not played for this."""
-    return next(examples.folder(name, "lessons").glob("*.toml"), None) is not None
+    return next(examples.get_folder(name, "lessons").glob("*.toml"), None) is not None
 
 
 def _lesson(found: Scenario) -> Lesson:
     return Lesson(found, scenario.play_to_last(found), found.steps[-1].seat)
 
 
-def told(lesson: Lesson, language: str) -> str:
+def get_sentence(lesson: Lesson, language: str) -> str:
     """The sentence of a lesson."""
     return lesson.scenario.sentences.get(language) or lesson.scenario.sentences["en"]
 
 
-def board(lesson: Lesson, language: str) -> str:
+def draw_lesson(lesson: Lesson, language: str) -> str:
     """The position; what can be touched is lit."""
-    return examples.draw(lesson.stage, lesson.scenario.picture, language, lesson.menu)
+    return examples.draw_position(lesson.stage, lesson.scenario.picture, language, lesson.menu)
 
 
-def attempt(lesson: Lesson, text: str, language: str) -> Attempt:
+def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
     """What becomes of these words, which may be in any language."""
-    vocabulary = words.of(lesson.stage.game, lesson.names)
+    vocabulary = words.make_vocabulary(lesson.stage.game, lesson.names)
     try:
         tried = scenario.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:
         refusal = replace(lesson.stage, refusal=refused)
-        return Attempt("refused", (examples.refusal(refusal, language),), refused.rule)
+        return Attempt("refused", (examples.describe_refusal(refusal, language),), refused.rule)
     return _played(lesson, tried, language)
 
 
 def _played(lesson: Lesson, tried: Trial, language: str) -> Attempt:
     narrator = Narrator(lesson.stage.game, lesson.names, language, lesson.seat)
     news = (narrator.describe(event) for event in _heard(lesson, tried.stage))
-    picture = examples.draw(tried.stage, lesson.scenario.picture, language, ())
+    picture = examples.draw_position(tried.stage, lesson.scenario.picture, language, ())
     return Attempt("solved" if tried.fits else "other", tuple(filter(None, news)), picture=picture)
 
 

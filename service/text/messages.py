@@ -18,7 +18,7 @@ from babel.messages.pofile import read_po, write_po
 from engine import catalogue
 from engine.game import Game
 from engine.options import describe
-from service.text.languages import COMMON, LANGUAGES, SOURCE, file_of
+from service.text.languages import COMMON, LANGUAGES, SOURCE, get_catalogue_path
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("engine", "service", "workers")
@@ -34,7 +34,7 @@ FOR_HOSTS = (  # told in a terminal
     "service/tables/moving.py",
     "workers/commands/",
 )
-SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said", "_"}
+SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Sentence", "_"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
 HEADER = """{comment}
@@ -47,7 +47,7 @@ msgstr ""
 """
 
 
-def wanted() -> dict[str, Catalog]:
+def collect_messages() -> dict[str, Catalog]:
     """Every message, domain by domain."""
     found = {domain: Catalog() for domain in (COMMON, *catalogue.find_all())}
     for path in sorted((ROOT / "templates").rglob("*")):
@@ -126,19 +126,19 @@ def _box(game: Game) -> Iterator[str]:
             yield from (value.replace("_", " ") for value in option.values if not value.isdecimal())
 
 
-def read(language: str, domain: str) -> Catalog:
+def load_catalogue(language: str, domain: str) -> Catalog:
     """A catalogue as it is written now; an empty one where there is none yet."""
-    path = file_of(language, domain)
+    path = get_catalogue_path(language, domain)
     if not path.exists():
         return Catalog(language, header_comment=f"# {LANGUAGES[language]}. Glossary:")
     with path.open("rb") as file:
         return read_po(file, language, domain)
 
 
-def missing(language: str, domain: str, template: Catalog) -> list[str]:
+def find_untranslated(language: str, domain: str, template: Catalog) -> list[str]:
     """The messages that are not translated yet, or no longer surely right."""
-    written = read(language, domain)
-    return [key(message) for message in template if message.id and not _is_done(written.get(message.id))]
+    written = load_catalogue(language, domain)
+    return [get_english(message) for message in template if message.id and not _is_done(written.get(message.id))]
 
 
 def _is_done(message: Message | None) -> bool:
@@ -147,20 +147,20 @@ def _is_done(message: Message | None) -> bool:
     return all(message.string) if isinstance(message.string, (list, tuple)) else bool(message.string)
 
 
-def key(message: Message) -> str:
+def get_english(message: Message) -> str:
     """A message by its English text."""
     return str(message.id if isinstance(message.id, str) else message.id[0])
 
 
-def update(language: str, domain: str, template: Catalog) -> None:
+def update_catalogue(language: str, domain: str, template: Catalog) -> None:
     """Write the catalogue anew: translations stay, new messages are empty, unused ones are gone."""
-    written, fresh = read(language, domain), Catalog(language)
+    written, fresh = load_catalogue(language, domain), Catalog(language)
     for message in template:
         if message.id:
             known = written.get(message.id)
             same = known is not None and known.pluralizable == message.pluralizable
             fresh.add(message.id, known.string if known is not None and same else None)
-    path = file_of(language, domain)
+    path = get_catalogue_path(language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
     head = HEADER.format(comment=written.header_comment, language=language, plurals=fresh.plural_forms)
     with path.open("wb") as file:
@@ -168,21 +168,21 @@ def update(language: str, domain: str, template: Catalog) -> None:
         write_po(file, fresh, width=WIDTH, no_location=True, omit_header=True)
 
 
-def gather(domains: Sequence[str] = ()) -> int:
+def update_catalogues(domains: Sequence[str] = ()) -> int:
     """Bring these catalogues up to date, or all; say what is missing, and how many messages that is."""
-    template, left = wanted(), 0
+    template, left = collect_messages(), 0
     for language in LANGUAGES:
         if language == SOURCE:
             continue
         for domain, found in template.items():
             if domains and domain not in domains:
                 continue
-            update(language, domain, found)
-            for text in missing(language, domain, found):
+            update_catalogue(language, domain, found)
+            for text in find_untranslated(language, domain, found):
                 left += 1
                 print(f"{language}/{domain}: {text}")
     return left
 
 
 if __name__ == "__main__":
-    sys.exit(1 if gather() else 0)
+    sys.exit(1 if update_catalogues() else 0)

@@ -101,28 +101,28 @@ class Rulebook(Struct, frozen=True):
         return self.preface + Markup("\n").join(chapter.html for chapter in self.chapters)
 
 
-def file_of(name: str, language: str) -> Path:
+def get_path(name: str, language: str) -> Path:
     """Where the book of a game is written in that language."""
     return catalogue.get_folder(name) / "book" / f"{language}.md"
 
 
 @functools.cache
-def read(name: str, language: str = SOURCE) -> Rulebook:
+def load_rulebook(name: str, language: str = SOURCE) -> Rulebook:
     """The book of a game; English where there is none in that language, and the README where there is none at all."""
     for spoken in (language, SOURCE):
-        if file_of(name, spoken).exists():
-            return parsed(file_of(name, spoken).read_text("utf-8"), spoken, name)
-    return parsed((catalogue.get_folder(name) / "README.md").read_text("utf-8"))
+        if get_path(name, spoken).exists():
+            return parse_rulebook(get_path(name, spoken).read_text("utf-8"), spoken, name)
+    return parse_rulebook((catalogue.get_folder(name) / "README.md").read_text("utf-8"))
 
 
-def things(name: str) -> list[dict[str, str]]:
+def load_things(name: str) -> list[dict[str, str]]:
     """What is told of a thing that is touched on the board: patterns of names, and the paragraph for each."""
     path = catalogue.get_folder(name) / "book" / "things.toml"
     found: list[dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["things"] if path.exists() else []
     return found
 
 
-def manuscript(text: str) -> Manuscript:
+def parse_manuscript(text: str) -> Manuscript:
     """A book taken apart; what looks like a heading inside a block of code is none."""
     rulings = {code: " ".join(said.split()) for code, said in RULING.findall(text)}
     preface, sections, fenced = list[str](), list[tuple[re.Match[str], list[str]]](), False
@@ -143,12 +143,12 @@ def _section(heading: re.Match[str], lines: Sequence[str]) -> Section:
     return Section(len(sign), number or word or "", title, "\n".join(lines).strip())
 
 
-def parsed(text: str, language: str = SOURCE, game: str = "") -> Rulebook:
+def parse_rulebook(text: str, language: str = SOURCE, game: str = "") -> Rulebook:
     """A book from its Markdown; what looks like HTML stays text, and links lead to https or to paragraphs only."""
-    return _Press(manuscript(text), language, game).book()
+    return _Press(parse_manuscript(text), language, game).book()
 
 
-def cited(text: str, rules: str) -> Markup:
+def link_citations(text: str, rules: str) -> Markup:
     """A sentence whose `§` lead to their paragraphs on the page of the rules."""
     linked = SIGN.sub(rf'<a class="rule" href="{escape(rules)}#\1">\g<0></a>', str(escape(text)))
     return Markup(linked)  # noqa: S704 - escaped just before
@@ -198,7 +198,7 @@ class _Press:
         for match in EXAMPLE.finditer(text) if self._game else ():
             caption = Markup(self._inline(match[1]))  # noqa: S704 - markdown-it has escaped it
             found += self._prose(text[end : match.start()])
-            found += examples.figure(self._game, match[2], self._language, caption)
+            found += examples.render_example(self._game, match[2], self._language, caption)
             end = match.end()
         return found + self._prose(text[end:])
 

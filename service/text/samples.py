@@ -39,10 +39,10 @@ class Sample:
     def export(self, name: str = "sample", seat: int | None = None) -> Export:
         """The log as an export: whole once the table is over, before that as this seat may know it."""
         over = self.table.phase == "over"
-        return exported(self.game, self.entries, self.seed, name, reveal=over, seat=None if over else seat)
+        return make_export(self.game, self.entries, self.seed, name, reveal=over, seat=None if over else seat)
 
 
-def exported(
+def make_export(
     game: Game, entries: Iterable[Entry[Any]], seed: bytes, name: str, *, reveal: bool, seat: int | None
 ) -> Export:
     """These entries, sealed; the seed is told only where all is to be revealed."""
@@ -59,7 +59,7 @@ def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | 
     return log.make_link(seed, entry, record.redact(game, entry, seat), digest)
 
 
-def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
+def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
     """A table where everybody has just sat down; without a name its log may be exported under any."""
     sample = Sample(game, seed)
     sample.do(None, open_command.make_open_command(game, seats, sample.seed, chosen, name=name))
@@ -69,7 +69,7 @@ def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {},
     return sample
 
 
-def played(sample: Sample, random: Random) -> Iterator[int]:
+def play_randomly(sample: Sample, random: Random) -> Iterator[int]:
     """Random moves to the end, one at a time; yields the seat that has moved."""
     while waiting := table.find_seats_to_move(sample.game, sample.table):
         seat = random.choice(waiting)

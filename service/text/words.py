@@ -16,7 +16,7 @@ from msgspec import Struct
 from engine.game import Game
 from service import numbers
 from service.text.languages import LANGUAGES
-from service.text.template_files import template_file
+from service.text.templates import get_template_path
 
 PARTS = re.compile(r"([A-Za-z]+)")
 Forms = Mapping[str, tuple[str, ...]]
@@ -72,18 +72,17 @@ class Vocabulary(Struct, frozen=True):
             yield self.names[int(number) - 1]
 
 
-def of(game: Game, names: Sequence[str]) -> Vocabulary:
-    """The words for a table of that game where these people sit."""
-    return Vocabulary(dictionary(f"games/{game.META.name}"), dictionary("table"), tuple(names))
+def make_vocabulary(game: Game, names: Sequence[str], *languages: str) -> Vocabulary:
+    """Return the words for a table of this game, in these languages or in all.
 
-
-def spoken(game: Game, names: Sequence[str], language: str) -> Vocabulary:
-    """The same in one language alone: the first form of a word is the one to write."""
-    return Vocabulary(dictionary(f"games/{game.META.name}", language), dictionary("table", language), tuple(names))
+    In one language alone, the first form of a word is the one that letters write.
+    """
+    of_game, of_table = (load_dictionary(folder, *languages) for folder in (f"games/{game.META.name}", "table"))
+    return Vocabulary(of_game, of_table, tuple(names))
 
 
 @functools.cache
-def dictionary(folder: str, *languages: str) -> Dictionary:
+def load_dictionary(folder: str, *languages: str) -> Dictionary:
     """The words of a folder of the templates, in these languages or in all; without a file, no words.
 
     They stand in its `words.toml`, and in those of the folders in it, as a game with boxes has them.
@@ -105,7 +104,7 @@ def dictionary(folder: str, *languages: str) -> Dictionary:
 
 
 def _files(folder: str) -> list[dict[str, Any]]:
-    path = template_file(f"{folder}/words.toml")
+    path = get_template_path(f"{folder}/words.toml")
     paths = [path, *sorted(path.parent.glob("*/words.toml"))]
     return [tomllib.loads(one.read_text("utf-8")) for one in paths if one.exists()]
 

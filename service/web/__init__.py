@@ -19,7 +19,7 @@ from service.app import App
 from service.links import hashed
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api

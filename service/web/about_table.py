@@ -10,20 +10,21 @@ from msgspec import Struct
 from engine.game import Meta
 from engine.options import Option, describe
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Player, players
-from service.text.languages import Said, in_game, say
+from service.text.drawing import Player, list_players
+from service.text.languages import translate_in_game
+from service.text.sentences import Sentence, translate
 from service.timing import Clock
 from service.web.rendering import language
 
-SWITCH_ON, SWITCH_OFF = Said("on"), Said("off")
-FREE_SEAT = Said("A free seat")
-STATUS_OPEN = Said("for anybody with the link")
-STATUS_NOT_SEATED = Said("has not sat down yet")
-STATUS_HELD = Said("is invited as soon as whoever opened the table has confirmed their address")
-STATUS_BOUNCED = Said("letters come back")
-STATUS_INVITED = Said("has been invited by letter")
-STATUS_BOT = Said("a bot, ready to play")
-STATUS_SEATED = Said("has sat down")
+SWITCH_ON, SWITCH_OFF = Sentence("on"), Sentence("off")
+FREE_SEAT = Sentence("A free seat")
+STATUS_OPEN = Sentence("for anybody with the link")
+STATUS_NOT_SEATED = Sentence("has not sat down yet")
+STATUS_HELD = Sentence("is invited as soon as whoever opened the table has confirmed their address")
+STATUS_BOUNCED = Sentence("letters come back")
+STATUS_INVITED = Sentence("has been invited by letter")
+STATUS_BOT = Sentence("a bot, ready to play")
+STATUS_SEATED = Sentence("has sat down")
 
 
 class OptionInWords(Struct, frozen=True):
@@ -76,10 +77,10 @@ def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
 def _option_in_words(table: Snapshot, option: Option) -> OptionInWords:
     in_language, game, value = language(), table.game.META.name, table.table.options[option.name]
     if isinstance(value, bool):
-        words = say(in_language, SWITCH_ON if value else SWITCH_OFF)
+        words = translate(in_language, SWITCH_ON if value else SWITCH_OFF)
     else:
-        words = in_game(in_language, game, str(value).replace("_", " "))
-    return OptionInWords(in_game(in_language, game, option.label), words, option.rule)
+        words = translate_in_game(in_language, game, str(value).replace("_", " "))
+    return OptionInWords(translate_in_game(in_language, game, option.label), words, option.rule)
 
 
 def chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:
@@ -88,15 +89,15 @@ def chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] 
     return tuple(
         Chair(
             player,
-            seat.name or say(in_language, FREE_SEAT),
+            seat.name or translate(in_language, FREE_SEAT),
             seat.seat == me,
-            say(in_language, _status(table, seat, seat.seat == me, seat.seat in unreachable)),
+            translate(in_language, _status(table, seat, seat.seat == me, seat.seat in unreachable)),
         )
-        for player, seat in zip(players(table.names), table.seats, strict=True)
+        for player, seat in zip(list_players(table.names), table.seats, strict=True)
     )
 
 
-def _status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Said:
+def _status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Sentence:
     match seat.status:
         case "open":
             return STATUS_OPEN

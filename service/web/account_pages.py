@@ -19,12 +19,13 @@ from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.accounts.signing_in import Visit
 from service.tables import access
-from service.text.languages import Said, in_game, say
+from service.text.languages import translate_in_game
+from service.text.sentences import Sentence, translate
 from service.web.rendering import get_app, language, render
 
 account = Blueprint("account", __name__)
 VISIT = "visit"  # key of the session cookie
-FREE_SEAT = Said("a free seat")
+FREE_SEAT = Sentence("a free seat")
 
 
 class ConfirmPage(Struct, frozen=True):
@@ -250,7 +251,7 @@ def _table_row(table: MyTable) -> MyTableRow:
         seat=table.seat,
         link=table.link,
         title=_title(table.game),
-        names=", ".join(name or say(language(), FREE_SEAT) for name in table.others),
+        names=", ".join(name or translate(language(), FREE_SEAT) for name in table.others),
         phase=table.phase,
         to_move=table.to_move,
         waiting_for=", ".join(table.awaited) if waits else "",
@@ -270,7 +271,7 @@ def _record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
 def _title(game: str) -> str:
     """Return the title of a game in the reader's language; its name if it is not installed."""
     games: Mapping[str, Any] = catalogue.find_all()
-    return in_game(language(), game, games[game].META.title if game in games else game)
+    return translate_in_game(language(), game, games[game].META.title if game in games else game)
 
 
 # Export and deletion

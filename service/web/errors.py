@@ -18,35 +18,35 @@ from engine.refusal import Refused
 from service.outages import first_line
 from service.store.connection import is_unavailable
 from service.tables.access import Moved, Unknown
-from service.text.languages import Said, say
+from service.text.sentences import Sentence, translate
 from service.web.api.json_types import Refusal
 from service.web.api.operations import JSON, Garbled
 from service.web.rendering import language, problem
 
 log = structlog.get_logger()
 SENTENCES = {
-    400: Said("This request could not be read; please go back to the page and try again."),
-    404: Said("There is nothing at this address; please use the newest link you have."),
-    405: Said("This address is only for looking at; please use the buttons on the page."),
-    413: Said("That is far too much text for a move; please write a few words."),
-    415: Said("Please send JSON, with the header Content-Type: application/json."),
-    429: Said("That was a little too much at once; please wait a while and try again."),
+    400: Sentence("This request could not be read; please go back to the page and try again."),
+    404: Sentence("There is nothing at this address; please use the newest link you have."),
+    405: Sentence("This address is only for looking at; please use the buttons on the page."),
+    413: Sentence("That is far too much text for a move; please write a few words."),
+    415: Sentence("Please send JSON, with the header Content-Type: application/json."),
+    429: Sentence("That was a little too much at once; please wait a while and try again."),
 }
 SENTENCES_FOR_PROGRAMS = SENTENCES | {
-    404: Said("There is nothing at this address; the page /api tells what there is."),
-    405: Said("This cannot be done here; the header Allow says what can, and the page /api how."),
-    413: Said("That is too much; a request has at most 64 kB."),
+    404: Sentence("There is nothing at this address; the page /api tells what there is."),
+    405: Sentence("This cannot be done here; the header Allow says what can, and the page /api how."),
+    413: Sentence("That is too much; a request has at most 64 kB."),
 }
-OLD_FORM = Said("This page has grown old; please go back, load it again, and send the form once more.")
-FAULT = Said("Something went wrong on our side. Please look again to see what was done before you repeat it.")
-NO_DATABASE = Said("Our records cannot be reached just now. Please look again in a moment to see what was done.")
+OLD_FORM = Sentence("This page has grown old; please go back, load it again, and send the form once more.")
+FAULT = Sentence("Something went wrong on our side. Please look again to see what was done before you repeat it.")
+NO_DATABASE = Sentence("Our records cannot be reached just now. Please look again in a moment to see what was done.")
 
 
 def answer_error(error: Exception) -> Any:
     """Answer an error with a page, or with JSON on the interface for programs."""
     if request.path.startswith("/api/"):
         status, sentence = _explain(error, SENTENCES_FOR_PROGRAMS)
-        refusal = Refusal(say(language(), sentence), error.rule if isinstance(error, Refused) else "")
+        refusal = Refusal(translate(language(), sentence), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _headers_for_programs(error)
     status, sentence = _explain(error, SENTENCES)
     moved_to = f"{error.server}/t/{error.link}" if isinstance(error, Moved) and error.link else ""
@@ -68,21 +68,21 @@ def _headers_for_programs(error: Exception) -> dict[str, str]:
     return {**headers, "Content-Type": JSON, "Cache-Control": "no-store"}
 
 
-def _explain(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
+def _explain(error: Exception, sentences: Mapping[int, Sentence]) -> tuple[int, Sentence]:
     """Return the status and the sentence for an error; log it if it is a fault of the server."""
     match error:
         case Moved():
-            return 410, Said.of(error)
+            return 410, Sentence.from_refusal(error)
         case Unknown():
-            return 404, Said.of(error)
+            return 404, Sentence.from_refusal(error)
         case Garbled():
-            return 400, Said.of(error)
+            return 400, Sentence.from_refusal(error)
         case Refused():
-            return 422, Said.of(error)
+            return 422, Sentence.from_refusal(error)
         case CSRFError():
             return 400, OLD_FORM
         case HTTPException(code=int(code)):
-            return code, sentences.get(code, Said(str(error.description)))
+            return code, sentences.get(code, Sentence(str(error.description)))
         case DataError():  # PostgreSQL stores no text with a NUL in it
             return 400, sentences[400]
         case OperationalError() | NoConnection():

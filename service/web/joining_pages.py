@@ -12,8 +12,9 @@ from service.tables import access, substitutes
 from service.tables import joining as open_seats
 from service.tables.access import Unknown
 from service.tables.opening import Invited
-from service.text.drawing import Narrator, Player, Scene, board_svg, players
-from service.text.languages import in_game
+from service.text.drawing import Player, Scene, draw_board_svg, list_players
+from service.text.languages import translate_in_game
+from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.about_table import AboutTable, Chair, chairs, describe_table
 from service.web.rendering import game_title, get_app, language, render
@@ -108,7 +109,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
     table, form = open_seats.opened(get_app(), token), request.form
     page = JoinPage(
         title=game_title(table.game.META),
-        about_game=in_game(language(), table.game.META.name, table.game.META.about),
+        about_game=translate_in_game(language(), table.game.META.name, table.game.META.about),
         error=error,
         name=form.get("name", ""),
         address=form.get("address", ""),
@@ -123,7 +124,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
 
 def _offer_page(token: str, error: Refused | None = None) -> Response:
     table, seat = substitutes.offered(get_app(), token)
-    view, shown = table.game.view(table.table.state, None), players(table.names)
+    view, shown = table.game.view(table.table.state, None), list_players(table.names)
     standing = table.game.standing(table.table.state)
     page = OfferPage(
         title=game_title(table.game.META),
@@ -135,8 +136,8 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
             OfferedPlayer(player, one.score, number == seat)
             for number, (player, one) in enumerate(zip(shown, standing, strict=True))
         ),
-        board=Markup(board_svg(Scene(table.game, view, shown, None, (), language()))),  # noqa: S704 - our own template
-        description=Narrator(table.game, table.names, language(), None).alt(view),
+        board=Markup(draw_board_svg(Scene(table.game, view, shown, None, (), language()))),  # noqa: S704 - our own template
+        description=Narrator(table.game, table.names, language(), None).describe_board(view),
         about=describe_table(table),
     )
     return render("offer.html", page, 422 if error else 200)

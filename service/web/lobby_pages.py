@@ -15,7 +15,7 @@ from service.tables import lobby as listing
 from service.tables.access import Unknown
 from service.tables.snapshots import Snapshot
 from service.text import lessons, samples
-from service.text.drawing import Scene, players, stage
+from service.text.drawing import Scene, draw_stage, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.timing import Clock
 from service.web.rendering import game_title, get_app, render
@@ -88,11 +88,11 @@ def draw_board(name: str, in_language: str) -> str:
     """Draw the board of a game after its first moves, as spectators see it."""
     game = find_game(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
-    sample = samples.started(game, most, b"lobby".ljust(32))
-    for _ in itertools.islice(samples.played(sample, Random(7)), PICTURED_MOVES):  # noqa: S311 - a picture, not dice
+    sample = samples.start_sample(game, most, b"lobby".ljust(32))
+    for _ in itertools.islice(samples.play_randomly(sample, Random(7)), PICTURED_MOVES):  # noqa: S311 - a picture, not dice
         pass
-    seats = players(["" for _ in sample.table.seats])
-    world = stage(Scene(game, game.view(sample.table.state, None), seats, language=in_language)).world
+    seats = list_players(["" for _ in sample.table.seats])
+    world = draw_stage(Scene(game, game.view(sample.table.state, None), seats, language=in_language)).world
     return world.partition("</svg>")[0] + "</svg>"
 
 
@@ -104,7 +104,7 @@ def find_game(name: str) -> Game:
 
 
 def _game_card(game: Meta) -> GameCard:
-    return GameCard(game, game_title(game), min(game.seats), max(game.seats), lessons.exist(game.name))
+    return GameCard(game, game_title(game), min(game.seats), max(game.seats), lessons.has_lessons(game.name))
 
 
 def _describe_open(table: Snapshot) -> OpenTable:

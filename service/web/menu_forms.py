@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
-from service.text.drawing import Narrator
+from service.text.narration import Narrator
 
 FEW = 12
 
@@ -104,7 +104,7 @@ def fits(menu: Menu, say: Sequence[str]) -> bool:
 
 
 def _offer(entry: MenuEntry, narrator: Narrator, said: tuple[str, ...]) -> Offer:
-    label = narrator.verb(entry.verb)
+    label = narrator.label_verb(entry.verb)
     match entry:
         case Choice():
             words = _words(entry, narrator)
@@ -121,7 +121,7 @@ def _ticks(items: Sequence[str], narrator: Narrator, verb: str, said: tuple[str,
     """The items to tick; those said so far are ticked, each as often as it was said."""
     for place, item in enumerate(items):
         before = items[:place].count(item)
-        yield FormStep(item, narrator.token(verb, item), chosen=said.count(item) > before)
+        yield FormStep(item, narrator.label_token(verb, item), chosen=said.count(item) > before)
 
 
 def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
@@ -145,19 +145,19 @@ def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]
 
 def sentence(move: Move, narrator: Narrator) -> str:
     """A whole move as people say it."""
-    told = " → ".join(narrator.token(move.verb, token) for token in move.args)
-    return f"{narrator.colon} ".join(filter(None, (narrator.verb(move.verb), told)))
+    told = " → ".join(narrator.label_token(move.verb, token) for token in move.args)
+    return f"{narrator.colon} ".join(filter(None, (narrator.label_verb(move.verb), told)))
 
 
 def labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
     """Every word of the menu as people say it, verb by verb, for the script."""
-    return {entry.verb: {"verb": narrator.verb(entry.verb), "tokens": _words(entry, narrator)} for entry in menu}
+    return {entry.verb: {"verb": narrator.label_verb(entry.verb), "tokens": _words(entry, narrator)} for entry in menu}
 
 
 def _words(entry: MenuEntry, narrator: Narrator) -> dict[str, str]:
     sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
     tokens = dict.fromkeys(token for args in sequences for token in args)
-    return _apart({token: narrator.token(entry.verb, token) for token in tokens})
+    return _apart({token: narrator.label_token(entry.verb, token) for token in tokens})
 
 
 def _apart(told: dict[str, str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from service.settings import DAY, LUCK
 from service.tables import access, opening, rematch
 from service.tables.opening import Invited, Luck, Strength, Who
 from service.text import rulebook
-from service.text.languages import LANGUAGES, in_game
+from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR, Clock
 from service.web.account_pages import visitor
 from service.web.lobby_pages import find_game
@@ -345,16 +345,18 @@ def _option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionF
     default = str(option.default)
     chosen = form.get(f"option.{option.name}", default)
     switched = form.get(f"option.{option.name}") == "on" if form.get(f"asked.{option.name}") else bool(option.default)
-    about = in_game(language(), game, option.about)
+    about = translate_in_game(language(), game, option.about)
     return OptionField(
         name=option.name,
         kind=_kind_of_field(option),
-        label=in_game(language(), game, option.label),
-        about=rulebook.cited(about, url_for("rules.show", name=game)),
+        label=translate_in_game(language(), game, option.label),
+        about=rulebook.link_citations(about, url_for("rules.show", name=game)),
         chosen=chosen,
         is_on=switched,
         values=tuple(
-            OptionValue(value, in_game(language(), game, value.replace("_", " ")), value == chosen, value == default)
+            OptionValue(
+                value, translate_in_game(language(), game, value.replace("_", " ")), value == chosen, value == default
+            )
             for value in map(str, option.values)
         ),
         least=option.least,

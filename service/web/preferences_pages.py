@@ -22,7 +22,7 @@ from service.people.letter_settings import LetterSettings, Mode, TableLetterSett
 from service.people.vacations import Span
 from service.tables import access
 from service.tables.access import Unknown
-from service.text.languages import LANGUAGES, in_game
+from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR, Calendar
 from service.web.rendering import COOKIE, get_app, language, parse_small_int, render
 
@@ -297,7 +297,7 @@ def _table_settings(recipient: Recipient) -> TableSettings | None:
         return None
     letters, plain = seat.otherwise.letters, seat.otherwise.plain
     return TableSettings(
-        title=in_game(language(), seat.game, seat.title),
+        title=translate_in_game(language(), seat.game, seat.title),
         names=", ".join(seat.names),
         letters="" if letters is UNSET else letters,
         plain="" if plain is UNSET else "yes" if plain else "no",

@@ -16,8 +16,9 @@ from engine.refusal import Refused
 from service import numbers
 from service.app import App
 from service.settings import EMBEDDED
-from service.text.drawing import environment
-from service.text.languages import LANGUAGES, SOURCE, Spoken, in_game
+from service.text.languages import LANGUAGES, SOURCE, translate_in_game
+from service.text.sentences import Translatable
+from service.text.templates import get_environment
 
 COOKIE = "language"
 
@@ -34,7 +35,7 @@ class ProblemPage(Struct, frozen=True):
     """Everything `problem.html` shows: what is wrong, and links that help."""
 
     status: int
-    sentence: Spoken
+    sentence: Translatable
     log: str  # address of the log; empty if there is none
     moved_to: str  # address of the game on another server; empty if it is here
 
@@ -53,7 +54,7 @@ def language() -> str:
 
 def game_title(game: Meta) -> str:
     """Return the title of a game in the reader's language."""
-    return in_game(language(), game.name, game.title)
+    return translate_in_game(language(), game.name, game.title)
 
 
 def render(template: str, page: Struct, status: int = 200, in_language: str = "") -> Response:
@@ -66,7 +67,7 @@ def render(template: str, page: Struct, status: int = 200, in_language: str = ""
 @functools.cache
 def page_environment(in_language: str) -> jinja2.Environment:
     """Return the environment of all pages in one language, with the functions that templates may call."""
-    pages = environment(in_language).overlay()
+    pages = get_environment(in_language).overlay()
     pages.globals = {
         **pages.globals,
         "url_for": url_for,
@@ -118,7 +119,7 @@ def _is_loopback(address: str | None) -> bool:
     return bool((mapped or ip).is_loopback)
 
 
-def problem(sentence: Spoken, status: int, log: str = "", moved_to: str = "") -> Response:
+def problem(sentence: Translatable, status: int, log: str = "", moved_to: str = "") -> Response:
     """Render the page that says what is wrong and what to do."""
     return render("problem.html", ProblemPage(status, sentence, log, moved_to), status)
 

@@ -21,8 +21,9 @@ from service.tables.access import Place
 from service.tables.chance_course import Course
 from service.tables.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Narrator, Player, Scene, board_svg, players
+from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
+from service.text.narration import Narrator
 from service.web.menu_forms import sentence
 from service.web.rendering import game_title, get_app, language, render
 from service.web.replica import from_replica
@@ -151,7 +152,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
         since_own_move=since is not None and frame.since == frame.first and eyes == place.seat,
         players=tuple(
             ReplayPlayer(player, seat == place.seat, standing.out, standing.score)
-            for seat, (player, standing) in enumerate(zip(players(table.names), frame.standing, strict=True))
+            for seat, (player, standing) in enumerate(zip(list_players(table.names), frame.standing, strict=True))
         ),
         frame=frame,
         board=Markup(frame.board.svg),  # noqa: S704 - our own template, which escapes what goes in
@@ -277,11 +278,11 @@ def _draw_end(name: str, names: tuple[str, ...], in_language: str) -> str:
     """Draw the last position of a game; its players may change their names."""
     table = snapshots.look(get_app(), name)
     view = table.game.view(table.table.state, None)
-    return board_svg(Scene(table.game, view, players(names), language=in_language))
+    return draw_board_svg(Scene(table.game, view, list_players(names), language=in_language))
 
 
 def _gallery_game(table: Snapshot) -> GalleryGame:
-    seated = players(table.names)
+    seated = list_players(table.names)
     ranks = sorted((place, seat) for seat, place in enumerate(table.table.places))
     return GalleryGame(
         table=table.row.id,

@@ -12,7 +12,8 @@ from service.tables import score_history
 from service.tables.access import Place
 from service.tables.score_history import Mark
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Narrator, Player, players
+from service.text.drawing import Player, list_players
+from service.text.narration import Narrator
 from service.web.rendering import get_app
 
 TINTS = (
@@ -154,11 +155,11 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
 def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrator) -> FinalResult:
     """Load how a finished game ended, for one reader."""
     seat = None if place.seat is None else table.seats[place.seat]
-    seated, standing = players(table.names), table.game.standing(table.table.state)
+    seated, standing = list_players(table.names), table.game.standing(table.table.state)
     marks = score_history.load_scores(get_app(), db, table)
     sources = score_history.load_sources(get_app(), db, table)
     return FinalResult(
-        seats=list_results(seated, standing, sources, list_ranks(table), place.seat, narrator.source),
+        seats=list_results(seated, standing, sources, list_ranks(table), place.seat, narrator.label_source),
         chart=draw_chart(seated, marks, table.row.length) if len(marks) > 1 else None,
         can_release=seat is not None and seat.person is not None,
         is_released=seat is not None and seat.released,

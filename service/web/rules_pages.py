@@ -11,9 +11,9 @@ from engine.game import Meta
 from engine.options import describe
 from service.tables.access import Unknown
 from service.text import examples, lessons, rulebook
-from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
 from service.text.lessons import Attempt, Lesson
+from service.text.narration import Narrator
 from service.text.rulebook import Rulebook, RulesChapter
 from service.web.menu_forms import Offer, offers
 from service.web.rendering import game_title, language, render
@@ -80,9 +80,9 @@ def show(name: str) -> Response:
     page = RulesPage(
         game=game,
         title=game_title(game),
-        book=rulebook.read(name, language()),
+        book=rulebook.load_rulebook(name, language()),
         additions=_additions(game),
-        has_lessons=lessons.exist(name),
+        has_lessons=lessons.has_lessons(name),
     )
     return render("rules.html", page)
 
@@ -103,7 +103,7 @@ def short(name: str) -> Response:
 def things(name: str) -> Response:
     """Send which paragraph explains each thing on the board, for the question “What is this?”."""
     _find_game(name)
-    return jsonify(rulebook.things(name))
+    return jsonify(rulebook.load_things(name))
 
 
 @rules.get("/<name>/<key>")
@@ -116,9 +116,9 @@ def paragraph(name: str, key: str) -> Response:
 def picture(name: str, spoken: str, example: str, when: str) -> Response:
     """Send a picture of the board before or after an example of a book."""
     _find_game(name)
-    if spoken not in LANGUAGES or example not in examples.names(name):
+    if spoken not in LANGUAGES or example not in examples.list_scenarios(name):
         raise Unknown("There is no such picture in this book.")
-    response = make_response(examples.picture(name, example, spoken, when))
+    response = make_response(examples.draw_picture(name, example, spoken, when))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -132,7 +132,7 @@ def _find_game(name: str) -> Meta:
 
 def _chapter_page(name: str, key: str) -> ChapterPage:
     game = _find_game(name)
-    book = rulebook.read(name, language())
+    book = rulebook.load_rulebook(name, language())
     if key not in book.places:
         raise Unknown("There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:20])
     return ChapterPage(game, game_title(game), book.places[key], book.language)
@@ -153,18 +153,18 @@ def show_lesson(name: str, number: int) -> Response:
     lesson, count = _find_lesson(name, number)
     words = request.args.get("say", "")[:MAX_ATTEMPT_CHARS].split()
     move = request.args.get("move", "")[:MAX_ATTEMPT_CHARS].strip()
-    attempt = lessons.attempt(lesson, move, language()) if move else None
+    attempt = lessons.try_move(lesson, move, language()) if move else None
     game, view = lesson.stage.game, lesson.stage.game.view(lesson.stage.state, lesson.seat)
     narrator = Narrator(game, lesson.names, language(), lesson.seat, view=view)
-    board = attempt.picture if attempt and attempt.picture else lessons.board(lesson, language())
+    board = attempt.picture if attempt and attempt.picture else lessons.draw_lesson(lesson, language())
     page = LessonPage(
         game=game.META,
         title=game_title(game.META),
         number=number,
         count=count,
-        task=lessons.told(lesson, language()),
+        task=lessons.get_sentence(lesson, language()),
         board=Markup(board),  # noqa: S704 - drawn by our own templates
-        description=narrator.alt(view),
+        description=narrator.describe_board(view),
         choices=tuple(offer for offer in offers(lesson.menu, narrator, words) if offer.kind == "steps"),
         typed=move or " ".join(words),
         attempt=attempt,
@@ -174,7 +174,7 @@ def show_lesson(name: str, number: int) -> Response:
 
 def _find_lesson(name: str, number: int) -> tuple[Lesson, int]:
     """Return a lesson of a game, and how many the game has."""
-    all_lessons = lessons.of(name) if name in catalogue.find_all() else ()
+    all_lessons = lessons.load_lessons(name) if name in catalogue.find_all() else ()
     if not 0 < number <= len(all_lessons):
         raise Unknown("There is no such lesson; please choose a game and begin with its first one.")
     return all_lessons[number - 1], len(all_lessons)

@@ -18,9 +18,9 @@ from service.store.queries import Verdict
 from service.tables import joining, snapshots, submitting, talk
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
-from service.text.chronicle import Chapter
-from service.text.drawing import Player, players
-from service.text.languages import Said
+from service.text.drawing import Player, list_players
+from service.text.narration import Chapter
+from service.text.sentences import Sentence
 from service.web import live
 from service.web.about_table import AboutTable, describe_table
 from service.web.rendering import game_title, get_app
@@ -31,7 +31,7 @@ class VerdictNote(Struct, frozen=True):
 
     kind: Literal["waiting", "accepted", "refused"]
     seq: int | None = None
-    why: Said = queries.NOTHING
+    why: Sentence = queries.NOTHING
     rule: str = ""
     sentence: str = ""
 
@@ -98,7 +98,7 @@ class TableFrame(Struct, frozen=True):
 
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
     """Load and build what all pages of a table show."""
-    app, seated = get_app(), players(table.names)
+    app, seated = get_app(), list_players(table.names)
     remarks = [] if place.seat is None else talk.newest(db, place.table)
     is_watchable = table.row.watched and place.seat is not None
     watch = url_for("table.show", link=app.links.watch(table.row.id)) if is_watchable else ""

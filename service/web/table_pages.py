@@ -23,9 +23,9 @@ from service.tables import (
 )
 from service.tables.access import Unknown
 from service.tables.replays import Viewpoint
-from service.text import board_cache
-from service.text.chronicle import Chapter
-from service.text.drawing import Scene, Stage, players, stage
+from service.text import drawing
+from service.text.drawing import Scene, Stage, draw_stage, list_players
+from service.text.narration import Chapter
 from service.web.menu_forms import ScriptMenu, make_script_menu
 from service.web.rendering import get_app, language, render
 from service.web.table_frame import find_join_address
@@ -76,7 +76,9 @@ def picture(link: str) -> Response:
     if snapshot.table.phase not in ("playing", "over"):
         raise Unknown("The game has not begun yet.")
     position = (place.table, snapshot.row.length)
-    board = board_cache.staged(app.caches.stages, position, make_scene(place, snapshot), make_narrator(place, snapshot))
+    board = drawing.draw_staged_board(
+        app.caches.stages, position, make_scene(place, snapshot), make_narrator(place, snapshot)
+    )
     response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=60"
@@ -117,8 +119,8 @@ def foresee(link: str) -> Response:
         return make_response("", 204)
     game = snapshot.game
     menu = game.menu(after, seat)
-    scene = Scene(game, game.view(after, seat), players(snapshot.names), seat, menu, language())
-    page = ForeseenPage(stage(scene), make_script_menu(menu, make_narrator(place, snapshot)))
+    scene = Scene(game, game.view(after, seat), list_players(snapshot.names), seat, menu, language())
+    page = ForeseenPage(draw_stage(scene), make_script_menu(menu, make_narrator(place, snapshot)))
     return render("foreseen.html", page)
 
 

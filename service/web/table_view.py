@@ -23,9 +23,9 @@ from service.tables import hints, snapshots, standing_orders, substitutes
 from service.tables.access import Place
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
-from service.text import board_cache, chronicle
-from service.text.chronicle import Chapter
-from service.text.drawing import Narrator, Player, Scene, Stage, players
+from service.text import drawing, narration
+from service.text.drawing import Player, Scene, Stage, list_players
+from service.text.narration import Chapter, Narrator
 from service.timing import Calendar
 from service.web import menu_forms
 from service.web.about_table import Chair, chairs
@@ -191,7 +191,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
     menu = snapshots.open_menu(table.game, table.table, place.seat)
     scene, narrator = make_scene(place, table, menu), make_narrator(place, table)
-    board = board_cache.staged(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
+    board = drawing.draw_staged_board(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
     hint = _find_hint(db, place, table)
     chosen = _chosen_words(menu, hint)
     chapters, happened = _load_chapters(db, place, table, narrator)
@@ -222,7 +222,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         happened=happened,
         chapters=chapters[:LATEST],
         players=_list_players(place, table, board.stage),
-        score_word=narrator.score_word(),
+        score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
         others=_list_other_tables(db, place, table, visitor),
         can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
@@ -242,7 +242,7 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
 def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
     """The board as this seat, or a spectator, sees it."""
     view = table.game.view(table.table.state, place.seat)
-    return Scene(table.game, view, players(table.names), place.seat, menu, language())
+    return Scene(table.game, view, list_players(table.names), place.seat, menu, language())
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:
@@ -280,9 +280,9 @@ def _load_chapters(
     """The latest chapters, the newest first, and what happened since the reader's last move; each is told once."""
     entries = snapshots.load_entries(db, table, max(0, table.row.length - FAR))
     over = table.table.phase == "over"
-    recent = {entry.seq for entry in ([] if over else chronicle.since_own_move(entries, place.seat))}
+    recent = {entry.seq for entry in ([] if over else narration.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
-    for chapter in chronicle.chapters(table.game, reversed(entries), narrator, place.seat):
+    for chapter in narration.describe_entries(table.game, reversed(entries), narrator, place.seat):
         if len(chapters) >= LATEST and chapter.seq < min(recent, default=table.row.length):
             break
         chapters.append(chapter)
@@ -299,7 +299,7 @@ def _make_happened(since: Sequence[Chapter]) -> Happened:
 
 def _list_commands(place: Place, table: Snapshot, narrator: Narrator) -> dict[str, str]:
     commands = () if place.seat is None else tables.list_commands(table.table, place.seat)
-    return {entry.verb: narrator.verb(entry.verb) for entry in commands}
+    return {entry.verb: narrator.label_verb(entry.verb) for entry in commands}
 
 
 def _make_turn(
@@ -422,5 +422,5 @@ def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLi
             is_out=bool(stand.out),
             bounces=row.bounced_at is not None,
         )
-        for player, row, stand in zip(players(table.names), table.seats, standing, strict=True)
+        for player, row, stand in zip(list_players(table.names), table.seats, standing, strict=True)
     )

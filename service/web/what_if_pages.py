@@ -18,7 +18,8 @@ from service.plans.branches import Branch, PlayedBranch
 from service.tables import access, snapshots, standing_orders
 from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Narrator, Player, Scene, Stage, board_text, players, stage
+from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
+from service.text.narration import Narrator
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import game_title, get_app, language, render
 
@@ -225,7 +226,7 @@ def _make_page(
     movers = [seat for seat in range(len(table.seats)) if game.menu(state, seat)]
     actor = _choose_actor(movers, branch.seat)
     menu = game.menu(state, actor) if movers else ()
-    scene = Scene(game, game.view(state, actor), players(table.names), actor, menu, language())
+    scene = Scene(game, game.view(state, actor), list_players(table.names), actor, menu, language())
     narrator = Narrator(game, table.names, language(), actor, view=scene.view)
     seats = tuple(_list_players(scene, branch.seat, movers, game.standing(state)))
     return WhatIfPage(
@@ -242,9 +243,9 @@ def _make_page(
         movers=tuple(Mover(seat, table.names[seat], seat == actor) for seat in movers),
         actor=actor,
         actor_name=table.names[actor],
-        stage=stage(scene),
-        text=board_text(scene),
-        alt=narrator.alt(scene.view),
+        stage=draw_stage(scene),
+        text=draw_board_text(scene),
+        alt=narrator.describe_board(scene.view),
         turn=_make_turn(place, branch, table, scene, narrator, step),
         steps=tuple(_list_steps(table, branch, line)),
         players=seats,

@@ -75,7 +75,7 @@ def menu_at(case: Case, position: Position) -> dict[str, Any]:
 def drawn_menu(case: Case, state: Any, seat: int | None, menu: Menu) -> dict[str, Any]:
     """Return a menu as data, with the spots and the ghost of the page."""
     view = case.game.view(state, seat)
-    stage = drawing.stage(drawing.Scene(case.game, view, drawing.players(NAMES[: case.seats]), seat, menu))
+    stage = drawing.draw_stage(drawing.Scene(case.game, view, drawing.list_players(NAMES[: case.seats]), seat, menu))
     found = Spots(f"{stage.world}{stage.tray}")
     data = menu_forms.as_data(menu)
     return {"case": str(case), "menu": data, "spots": found.spots, "ghost": found.ghost}

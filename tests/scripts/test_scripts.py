@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 from service.web import responses
 from tests import sampling
 from tests.node import node

@@ -121,8 +121,8 @@ def rewritten() -> tuple[Export, Export]:
     """A finished log, and another of the same table, as whole as the first, in which things went otherwise."""
 
     def told(luck: int) -> Export:
-        sample, random = samples.started(catalogue.find("kaiser"), 2, b"one seed"), Random(1)
-        for _ in samples.played(sample, random):
+        sample, random = samples.start_sample(catalogue.find("kaiser"), 2, b"one seed"), Random(1)
+        for _ in samples.play_randomly(sample, random):
             if len(sample.entries) == 14:
                 random.seed(luck)
         return sample.export("table7")

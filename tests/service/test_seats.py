@@ -15,7 +15,8 @@ from service import create_app
 from service.app import App
 from service.cli import main
 from service.text import drawing, words
-from service.text.drawing import Narrator, Scene
+from service.text.drawing import Scene
+from service.text.narration import Narrator
 from tests import apps
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -24,7 +25,7 @@ SEAT = re.compile(r"\bseat (\d+)\b", re.IGNORECASE)
 
 @pytest.mark.parametrize("case", make_cases(list(catalogue.find_all().values())), ids=str)
 def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
-    stems = words.dictionary(f"games/{case.game.META.name}").seats
+    stems = words.load_dictionary(f"games/{case.game.META.name}").seats
     for position in sample(play_case(case, b"a lantern"), 40):
         for seat in range(case.seats):
             for entry in case.game.menu(position.state, seat):
@@ -42,9 +43,9 @@ def test_what_players_read_names_seats_from_1(game: str) -> None:
     narrator, told = Narrator(case.game, names), set[int]()
     for position in sample(play_case(case, b"a lantern"), 40):
         heard = (case.game.hear(event, None) for event in position.events)
-        scene = Scene(case.game, case.game.view(position.state, None), drawing.players(names))
+        scene = Scene(case.game, case.game.view(position.state, None), drawing.list_players(names))
         texts = [narrator.describe(event) for event in heard if event is not None]
-        texts += [narrator.alt(scene.view), drawing.board_text(scene)]
+        texts += [narrator.describe_board(scene.view), drawing.draw_board_text(scene)]
         told.update(int(number) for text in texts for number in SEAT.findall(text))
     assert told == set(range(1, case.seats + 1))
 

@@ -154,8 +154,8 @@ class DevBench:
     def page(self, query: Mapping[str, str]) -> str:
         """Return the page: the table after some moves, or the errors that prevent it."""
         from engine import catalogue
-        from service.text.drawing import environment
         from service.text.languages import LANGUAGES, SOURCE
+        from service.text.templates import get_environment
         from workers.commands import dev_table
 
         words: dict[str, Any] = {"name": self.name, "languages": LANGUAGES, "table": None, "numbers": (), "seats": 0}
@@ -170,5 +170,5 @@ class DevBench:
                 words["table"] = dev_table.play(self.app, self.name, seats, words["moves"], words["language"])
             except Exception as fault:  # any error of the author's; one on loading is in `broken` already
                 broken += [dev_table.describe_error(fault)] if self.name in catalogue.find_all() else []
-            template = environment(SOURCE).from_string(PAGE.read_text("utf-8"))
+            template = get_environment(SOURCE).from_string(PAGE.read_text("utf-8"))
             return template.render(**words, broken=dict.fromkeys(broken))

@@ -23,8 +23,9 @@ from service.tables import judging, opening, snapshots
 from service.tables.locked_table import append_command
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
-from service.text import drawing, languages, rulebook, words
-from service.text.drawing import Narrator, Scene
+from service.text import drawing, languages, rulebook, templates, words
+from service.text.drawing import Scene
+from service.text.narration import Narrator
 from workers.outgoing import answer_hints, letter_kinds, table_letters
 from workers.outgoing.answer_hints import MoveWriter
 
@@ -54,7 +55,12 @@ class DevTable(Struct, frozen=True):
 
 def clear_caches() -> None:
     """Make the next use of templates, catalogues, words and rules read their files again."""
-    for cached in (drawing.environment, languages.translations, words.dictionary, rulebook.read):
+    for cached in (
+        templates.get_environment,
+        languages.load_translations,
+        words.load_dictionary,
+        rulebook.load_rulebook,
+    ):
         cached.cache_clear()
 
 
@@ -98,13 +104,13 @@ def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
 def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) -> DevSeat:
     menu = snapshots.open_menu(snapshot.game, snapshot.table, seat)
     view = snapshot.game.view(snapshot.table.state, seat)
-    scene = Scene(snapshot.game, view, drawing.players(snapshot.names), seat, menu, language)
+    scene = Scene(snapshot.game, view, drawing.list_players(snapshot.names), seat, menu, language)
     narrator = Narrator(snapshot.game, snapshot.names, language, seat)
     return DevSeat(
         "a spectator" if seat is None else snapshot.names[seat],
-        drawing.board_svg(scene),
-        drawing.board_text(scene),
-        narrator.alt(view),
+        drawing.draw_board_svg(scene),
+        drawing.draw_board_text(scene),
+        narrator.describe_board(view),
         tuple(_list_hints(snapshot, menu, narrator, language)),
         "" if seat is None or not menu else _write_letter(app, snapshot, seat, language),
     )

@@ -25,7 +25,7 @@ from service.store.batch import OwedLetter
 from service.store.schema import mails, people, seats
 from service.tables import access
 from service.tables.access import Place
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from workers.incoming import bounce_reports, mail_headers, reply_text
 from workers.incoming.mail_headers import Ignored, MailHeaders, Stranger
 from workers.incoming.mail_reports import OTHER_LETTER
@@ -155,7 +155,7 @@ def _warn_player(app: App, place: Place, owner: str, address: str) -> None:
     """Owe the player a letter about a mail from another address, at most one a day; its sender gets no answer."""
     if not owner or not LOGGABLE_ADDRESS.fullmatch(address):
         return
-    why = Said(
+    why = Sentence(
         "It came from {address}. At this table only answers from {own} play.", {"address": address, "own": owner}
     )
     with app.store.writing() as db:

@@ -16,7 +16,7 @@ from engine.refusal import Refused
 from service import numbers
 from service.people.letter_settings import Mode
 from service.tables.locked_table import LockedTable
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from service.text.words import Vocabulary
 from workers.incoming.move_parser import (
     COMMAND_VERBS,
@@ -157,26 +157,30 @@ def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command:
     return Refused("Write which letters you want from this table: letters turn, digest, reminders, or none.")
 
 
-def describe_result(move: Move, number: int | None) -> Said:
+def describe_result(move: Move, number: int | None) -> Sentence:
     """Describe what a command did if it made no entry; `number` is that of the last standing order."""
     match move.verb, move.args:
         case "order", args if number is not None:
             values: Values = {"number": number, "move": " ".join(args)}
-            return Said(
+            return Sentence(
                 "Noted as number {number}. As soon as it is possible in your turn, this is done: {move}", values
             )
         case "cancel", ():
-            return Said("You have no orders any more.")
+            return Sentence("You have no orders any more.")
         case "cancel", (one,):
-            return Said("Order {number} is forgotten.", {"number": one})
+            return Sentence("Order {number} is forgotten.", {"number": one})
         case "letters", (mode,):
             return LETTER_MODES[cast(Mode, mode)]
-    return Said()
+    return Sentence()
 
 
-LETTER_MODES: dict[Mode, Said] = {
-    "turn": Said("From now on you get a letter from this table for every turn of yours."),
-    "digest": Said("From now on the turns of this table come in the one letter of your day."),
-    "reminders": Said("From now on this table writes to you when your time runs short, and for no turn before that."),
-    "none": Said("No more letters come from this table; your clock runs on. To have them again, write: letters turn"),
+LETTER_MODES: dict[Mode, Sentence] = {
+    "turn": Sentence("From now on you get a letter from this table for every turn of yours."),
+    "digest": Sentence("From now on the turns of this table come in the one letter of your day."),
+    "reminders": Sentence(
+        "From now on this table writes to you when your time runs short, and for no turn before that."
+    ),
+    "none": Sentence(
+        "No more letters come from this table; your clock runs on. To have them again, write: letters turn"
+    ),
 }

@@ -32,7 +32,7 @@ from service.tables import hints, judging, opening, rematch, seat_commands, snap
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_commands import REMATCH, SIT
@@ -57,8 +57,8 @@ CLAIM = (
 OTHER_TABLE = Refused(
     "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
 )
-REMATCH_OPENED = Said("The same table is laid again, for the same players; the letters of the new game follow.")
-ALREADY_SEATED = Said("You have sat down already.")
+REMATCH_OPENED = Sentence("The same table is laid again, for the same players; the letters of the new game follow.")
+ALREADY_SEATED = Sentence("You have sat down already.")
 NO_LINE = Refused("There is no line of its own in this mail.")
 NO_MOVE = Refused(
     "There is no move in this mail, and nobody else has seen it. To tell it to the table, answer with one word: say"
@@ -142,7 +142,7 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
         return Progress(locked, (mail_reports.make_refused_line("", OTHER_TABLE),), True)
     lines = make_decoder(tuple[str, ...]).decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
-    vocabulary = words.of(locked.game, names)
+    vocabulary = words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
     progress = Progress(locked)
     for place, line in enumerate(lines):
@@ -243,7 +243,9 @@ def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Prog
 def _report_status(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
     orders = standing_orders.of(locked.flush(), locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in orders)
-    return ReportLine(line, "status", why=Said("Your orders: {orders}", {"orders": listed}) if orders else Said())
+    return ReportLine(
+        line, "status", why=Sentence("Your orders: {orders}", {"orders": listed}) if orders else Sentence()
+    )
 
 
 def _request_hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:

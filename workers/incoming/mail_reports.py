@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, func, select, update
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.store.schema import mails
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from service.timing import HOUR
 
 OTHER_LETTER = -1  # the entry `mails.answers` of a mail that answers a letter to another seat
@@ -29,7 +29,7 @@ class ReportLine(Struct, frozen=True, omit_defaults=True):
     outcome: Outcome
     move: str = ""
     seq: int | None = None
-    why: Said = Said()
+    why: Sentence = Sentence()
     rule: str = ""
     meant: str = ""
     length: int = 0
@@ -50,7 +50,7 @@ class MailReport(Struct, frozen=True, omit_defaults=True):
 
 def make_refused_line(line: str, why: Refused) -> ReportLine:
     """The report on a line that was refused, with the reason."""
-    return ReportLine(line, "refused", why=Said.of(why), rule=why.rule)
+    return ReportLine(line, "refused", why=Sentence.from_refusal(why), rule=why.rule)
 
 
 def store(db: Connection, mail: int, report: MailReport, at: int, is_counted: bool) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from service.text import messages
-from service.text.languages import LANGUAGES, translations
-from service.text.template_files import TEMPLATES
+from service.text.languages import LANGUAGES, load_translations
+from service.text.templates import TEMPLATES
 from workers.incoming import html_text
 
 MAX_PART_CHARS = 100_000  # an answer is above what it quotes, or it quotes little
@@ -152,7 +152,7 @@ def _iter_letter_messages() -> Iterator[str]:
     for path in sorted(path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
         for message in messages.iter_messages(path):
             for one in (message,) if isinstance(message, str) else message:
-                yield from (" ".join(translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
+                yield from (" ".join(load_translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
 
 
 def _iter_part_lines(part: Message, depth: int) -> Iterator[str]:

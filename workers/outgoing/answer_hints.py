@@ -14,9 +14,9 @@ from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
 from service import numbers
 from service.text import words
-from service.text.drawing import Narrator
-from service.text.languages import SOURCE, Said
-from service.text.translator import Translator
+from service.text.languages import SOURCE
+from service.text.narration import Narrator
+from service.text.sentences import Sentence, Translator
 from service.text.words import PARTS
 
 MAX_LINES = 10  # of one verb; the page has them all
@@ -96,12 +96,12 @@ def list_commands(
     return (*verbs, *map(writer.write_verb, server_commands), f"{writer.say} …") if verbs else ()
 
 
-def translate_refusal(why: Said, writer: MoveWriter) -> Said:
+def translate_refusal(why: Sentence, writer: MoveWriter) -> Sentence:
     """Return a refusal with the tokens that it quotes written in the reader's words."""
     if not why.words.keys() & {"following", "bit", "verb"}:
         return why
     written = {name: writer.write_phrase(str(word)) for name, word in why.words.items() if name in TOKEN_WORDS}
-    return Said(why.sentence, {**why.words, **written})
+    return Sentence(why.sentence, {**why.words, **written})
 
 
 class MoveWriter:
@@ -109,8 +109,8 @@ class MoveWriter:
 
     def __init__(self, game: Game, names: Sequence[str], language: str) -> None:
         self.translator = Translator(language)
-        self._own = words.spoken(game, names, language)
-        self._all = words.of(game, names)
+        self._own = words.make_vocabulary(game, names, language)
+        self._all = words.make_vocabulary(game, names)
         self._is_english = language == SOURCE
 
     @property
@@ -186,7 +186,7 @@ def _list_tokens(entry: MenuEntry, place: int) -> Sequence[str]:
 
 
 def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Hint:
-    label, verb = narrator.verb(entry.verb), writer.write_verb(entry.verb)
+    label, verb = narrator.label_verb(entry.verb), writer.write_verb(entry.verb)
     match entry:
         case Choice():
             lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))

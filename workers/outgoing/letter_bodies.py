@@ -10,8 +10,8 @@ from engine.story import Story, TurningPoint
 from engine.table_events import PauseAsked
 from service import numbers
 from service.tables import score_history, stories, substitutes
-from service.text.drawing import players
-from service.text.languages import in_game
+from service.text.drawing import list_players
+from service.text.languages import translate_in_game
 from workers import process_pool
 from workers.outgoing import letter_parts
 from workers.outgoing.letter import Body, ChartRow, ChartSection, Invitation, LetterPicture, OfferedSeat, Review
@@ -28,14 +28,14 @@ from workers.outgoing.pictures import Chart
 def write_invitation(draft: TableDraft) -> Body:
     """Invite the reader to a seat."""
     _, snapshot = draft.translator.gettext, draft.snapshot
-    names = ", ".join(player.name or _("a free seat") for player in players(snapshot.names))
+    names = ", ".join(player.name or _("a free seat") for player in list_players(snapshot.names))
     asks_to_sit = draft.scene is None and draft.seat.status == "invited"
     meta = snapshot.game.META
     return Body(
         headline=_("%(who)s invites you to a game of %(title)s.", who=draft.organiser, title=draft.title),
         shows_title=False,
         invitation=Invitation(
-            about=in_game(draft.request.language, meta.name, meta.about),
+            about=translate_in_game(draft.request.language, meta.name, meta.about),
             players=_("At the table: %(names)s.", names=names),
             clock=snapshot.clock,
             has_beacon=snapshot.table.beacon is not None,
@@ -371,7 +371,7 @@ def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None)
     """Return a chart as bars and, unless the letter is plain, as a picture."""
     if chart is None:
         return None
-    colon, shown = draft.translator.colon, players(draft.snapshot.names)
+    colon, shown = draft.translator.colon, list_players(draft.snapshot.names)
     picture = None
     if not draft.request.plain:
         alt = "; ".join(f"{player.name}{colon} {chart.quarters(seat)}" for seat, player in enumerate(shown))

@@ -17,10 +17,11 @@ from service.store import queries
 from service.store.rows import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot
-from service.text import chronicle
-from service.text.drawing import Narrator, Scene, board_svg, board_text, players
-from service.text.languages import LANGUAGES, Said, weekday
-from service.text.translator import Translator
+from service.text import narration
+from service.text.drawing import Scene, draw_board_svg, draw_board_text, list_players
+from service.text.languages import LANGUAGES, format_weekday
+from service.text.narration import Narrator
+from service.text.sentences import Sentence, Translator
 from service.timing import HOUR, Calendar
 from workers import process_pool
 from workers.incoming.mail_reports import MailReport, ReportLine
@@ -103,15 +104,15 @@ class TableDraft(Struct, frozen=True):
 def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
     request, link = draft.request, draft.link
-    sentence = Said.read(request.sentence)
+    sentence = Sentence.load(request.sentence)
     return TableSection(
         title=draft.title,
         link=link,
         rules=f"{draft.app.settings.address}/rules/{draft.snapshot.game.META.name}",
         replay=f"{link}/replay",
         turn=draft.seat.open_since or 0,
-        players=draft.scene.players if draft.scene else players(draft.snapshot.names),
-        notice=draft.translator.say(sentence) if sentence else "",
+        players=draft.scene.players if draft.scene else list_players(draft.snapshot.names),
+        notice=draft.translator.translate(sentence) if sentence else "",
         result=build_result(draft),
         events=build_recent_events(draft) if draft.scene else None,
         talk=draft.remarks,
@@ -128,7 +129,7 @@ def build_result(draft: TableDraft) -> Result | None:
     scores = dict(list_scores(draft.snapshot))
     places = sorted((place, names[seat]) for seat, place in enumerate(table.places))
     rows = tuple(PlaceRow(place, name, scores.get(name)) for place, name in places)
-    return Result(rows, draft.narrator.score_word() if scores else "")
+    return Result(rows, draft.narrator.label_score() if scores else "")
 
 
 def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
@@ -141,11 +142,11 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
-    since = chronicle.since_own_move(draft.entries, seat)
-    chapters = tuple(chronicle.chapters(game, since, draft.narrator, seat))[-MAX_ENTRIES:]
+    since = narration.find_entries_since_own_move(draft.entries, seat)
+    chapters = tuple(narration.describe_entries(game, since, draft.narrator, seat))[-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
     leaves_own_out = draft.report or from_the_start or draft.kind == "over"
-    own = () if leaves_own_out else narrate(draft, chronicle.own_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
+    own = () if leaves_own_out else narrate(draft, narration.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
     return RecentEvents(
         own=own,
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),
@@ -162,7 +163,7 @@ def write_earlier(translator: Translator, count: int) -> str:
 
 def narrate(draft: TableDraft, entries: Iterable[Entry[Any]]) -> tuple[str, ...]:
     """Return the sentences about some entries that the reader may know."""
-    chapters = chronicle.chapters(draft.snapshot.game, entries, draft.narrator, draft.request.seat)
+    chapters = narration.describe_entries(draft.snapshot.game, entries, draft.narrator, draft.request.seat)
     return tuple(sentence for chapter in chapters for sentence in chapter.sentences)
 
 
@@ -173,9 +174,11 @@ def build_board(draft: TableDraft, scene: Scene) -> BoardSection:
         for player in scene.players
         if player.name
     )
-    alt = draft.narrator.alt(scene.view)
-    picture = None if draft.request.plain else LetterPicture("board", make_cid(draft, "board"), board_svg(scene), alt)
-    return BoardSection(board_text(scene), legend, picture)
+    alt = draft.narrator.describe_board(scene.view)
+    picture = (
+        None if draft.request.plain else LetterPicture("board", make_cid(draft, "board"), draw_board_svg(scene), alt)
+    )
+    return BoardSection(draw_board_text(scene), legend, picture)
 
 
 def make_cid(draft: TableDraft, name: str) -> str:
@@ -235,7 +238,7 @@ def write_deadline(translator: Translator, due_at: int | None, now: int, calenda
         return ""
     sentence = translator.gettext(
         "You have time until %(due)s (%(zone)s).",
-        due=weekday(translator.language, datetime.fromtimestamp(due_at, calendar.timezone)),
+        due=format_weekday(translator.language, datetime.fromtimestamp(due_at, calendar.timezone)),
         zone=calendar.zone.replace("_", " "),
     )
     return f"{sentence} {write_time_left(translator, due_at - now)}".strip()
@@ -292,7 +295,7 @@ def _find_hint(draft: TableDraft, line: ReportLine) -> tuple[str, ...]:
 def _write_outcome(draft: TableDraft, line: ReportLine, hint_length: int) -> str:
     """Return the sentence about one line of a mail; empty for a line that needs none."""
     translator = draft.translator
-    why = translator.say(answer_hints.translate_refusal(line.why, draft.writer))
+    why = translator.translate(answer_hints.translate_refusal(line.why, draft.writer))
     match line.outcome:
         case "done":
             entry = [] if line.seq is None else draft.entries[line.seq : line.seq + 1]
@@ -341,7 +344,7 @@ def _write_status(draft: TableDraft, orders: str) -> str:
         else translator.gettext("Nobody is to move.")
     )
     scores = [f"{name}{translator.colon} {score}" for name, score in list_scores(draft.snapshot)]
-    score_word = draft.narrator.score_word() if scores else ""
+    score_word = draft.narrator.label_score() if scores else ""
     return " ".join(filter(None, (turn, ", ".join(scores), score_word, orders)))
 
 

@@ -18,10 +18,11 @@ from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import chronicle
-from service.text.drawing import Narrator, environment
-from service.text.languages import in_game, moment
-from service.text.translator import Translator
+from service.text import narration
+from service.text.languages import format_moment, translate_in_game
+from service.text.narration import Narrator
+from service.text.sentences import Translator
+from service.text.templates import get_environment
 from service.timing import HOUR, Calendar
 from workers.jobs import log_missing_game
 from workers.outgoing import emails
@@ -83,7 +84,7 @@ class PersonalDraft(Struct, frozen=True):
         return emails.settings_page(self.app, self.person.id)
 
     def name_game(self, table: Snapshot) -> str:
-        return in_game(self.request.language, table.game.META.name, table.game.META.title)
+        return translate_in_game(self.request.language, table.game.META.name, table.game.META.title)
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -107,7 +108,7 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
         text=_(
             "It leads to all your tables, and is good until %(until)s (%(zone)s): an hour from when it was asked for."
             " Whoever has it signs in as you, so keep it to yourself.",
-            until=moment(draft.request.language, datetime.fromtimestamp(until, draft.calendar.timezone)),
+            until=format_moment(draft.request.language, datetime.fromtimestamp(until, draft.calendar.timezone)),
             zone=draft.calendar.zone.replace("_", " "),
         ),
         button=_("Sign in"),
@@ -278,10 +279,10 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     if table.table.paused:
         return None
     recent = snapshots.entries(app, table, max(0, table.row.length - RECENT_ENTRIES))
-    entries = chronicle.since_own_move(recent, seat.seat)
+    entries = narration.find_entries_since_own_move(recent, seat.seat)
     moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
     narrator = Narrator(table.game, table.names, draft.request.language, seat.seat)
-    chapters = chronicle.chapters(table.game, entries, narrator, seat.seat)
+    chapters = narration.describe_entries(table.game, entries, narrator, seat.seat)
     sentences = [sentence for chapter in chapters for sentence in chapter.sentences]
     others = ", ".join(name for number, name in enumerate(table.names) if number != seat.seat)
     with app.store.reading() as connection:
@@ -313,7 +314,7 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
 
 def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> EmailMessage:
     """Render a letter and return its e-mail."""
-    templates = environment(request.language)
+    templates = get_environment(request.language)
     content = LetterContent(
         subject=" ".join(letter.subject.split()),
         id=f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>",

@@ -20,8 +20,8 @@ from PIL.ImageFile import ImageFile
 from zlib_ng import zlib_ng
 
 from service.lru import LRU
-from service.text.drawing import VIEW_BOX, Player, environment
-from service.text.template_files import TEMPLATES
+from service.text.drawing import VIEW_BOX, Player
+from service.text.templates import TEMPLATES, get_environment
 from workers import process_pool
 
 FONTS = TEMPLATES / "static" / "fonts"
@@ -197,7 +197,7 @@ class Chart(Struct, frozen=True):
             for player, heights, name in zip(players, down, names, strict=True)
         )
         drawing = ChartDrawing(f"{int(self.most)}{self.unit}", lines, bottom)
-        return environment().get_template("mail/chart.svg").render(chart=drawing)
+        return get_environment().get_template("mail/chart.svg").render(chart=drawing)
 
     def _part(self, number: float) -> float:
         """Return where a number is between the bounds, from 0 to 1."""

@@ -13,9 +13,11 @@ from service import numbers
 from service.app import App
 from service.tables import access, positions, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Narrator, Scene, environment, players
-from service.text.languages import in_game
-from service.text.translator import Translator
+from service.text.drawing import Scene, list_players
+from service.text.languages import translate_in_game
+from service.text.narration import Narrator
+from service.text.sentences import Translator
+from service.text.templates import get_environment
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_bodies, letter_parts, pictures
@@ -60,14 +62,14 @@ def make_draft(
     menu, scene = snapshots.open_menu(game, snapshot.table, request.seat), None
     if snapshot.table.phase in ("playing", "over"):
         view = game.view(snapshot.table.state, request.seat)
-        scene = Scene(game, view, players(snapshot.names), request.seat, menu, language)
+        scene = Scene(game, view, list_players(snapshot.names), request.seat, menu, language)
     return TableDraft(
         app=app,
         request=request,
         kind=request.kind_name,
         snapshot=snapshot,
         seat=snapshot.seats[request.seat],
-        title=in_game(language, game.META.name, game.META.title),
+        title=translate_in_game(language, game.META.name, game.META.title),
         entries=entries,
         remarks=remarks,
         narrator=Narrator(game, snapshot.names, language, request.seat),
@@ -133,7 +135,7 @@ def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[st
 def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessage:
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
-    templates = environment(request.language)
+    templates = get_environment(request.language)
     tag = access.mark_of(app, draft.seat)
     proof = f".{tag.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)

@@ -27,8 +27,9 @@ from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
-from service.text.drawing import Narrator
-from service.text.languages import in_game, say
+from service.text.languages import translate_in_game
+from service.text.narration import Narrator
+from service.text.sentences import translate
 from service.timing import Clock
 from service.web.api import openapi
 from service.web.api.json_types import (
@@ -239,7 +240,7 @@ def submission(link: str, number: int) -> Judged:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if verdict == "waiting":
         return Judged(number, None)
-    return Judged(number, verdict.accepted, verdict.seq, say(language(), verdict.why), verdict.rule)
+    return Judged(number, verdict.accepted, verdict.seq, translate(language(), verdict.why), verdict.rule)
 
 
 @interface.operation("GET", "/t/<link>/events", {200: News, 404: Refusal}, query=Since, tagged=True)
@@ -297,7 +298,7 @@ def _box(game: Game, in_language: str) -> Box:
     box = game.META
 
     def translate(text: str) -> str:
-        return in_game(in_language, box.name, text)
+        return translate_in_game(in_language, box.name, text)
 
     options = (
         replace(option, about=translate(option.about), title=translate(option.label))
@@ -350,7 +351,7 @@ def _answer_verdict(link: str, submitted: Submitted) -> Answer:
         later = url_for("api.submission", link=link, number=submitted.number)
         return Answer(Judged(submitted.number, None), 202, {"Location": later})
     if not verdict.accepted:
-        return Answer(Refusal(say(language(), verdict.why), verdict.rule, submitted.number), 422)
+        return Answer(Refusal(translate(language(), verdict.why), verdict.rule, submitted.number), 422)
     return Answer(Judged(submitted.number, True, verdict.seq))
 
 

@@ -12,7 +12,7 @@ from service.app import App
 from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access, opening, talk
 from service.tables.opening import Invited
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from tests import apps
 
 ADDRESS, NAME = "xanthippe@example.org", "Xanthippe"
@@ -37,8 +37,8 @@ def gone(app: App) -> App:
     apps.submit(app, place, move)
     with app.store.writing() as connection:
         told = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
-        said = Said("{who} does not play.", {"who": NAME})
-        connection.execute(insert(letters).values(**told, said=said.kept()))
+        said = Sentence("{who} does not play.", {"who": NAME})
+        connection.execute(insert(letters).values(**told, said=said.dump()))
         connection.execute(insert(mailbox).values(recipient=ADDRESS, at=1, raw=f"To: {ADDRESS}".encode()))
     assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
     with app.store.reading() as connection:

@@ -22,7 +22,6 @@ from service import benches, cli
 from service.benches import Measure
 from service.commands import logs as log_commands
 from service.commands import playout, terminal
-from service.text import drawing
 from tests import play
 from tests.engine import highcard
 from tests.engine.ledger import make_variant
@@ -82,7 +81,7 @@ def high_card(monkeypatch):
     """A game with secrets, in the catalogue and with templates."""
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
     templates = {"games/highcard/told.txt": TOLD, "games/highcard/board.txt": "mine {{ view.own | join(' ') }}"}
-    env = drawing.environment("en", "highcard")
+    env = templates.get_environment("en", "highcard")
     monkeypatch.setattr(env, "loader", jinja2.ChoiceLoader([jinja2.DictLoader(templates), env.loader]))
     monkeypatch.setitem(sys.modules, f"{highcard.__name__}.board", SimpleNamespace())
     return highcard

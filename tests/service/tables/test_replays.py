@@ -20,8 +20,9 @@ from service.tables import access, opening, replays, snapshots
 from service.tables.archive import Archive
 from service.tables.positions import TurnIndex
 from service.tables.replays import Viewpoint
-from service.text import drawing, samples
-from service.text.drawing import Narrator, Scene, players
+from service.text import samples, templates
+from service.text.drawing import Scene, list_players
+from service.text.narration import Narrator
 from service.web import warm_up
 from service.web.lobby_pages import draw_board
 from tests import apps
@@ -29,8 +30,8 @@ from tests import apps
 
 def brought(app, game, seats, chosen=None):
     """The path of the first seat at a finished table, and its entries."""
-    sample = samples.started(catalogue.find(game), seats, b"replay", chosen or {})
-    deque(samples.played(sample, Random(3)), maxlen=0)
+    sample = samples.start_sample(catalogue.find(game), seats, b"replay", chosen or {})
+    deque(samples.play_randomly(sample, Random(3)), maxlen=0)
     table = Archive(app.store, app.links).import_(sample.export(game))
     return f"/t/{app.links.seat(table, 0, 0)}", sample
 
@@ -175,10 +176,10 @@ def test_a_frame_is_the_page_without_its_surroundings(visitor, over):
 def test_after_the_end_the_game_is_seen_through_anybodys_eyes(app, visitor, over):
     path, sample = over
     game, then = sample.game, sample.before(60)
-    names = players([f"Seat {seat + 1}" for seat in range(2)])
+    names = list_players([f"Seat {seat + 1}" for seat in range(2)])
     for eyes, asked in ((0, ""), (1, "&as=1"), (None, "&as=all"), (0, "&as=7"), (0, "&as=x")):
         scene = Scene(game, game.view(then.state, eyes), names, eyes)
-        alt = Narrator(game, [one.name for one in names], "en", eyes).alt(scene.view)
+        alt = Narrator(game, [one.name for one in names], "en", eyes).describe_board(scene.view)
         page = visitor.get(f"{path}/replay/frame?at=59{asked}").text
         assert alt.replace("'", "&#39;") in page
     hands = [sample.game.view(then.state, eyes) for eyes in (0, 1, None)]
@@ -259,5 +260,5 @@ def test_templates_and_pictures_are_ready_before_the_first_visitor():
     warm_up()
     assert draw_board.cache_info().currsize >= len(catalogue.find_all())
     begun = time.process_time()
-    drawing.environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")
+    templates.get_environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")
     assert time.process_time() - begun < 0.1

@@ -6,8 +6,8 @@ import pytest
 
 from engine import catalogue
 from service.tables import score_history, snapshots
-from service.text.drawing import Narrator
 from service.text.languages import LANGUAGES
+from service.text.narration import Narrator
 from tests.golden.make import load
 from tests.services import RunningService
 
@@ -23,7 +23,7 @@ def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Runni
     assert any(sources)
     for language in LANGUAGES:
         narrator = Narrator(look.game, look.names, language)
-        assert all(narrator.source(source) for one in sources for source in one)
+        assert all(narrator.label_source(source) for one in sources for source in one)
 
 
 def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: RunningService) -> None:

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from engine import catalogue, scenario
-from service.text import examples, proofs, rulebook
+from service.text import examples, rulebook, rulebook_checks
 from service.text.languages import LANGUAGES
 
 every_game = pytest.mark.parametrize("name", catalogue.find_all())
@@ -29,24 +29,24 @@ def change(path, old, new):
 
 @every_game
 def test_the_languages_of_a_book_hold_together_and_nothing_is_out_of_date(name):
-    assert list(proofs.wrong(name)) == []
+    assert list(rulebook_checks.find_problems(name)) == []
 
 
 @every_game
 def test_a_book_begins_with_what_a_player_wants_to_know(name):
-    keys = [section.key for section in proofs.written(name, "en").sections]
+    keys = [section.key for section in rulebook_checks.load_manuscript(name, "en").sections]
     assert keys[:5] == ["aim", "turn", "round", "mail", "short"]
     assert keys[5] == "1"
 
 
 @every_game
 def test_every_example_that_lies_beside_a_book_is_shown_in_it(name):
-    shown = {one for section in proofs.written(name, "en").sections for one in section.examples}
-    assert {path.stem for path in examples.folder(name).glob("*.toml")} == shown
+    shown = {one for section in rulebook_checks.load_manuscript(name, "en").sections for one in section.examples}
+    assert {path.stem for path in examples.get_folder(name).glob("*.toml")} == shown
 
 
 def test_a_copy_of_a_sound_book_is_sound(book):
-    assert list(proofs.wrong("kaiser")) == []
+    assert list(rulebook_checks.find_problems("kaiser")) == []
 
 
 @pytest.mark.parametrize(
@@ -77,36 +77,36 @@ def test_a_copy_of_a_sound_book_is_sound(book):
 )
 def test_what_is_wrong_with_a_book_is_said(book, file, old, new, problem):
     change(book / file, old, new)
-    assert any(problem in found for found in proofs.wrong("kaiser"))
+    assert any(problem in found for found in rulebook_checks.find_problems("kaiser"))
 
 
 def test_a_line_left_in_english_is_found(book):
     english = "Without your emperor you are out and can no longer win the round."
     change(book / "nl.md", "Zonder keizer ben je uitgeschakeld en kun je de ronde niet meer winnen.", english)
-    assert any("4.3 is untranslated" in found for found in proofs.wrong("kaiser"))
+    assert any("4.3 is untranslated" in found for found in rulebook_checks.find_problems("kaiser"))
 
 
 def test_a_language_that_is_not_there_is_missed(book):
     (book / "fr.md").unlink()
-    assert "kaiser, fr: there is no translation." in list(proofs.wrong("kaiser"))
+    assert "kaiser, fr: there is no translation." in list(rulebook_checks.find_problems("kaiser"))
 
 
 def test_a_translation_that_was_read_again_is_up_to_date(book):
     change(book / "en.md", "Chance decides who begins.", "A die decides who begins.")
-    for language in proofs.TRANSLATIONS:
-        proofs.note("kaiser", language)
-    assert list(proofs.wrong("kaiser")) == []
+    for language in rulebook_checks.TRANSLATIONS:
+        rulebook_checks.record_check("kaiser", language)
+    assert list(rulebook_checks.find_problems("kaiser")) == []
 
 
 def test_where_lines_are_broken_does_not_matter(book):
-    before = proofs.digests(proofs.written("kaiser", "en"))
+    before = rulebook_checks.compute_digests(rulebook_checks.load_manuscript("kaiser", "en"))
     change(book / "en.md", "Chance decides who begins.", "Chance decides\nwho begins.")
-    assert proofs.digests(proofs.written("kaiser", "en")) == before
+    assert rulebook_checks.compute_digests(rulebook_checks.load_manuscript("kaiser", "en")) == before
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_example_tells_moves_and_refusals_in_the_words_of_its_reader(language):
-    figure = examples.figure("kaiser", "opening", language, rulebook.Markup("x"))
+    figure = examples.render_example("kaiser", "opening", language, rulebook.Markup("x"))
     move = {"en": "move A11 A5", "nl": "zet A11 A5", "de": "ziehe A11 A5", "fr": "déplacer A11 A5"}[language]
     assert f"<code>{move}</code>" in figure
     assert 'href="/rules/kaiser#2.1"' in figure
@@ -114,12 +114,12 @@ def test_an_example_tells_moves_and_refusals_in_the_words_of_its_reader(language
 
 
 def test_what_a_picture_asks_for_is_lit_and_cropped():
-    reach = examples.picture("kaiser", "reach_king", "en", "before")
+    reach = examples.draw_picture("kaiser", "reach_king", "en", "before")
     assert reach.count('class="hint"') == 6
     assert 'viewBox="-20' in reach
 
 
 def test_a_picture_shows_what_the_scenario_came_to():
-    *_, last = scenario.play_steps(examples.load("kaiser", "capture"))
+    *_, last = scenario.play_steps(examples.load_scenario("kaiser", "capture"))
     assert last.state.stones["A3"].rank == "king"
-    assert 'class="trail"' in examples.picture("kaiser", "capture", "en", "after")
+    assert 'class="trail"' in examples.draw_picture("kaiser", "capture", "en", "after")

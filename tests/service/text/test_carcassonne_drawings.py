@@ -13,7 +13,7 @@ from engine.games import carcassonne
 from engine.games.carcassonne import board
 from engine.games.carcassonne.tiles import PIECES
 from engine.options import parse as parse_options
-from service.text import drawing
+from service.text import drawing, narration, templates
 from tests.board_tokens import list_tokens
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_busy import ALL_BOXES, RARE_EVENTS, play_busy_game
@@ -35,7 +35,7 @@ SILENT |= {
 
 def scene(state, seat):
     own = () if seat is None else carcassonne.menu(state, seat)
-    players = drawing.players(NAMES[: len(state.track)])
+    players = drawing.list_players(NAMES[: len(state.track)])
     return drawing.Scene(carcassonne, carcassonne.view(state, seat), players, seat, own)
 
 
@@ -61,13 +61,13 @@ def pick_by_verb(moments, each):
 
 
 def draw(state, seat):
-    return ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
+    return ElementTree.fromstring(drawing.draw_board_svg(scene(state, seat)))
 
 
 @pytest.mark.parametrize("each", [1, pytest.param(3, marks=pytest.mark.soak)])
 def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_on_its_cell(moments, each):
     for state, seat in pick_by_verb(moments, each):
-        world = drawing.stage(scene(state, seat)).world
+        world = drawing.draw_stage(scene(state, seat)).world
         ElementTree.fromstring(world)
         can_be_touched, is_in_hand = list_tokens(scene(state, seat)), "data-ghost" in world
         assert len(set(can_be_touched)) == len(can_be_touched)
@@ -85,19 +85,19 @@ def test_every_tile_on_the_table_is_drawn(moments):
 @pytest.mark.parametrize("tile", PIECES)
 def test_every_tile_can_be_drawn_in_hand(tile):
     state = set_up(drawn=tile).state
-    assert f'href="#tile-{tile.replace("*", "g")}"' in drawing.board_svg(scene(state, 0))
-    assert f"In hand, unturned: {tile} (" in drawing.board_text(scene(state, 0))
+    assert f'href="#tile-{tile.replace("*", "g")}"' in drawing.draw_board_svg(scene(state, 0))
+    assert f"In hand, unturned: {tile} (" in drawing.draw_board_text(scene(state, 0))
 
 
 def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments):
-    narrator = drawing.Narrator(carcassonne, NAMES)
+    narrator = narration.Narrator(carcassonne, NAMES)
     for state, seat in pick_by_verb(moments, 2):
-        text = drawing.board_text(scene(state, seat))
+        text = drawing.draw_board_text(scene(state, seat))
         assert max(map(len, text.splitlines())) <= 80
         words = " ".join(text.split())
         for figure in carcassonne.view(state, seat).figures:
             kind = {"large": "large meeple"}.get(figure.kind, figure.kind)
-            assert f"{kind} {narrator.token('recall', figure.place)}" in words
+            assert f"{kind} {narrator.label_token('recall', figure.place)}" in words
         for entry in carcassonne.menu(state, seat):
             if entry.verb == "place":
                 assert all(f"{args[0]} (" in words for args in entry.options)
@@ -106,12 +106,12 @@ def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments)
 def test_the_legend_of_a_letter_explains_choices_only_to_a_seat_that_has_a_menu():
     state = set_up().state
     for seat in (0, None, 0):  # the legend is drawn once for each language, so the order must not matter
-        assert ("possible here" in drawing.board_svg(scene(state, seat))) == (seat == 0)
+        assert ("possible here" in drawing.draw_board_svg(scene(state, seat))) == (seat == 0)
 
 
 def test_a_wide_land_is_shown_round_the_latest_tile():
     road = [f"U {x},0 0" for x in range(1, 30)]
-    text = drawing.board_text(scene(set_up(road).state, 0))
+    text = drawing.draw_board_text(scene(set_up(road).state, 0))
     assert max(map(len, text.splitlines())) <= 80
     assert "Only the land round the latest tile is shown." in text
     assert re.search(r"\b29\b", text.splitlines()[0])
@@ -119,7 +119,7 @@ def test_a_wide_land_is_shown_round_the_latest_tile():
 
 
 def test_each_event_has_one_sentence(moments):
-    narrator = drawing.Narrator(carcassonne, NAMES)
+    narrator = narration.Narrator(carcassonne, NAMES)
     sentences_by_event = {}
     for _, _, events in moments:
         for event in events:
@@ -135,12 +135,12 @@ def test_each_event_has_one_sentence(moments):
 
 
 def test_every_token_and_verb_has_words_and_every_position_a_description(moments):
-    narrator = drawing.Narrator(carcassonne, NAMES)
+    narrator = narration.Narrator(carcassonne, NAMES)
     for state, seat in pick_by_verb(moments, 2):
-        assert sentence(narrator.alt(carcassonne.view(state, seat)))
+        assert sentence(narrator.describe_board(carcassonne.view(state, seat)))
         for move in menu.iter_moves(carcassonne.menu(state, seat)):
-            assert narrator.verb(move.verb)
-            assert all(narrator.token(move.verb, token) for token in move.args)
+            assert narrator.label_verb(move.verb)
+            assert all(narrator.label_token(move.verb, token) for token in move.args)
 
 
 def sentence(text):
@@ -150,7 +150,7 @@ def sentence(text):
 def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
     options = parse_options(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
     state = games.begin(carcassonne, options, 2, make_sealed(b"", 0)).state
-    first, second = drawing.stage(scene(replace(state, abbeys=(1, 0), baskets=({}, {"apple": 2})), 0)).mats
+    first, second = drawing.draw_stage(scene(replace(state, abbeys=(1, 0), baskets=({}, {"apple": 2})), 0)).mats
     assert '"abbey"' in first
     assert "abbey" not in second
     assert "apple</span> 2" in second
@@ -159,7 +159,7 @@ def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
 
 @pytest.mark.parametrize(("tile", "pockets"), [("AM01", 0), ("AM02", 2), ("AM03", 1)])
 def test_fields_enclosed_between_two_cities_are_drawn(tile, pockets):
-    template = drawing.environment("en", "carcassonne").get_template("games/carcassonne/tiles.svg")
+    template = templates.get_environment("en", "carcassonne").get_template("games/carcassonne/tiles.svg")
     drawn = str(template.make_module().tile(tile, board))
     grass = template.make_module().GRASS
     assert len(re.findall(f'<path [^>]*fill="{grass}"', drawn)) == pockets
@@ -179,6 +179,6 @@ def sizes_of_text(part, scale=1.0):
 def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments):
     sizes = set()
     for state, seat in pick_by_verb(moments, 3):
-        sizes |= set(sizes_of_text(ElementTree.fromstring(drawing.stage(scene(state, seat)).world)))
+        sizes |= set(sizes_of_text(ElementTree.fromstring(drawing.draw_stage(scene(state, seat)).world)))
     assert len(sizes) >= 3  # of watchtowers, baskets, flocks and houses of toll
     assert min(sizes) * 44 / 100 >= 6.5, sorted(sizes)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from service.text import drawing
+from service.text import templates
 
 THREADS, ROUNDS = 4, 20
 NUMBERS = "{{ 0.5 + 1.5 }}" * 40
@@ -35,7 +35,7 @@ def in_each_others_way():
 
 
 def test_threads_that_compile_at_once_do_not_miscount_each_other(in_each_others_way):
-    environment, failed = drawing.environment(), list[Exception]()
+    environment, failed = templates.get_environment(), list[Exception]()
 
     def compile_often(deeper: int) -> None:
         if deeper:

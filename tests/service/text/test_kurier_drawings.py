@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine import bots, chance, menu
 from engine.games import kurier
 from engine.games.kurier.state import Delivered, Event, Options, Passed, SetAside, Won
-from service.text import drawing
+from service.text import drawing, narration
 from tests.board_tokens import list_tokens
 
 NAMES = ["Anna", "Bartholomäus", "Chiara", "Dmitri", "Eve <&>"]
@@ -31,7 +31,7 @@ def moments(seats: int, chosen: dict[str, Any]) -> Iterator[tuple[Any, int, tupl
 def scene(state: Any, seat: int | None) -> drawing.Scene:
     own = () if seat is None else kurier.menu(state, seat)
     names = NAMES[: len(state.players)]
-    return drawing.Scene(kurier, kurier.view(state, seat), drawing.players(names), seat, own)
+    return drawing.Scene(kurier, kurier.view(state, seat), drawing.list_players(names), seat, own)
 
 
 @every_table
@@ -46,7 +46,7 @@ def test_every_token_of_the_menu_can_be_touched(seats, chosen):
 def test_an_inn_is_drawn_open_also_after_a_table_where_it_is_closed():
     for seats, closed in ((2, 6), (5, 0)):
         state, *_ = next(moments(seats, {}))
-        assert drawing.board_svg(scene(state, None)).count('<g opacity="0.55">') == closed
+        assert drawing.draw_board_svg(scene(state, None)).count('<g opacity="0.55">') == closed
 
 
 @every_table
@@ -59,7 +59,7 @@ def test_every_courier_in_an_inn_can_be_touched_where_he_is(seats, chosen):
 @every_table
 def test_the_text_board_is_narrow_and_shows_every_guest(seats, chosen):
     for state, seat, _ in list(moments(seats, chosen))[::9]:
-        text = drawing.board_text(scene(state, seat))
+        text = drawing.draw_board_text(scene(state, seat))
         assert max(map(len, text.splitlines())) <= 80
         shown = re.findall(r"\b[OCDL][1-5]", text)
         assert len(shown) == sum(map(len, state.inns.values()))
@@ -71,12 +71,12 @@ def test_nobody_is_shown_what_lies_in_other_purses():
     state = next(state for state, _, _ in moments(2, {}) if any(player.purse for player in state.players))
     for seat in (0, 1, None):
         other = kurier.redeal(state, seat, chance.make_from_random(Random(3)))
-        assert drawing.board_svg(scene(state, seat)) == drawing.board_svg(scene(other, seat))
-        assert drawing.board_text(scene(state, seat)) == drawing.board_text(scene(other, seat))
+        assert drawing.draw_board_svg(scene(state, seat)) == drawing.draw_board_svg(scene(other, seat))
+        assert drawing.draw_board_text(scene(state, seat)) == drawing.draw_board_text(scene(other, seat))
 
 
 def test_everything_that_happens_is_told_in_one_sentence():
-    narrator = drawing.Narrator(kurier, NAMES)
+    narrator = narration.Narrator(kurier, NAMES)
     told = {}
     for seats, chosen in TABLES:
         for _, _, events in moments(seats, chosen):
@@ -93,7 +93,7 @@ def sentence(text: str) -> bool:
 
 
 def test_what_happens_rarely_is_told_too():
-    narrator = drawing.Narrator(kurier, NAMES)
+    narrator = narration.Narrator(kurier, NAMES)
     assert narrator.describe(Passed(1)) == "Bartholomäus can do nothing and passes."
     assert (
         narrator.describe(SetAside(0, "lady")) == "The lady finds no room in the swamp and joins the reserve of Anna."
@@ -105,17 +105,19 @@ def test_what_happens_rarely_is_told_too():
 
 @every_table
 def test_buttons_and_the_picture_have_words(seats, chosen):
-    narrator = drawing.Narrator(kurier, NAMES[:seats])
+    narrator = narration.Narrator(kurier, NAMES[:seats])
     for state, seat, _ in list(moments(seats, chosen))[::9]:
         for entry in kurier.menu(state, seat):
-            assert narrator.verb(entry.verb) != entry.verb
-            assert all(narrator.token(entry.verb, token) for move in entry.iter_moves() for token in move.args)
-        assert len(narrator.alt(kurier.view(state, seat))) > 60
+            assert narrator.label_verb(entry.verb) != entry.verb
+            assert all(narrator.label_token(entry.verb, token) for move in entry.iter_moves() for token in move.args)
+        assert len(narrator.describe_board(kurier.view(state, seat))) > 60
 
 
 def test_the_winner_is_crowned():
     *_, (state, _, _) = moments(2, {})
-    assert drawing.board_svg(scene(state, None)).count('class="crown"') == 1
+    assert drawing.draw_board_svg(scene(state, None)).count('class="crown"') == 1
     winner = NAMES[state.places.index(1)]
-    assert drawing.Narrator(kurier, NAMES[:2]).alt(kurier.view(state, None)).startswith(f"{winner} has won.")
-    assert 'class="crown"' not in drawing.board_svg(scene(replace(state, places=()), None))
+    assert (
+        narration.Narrator(kurier, NAMES[:2]).describe_board(kurier.view(state, None)).startswith(f"{winner} has won.")
+    )
+    assert 'class="crown"' not in drawing.draw_board_svg(scene(replace(state, places=()), None))

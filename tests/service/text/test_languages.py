@@ -25,9 +25,11 @@ from service.store.queries import NOTHING
 from service.store.schema import people
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited
-from service.text import drawing, languages, messages
-from service.text.drawing import Narrator, Scene
-from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
+from service.text import drawing, languages, messages, sentences, templates
+from service.text.drawing import Scene
+from service.text.languages import COMMON, LANGUAGES, SOURCE
+from service.text.narration import Narrator
+from service.text.sentences import Sentence
 from tests import apps
 from tests.engine.cases import make_cases
 from tests.sampling import pair_in_turn
@@ -46,7 +48,7 @@ every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=
 
 @pytest.fixture(scope="module")
 def wanted():
-    return messages.wanted()
+    return messages.collect_messages()
 
 
 def forms(message):
@@ -64,20 +66,22 @@ def places(text: str) -> set[str]:
 @every_other
 @every_domain
 def test_everything_is_translated(language, domain, wanted):
-    assert messages.missing(language, domain, wanted[domain]) == []
+    assert messages.find_untranslated(language, domain, wanted[domain]) == []
 
 
 @every_other
 @every_domain
 def test_nothing_is_translated_that_nobody_says(language, domain, wanted):
-    assert [one.id for one in messages.read(language, domain) if one.id and wanted[domain].get(one.id) is None] == []
-    assert messages.read(language, domain).obsolete == {}
+    assert [
+        one.id for one in messages.load_catalogue(language, domain) if one.id and wanted[domain].get(one.id) is None
+    ] == []
+    assert messages.load_catalogue(language, domain).obsolete == {}
 
 
 @every_other
 @every_domain
 def test_a_translation_has_the_same_places_for_words(language, domain):
-    for message in messages.read(language, domain):
+    for message in messages.load_catalogue(language, domain):
         said, translated = forms(message)
         if message.id:
             assert {place for text in translated for place in places(text)} == {
@@ -90,9 +94,9 @@ def test_a_translation_has_the_same_places_for_words(language, domain):
 @every_other
 @every_domain
 def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language, domain):
-    text = languages.file_of(language, domain).read_text("utf-8")
+    text = languages.get_catalogue_path(language, domain).read_text("utf-8")
     assert re.match(rf"# {LANGUAGES[language]}\. Glossary: \w", text)
-    for message in messages.read(language, domain):
+    for message in messages.load_catalogue(language, domain):
         for said in list(forms(message))[1] if message.id else ():
             if language == "fr":
                 assert not re.search(r"(?<=[^\W\d])[ \u00a0][;!?]|\w[;!?](?![\w=])|“", said), said
@@ -104,20 +108,24 @@ def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language,
 
 def test_a_message_that_is_missing_would_be_named(wanted, monkeypatch, tmp_path):
     monkeypatch.setattr(languages, "CATALOGUES", tmp_path)
-    messages.update("nl", "kaiser", wanted["kaiser"])
-    assert "The game is over. First place: %(winners)s." in messages.missing("nl", "kaiser", wanted["kaiser"])
-    with languages.file_of("nl", "kaiser").open("rb") as file:
+    messages.update_catalogue("nl", "kaiser", wanted["kaiser"])
+    assert "The game is over. First place: %(winners)s." in messages.find_untranslated("nl", "kaiser", wanted["kaiser"])
+    with languages.get_catalogue_path("nl", "kaiser").open("rb") as file:
         assert read_po(file).get("emperor").string == ""
 
 
 def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(wanted, monkeypatch, tmp_path):
-    before = {(one, domain): languages.file_of(one, domain).read_text("utf-8") for one in OTHERS for domain in DOMAINS}
+    before = {
+        (one, domain): languages.get_catalogue_path(one, domain).read_text("utf-8")
+        for one in OTHERS
+        for domain in DOMAINS
+    }
     monkeypatch.setattr(languages, "CATALOGUES", tmp_path)
     for (language, domain), text in before.items():
-        path = languages.file_of(language, domain)
+        path = languages.get_catalogue_path(language, domain)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        messages.update(language, domain, wanted[domain])
+        messages.update_catalogue(language, domain, wanted[domain])
         assert path.read_text("utf-8") == text
 
 
@@ -129,7 +137,7 @@ def english(language: str) -> dict[str, list[str]]:
     """For each domain the long English sentences that must not be seen where this language is spoken."""
     found: dict[str, list[str]] = {}
     for domain in DOMAINS:
-        for message in messages.read(language, domain):
+        for message in messages.load_catalogue(language, domain):
             said, translated = forms(message)
             for text in said if message.id and said != translated else ():
                 for bit in re.split(r"%\(\w+\)s|\{\w+\}", text):
@@ -166,10 +174,14 @@ def test_boards_and_prose_are_made_in_every_language(full, language):
             continue
         menu = full.game.menu(position.state, me) if me is not None else ()
         view = full.game.view(position.state, me)
-        scene = Scene(full.game, view, drawing.players(names), me, menu, language)
-        ElementTree.fromstring(drawing.board_svg(scene))
-        assert max(map(len, drawing.board_text(scene).splitlines())) <= 80
-        told += [narrator.alt(view), drawing.board_text(scene), *(narrator.verb(entry.verb) for entry in menu)]
+        scene = Scene(full.game, view, drawing.list_players(names), me, menu, language)
+        ElementTree.fromstring(drawing.draw_board_svg(scene))
+        assert max(map(len, drawing.draw_board_text(scene).splitlines())) <= 80
+        told += [
+            narrator.describe_board(view),
+            drawing.draw_board_text(scene),
+            *(narrator.label_verb(entry.verb) for entry in menu),
+        ]
     assert_not_english(" ".join(told), language)
 
 
@@ -186,8 +198,8 @@ class Blotted(NullTranslations):
 
 @pytest.mark.parametrize("full", samples(), ids=str)
 def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, monkeypatch):
-    monkeypatch.setattr(languages, "translations", lambda language, domain=COMMON: Blotted())
-    monkeypatch.setattr(drawing, "environment", functools.cache(drawing.environment.__wrapped__))
+    monkeypatch.setattr(languages, "load_translations", lambda language, domain=COMMON: Blotted())
+    monkeypatch.setattr(templates, "get_environment", functools.cache(templates.get_environment.__wrapped__))
     positions, names = play_case(full, b"a lantern"), [str(seat) for seat in range(full.seats)]
     told = []
     for number, position in enumerate(positions):
@@ -195,9 +207,12 @@ def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, 
         narrator, view = Narrator(full.game, names, SOURCE, me), full.game.view(position.state, me)
         menu = full.game.menu(position.state, me) if me is not None else ()
         told += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
-        told += [narrator.verb(entry.verb) for entry in menu]
+        told += [narrator.label_verb(entry.verb) for entry in menu]
         if number % 5 == 0:
-            told += [narrator.alt(view), drawing.board_text(Scene(full.game, view, drawing.players(names), me, menu))]
+            told += [
+                narrator.describe_board(view),
+                drawing.draw_board_text(Scene(full.game, view, drawing.list_players(names), me, menu)),
+            ]
     codes = {word for word in readable("\n".join(told)) if word.isupper()}  # of tiles, say
     assert readable("\n".join(told)) - codes <= readable(" ".join(INN_NAMES.values()))  # which have one name everywhere
 
@@ -279,7 +294,7 @@ def test_french_runs_de_together_with_a_name_that_begins_with_a_vowel(who, told)
 
 def test_french_names_are_escaped_like_all_others():
     said = '{% trans who="Anna & Bert" %}The seat of {{ who }} is free{% endtrans %}'
-    page = drawing.environment("fr").from_string(f"{{% autoescape true %}}{said}{{% endautoescape %}}")
+    page = templates.get_environment("fr").from_string(f"{{% autoescape true %}}{said}{{% endautoescape %}}")
     assert page.render() == "La place d’Anna &amp; Bert est libre"
 
 
@@ -287,8 +302,10 @@ def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monke
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         place = apps.start_table(app)[0]
-        kept = Said.of(Refused("“{said}” is not one of your moves; write one of these: {moves}.", said="x", moves="y"))
-        letter = written(app, place.table, 0, "refused/1", "de", kept.kept())
+        kept = Sentence.from_refusal(
+            Refused("“{said}” is not one of your moves; write one of these: {moves}.", said="x", moves="y")
+        )
+        letter = written(app, place.table, 0, "refused/1", "de", kept.dump())
         assert "„x“ ist keiner deiner Züge; schreib einen von diesen: y." in " ".join(bodies(letter).split())
 
 
@@ -368,17 +385,17 @@ def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(app):
 
 
 def test_a_sentence_is_kept_with_its_words():
-    said = Said.of(Refused("Choose at most {most} for “{verb}”.", most=2, verb="keep"))
-    assert Said.read(said.kept()) == said
+    said = Sentence.from_refusal(Refused("Choose at most {most} for “{verb}”.", most=2, verb="keep"))
+    assert Sentence.load(said.dump()) == said
     assert str(said) == "Choose at most 2 for “keep”."
-    assert languages.say("nl", said) == "Kies er hoogstens 2 voor “keep”."
-    assert languages.say("fr", said) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
+    assert sentences.translate("nl", said) == "Kies er hoogstens 2 voor “keep”."
+    assert sentences.translate("fr", said) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
 
 
 def test_a_plain_sentence_in_the_book_is_read_as_it_stands():
-    assert str(Said.read("Nobody is {here}.")) == "Nobody is {here}."
-    assert languages.say("nl", Said.read("Nobody is {here}.")) == "Nobody is {here}."
-    assert (NOTHING.kept(), bool(Said.read(""))) == ("", False)
+    assert str(Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
+    assert sentences.translate("nl", Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
+    assert (NOTHING.dump(), bool(Sentence.load(""))) == ("", False)
 
 
 @every_game
@@ -386,14 +403,14 @@ def test_what_a_game_objects_to_is_said_in_every_language(game):
     for seats in (0, *game.META.seats):
         why = games.objection(game, game.META.options(), seats)
         if why is not None:
-            assert len({languages.say(language, why) for language in LANGUAGES}) == len(LANGUAGES)
+            assert len({sentences.translate(language, why) for language in LANGUAGES}) == len(LANGUAGES)
 
 
 def test_moments_are_written_as_people_write_them():
-    assert [languages.moment(language, 1_800_000_000) for language in ("en", "nl", "fr", "de")] == [
+    assert [languages.format_moment(language, 1_800_000_000) for language in ("en", "nl", "fr", "de")] == [
         "15 Jan 2027, 08:00",
         "15 jan 2027, 08:00",
         "15 janv. 2027, 08:00",
         "15.01.2027, 08:00",
     ]
-    assert [languages.day(language, "2027-01-05") for language in ("en", "fr")] == ["5 Jan 2027", "5 janv. 2027"]
+    assert [languages.format_day(language, "2027-01-05") for language in ("en", "fr")] == ["5 Jan 2027", "5 janv. 2027"]

@@ -20,8 +20,8 @@ def drawn() -> str:
     every = {one.name: True for one in options.describe(carcassonne.META.options) if one.kind == "switch"}
     chosen = options.parse(carcassonne.META.options, every | {"school": False})
     *_, (_, _, state, _) = bots.playout(carcassonne, chosen, 3, b"the order of things")
-    scene = Scene(carcassonne, carcassonne.view(state, 0), drawing.players(["Anna", "Bert", "Clara"]))
-    return hashlib.sha256(drawing.board_svg(scene).encode()).hexdigest()
+    scene = Scene(carcassonne, carcassonne.view(state, 0), drawing.list_players(["Anna", "Bert", "Clara"]))
+    return hashlib.sha256(drawing.draw_board_svg(scene).encode()).hexdigest()
 
 
 def test_another_process_draws_the_same_land() -> None:

@@ -13,9 +13,9 @@ from engine.games.carcassonne.state import Figure, PlacedTile, TilePlaced
 from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
 from engine.games.turfmaster import course
-from service.text import places
-from service.text.drawing import Narrator
+from service.text import sentences
 from service.text.languages import LANGUAGES
+from service.text.narration import Narrator
 from service.web import menu_forms
 
 NAMES = ("Anna", "Bert", "Clara")
@@ -48,7 +48,7 @@ def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Patter
             assert isinstance(labels, dict)
             said += labels.values()
             assert len(set(labels.values())) == len(labels)
-        said += [narrator.alt(view), *map(narrator.describe, told)]
+        said += [narrator.describe_board(view), *map(narrator.describe, told)]
         state, told = game.play(
             found, state, seat, bots.pick_random_move(menu, random), chance.make_from_random(random)
         )
@@ -70,10 +70,10 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
         )
         page += filter(None, map(Narrator(found, NAMES, language, marked=True, view=view).describe, told))
         letter += filter(None, map(Narrator(found, NAMES, language).describe, told))
-    assert len({places.unmarked(said) for said in page}) > 40
-    assert not any(CROSSING.search(places.unmarked(said)) for said in page)
+    assert len({sentences.remove_place_marks(said) for said in page}) > 40
+    assert not any(CROSSING.search(sentences.remove_place_marks(said)) for said in page)
     for said, exact in zip(page, letter, strict=True):
-        named = [place for place, _ in places.MARK.findall(said)]
+        named = [place for place, _ in sentences.PLACE_MARK.findall(said)]
         assert named in (CROSSING.findall(exact), CROSSING.findall(exact)[-1:])
 
 

@@ -11,8 +11,8 @@ from engine.contract.cases import play_case
 from engine.games import carcassonne, kaiser
 from engine.games.carcassonne.state import TilePlaced
 from engine.games.carcassonne.tiles import PIECES
-from service.text import drawing
-from service.text.template_files import TEMPLATES
+from service.text import drawing, narration, templates
+from service.text.templates import TEMPLATES
 from tests.board_tokens import list_tokens
 from tests.engine.cases import make_cases
 
@@ -20,16 +20,16 @@ from tests.engine.cases import make_cases
 def scene() -> drawing.Scene:
     case = next(case for case in make_cases() if case.game is kaiser)
     state = next(iter(play_case(case, b"a lantern"))).state
-    players = drawing.players(["Anna", "Bert", "Clara", "Dora"][: case.seats])
+    players = drawing.list_players(["Anna", "Bert", "Clara", "Dora"][: case.seats])
     return drawing.Scene(kaiser, kaiser.view(state, 0), players, 0, kaiser.menu(state, 0))
 
 
 def test_a_game_that_draws_one_picture_only_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "_has_world", lambda *_: False)
     monkeypatch.setattr(
-        drawing, "board_svg", lambda _: '<svg viewBox="0 0 9 9"><g data-token="A1" class="spot"/></svg>'
+        drawing, "draw_board_svg", lambda _: '<svg viewBox="0 0 9 9"><g data-token="A1" class="spot"/></svg>'
     )
-    shown = drawing.stage(scene())
+    shown = drawing.draw_stage(scene())
     drawn = ElementTree.fromstring(shown.world)
     assert drawn.get("data-stage") == ""
     assert drawn.get("data-box") == drawn.get("viewBox")
@@ -39,12 +39,12 @@ def test_a_game_that_draws_one_picture_only_is_shown_whole(monkeypatch: pytest.M
 
 def test_old_pictures_name_what_can_be_touched_by_its_id() -> None:
     picture = '<svg viewBox="0 0 9 9"><g id="A1" class="spot"/></svg>'
-    assert 'data-token="A1" class="spot"' in drawing._as_world(picture)
+    assert 'data-token="A1" class="spot"' in drawing._make_world(picture)
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 def test_a_tile_is_told_without_its_number_and_place(language: str) -> None:
-    narrator = drawing.Narrator(carcassonne, ["Anna", "Bert"], language)
+    narrator = narration.Narrator(carcassonne, ["Anna", "Bert"], language)
     told = {tile: narrator.describe(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
     assert all("-3,-2" not in sentence and sentence.endswith(".") for sentence in told.values())
     assert len(set(told.values())) > 15
@@ -68,4 +68,4 @@ def test_drawings_ask_of_a_board_only_what_it_has(name: str) -> None:
     ],
 )
 def test_of_a_name_too_long_for_its_place_the_brackets_go_first(name: str, most: int, told: str) -> None:
-    assert drawing.brief(name, most) == told
+    assert templates.shorten_name(name, most) == told

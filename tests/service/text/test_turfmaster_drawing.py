@@ -7,7 +7,7 @@ import pytest
 from engine.contract.cases import play_case, sample
 from engine.games import turfmaster
 from engine.games.turfmaster.state import Chose
-from service.text import drawing
+from service.text import drawing, narration
 from tests.board_tokens import list_tokens
 from tests.engine.cases import make_cases
 
@@ -22,7 +22,7 @@ def scenes(case):
         for me in (None, *range(case.seats)):
             menu = () if me is None else turfmaster.menu(position.state, me)
             view = turfmaster.view(position.state, me)
-            yield drawing.Scene(turfmaster, view, drawing.players(NAMES[: case.seats]), me, menu)
+            yield drawing.Scene(turfmaster, view, drawing.list_players(NAMES[: case.seats]), me, menu)
 
 
 def clickable(menu):
@@ -38,7 +38,7 @@ def _few(entry):
 @every_case
 def test_every_token_can_be_touched_in_one_place(case):
     for scene in scenes(case):
-        ElementTree.fromstring(drawing.board_svg(scene))
+        ElementTree.fromstring(drawing.draw_board_svg(scene))
         found = list_tokens(scene)
         assert len(found) == len(set(found))
         assert set(found) >= clickable(scene.menu) - {"stay", "fall"}
@@ -47,7 +47,7 @@ def test_every_token_can_be_touched_in_one_place(case):
 @every_case
 def test_the_text_board_fits_a_letter(case):
     for scene in scenes(case):
-        text = drawing.board_text(scene)
+        text = drawing.draw_board_text(scene)
         assert max(map(len, text.split("\n"))) <= 80
         for runner in scene.view.runners:
             assert " ".join(runner.hand) in text
@@ -55,7 +55,7 @@ def test_the_text_board_fits_a_letter(case):
 
 @every_case
 def test_everything_that_happens_is_told_to_everybody(case):
-    narrator = drawing.Narrator(turfmaster, NAMES[: case.seats])
+    narrator = narration.Narrator(turfmaster, NAMES[: case.seats])
     for position in play_case(case, b"a lantern"):
         for event in position.events:
             for seat in (None, 0):
@@ -64,7 +64,7 @@ def test_everything_that_happens_is_told_to_everybody(case):
 
 
 def test_a_hidden_card_is_not_told():
-    narrator = drawing.Narrator(turfmaster, NAMES)
+    narrator = narration.Narrator(turfmaster, NAMES)
     chose = turfmaster.hear(Chose(1, card="J12"), 0)
     assert narrator.describe(chose) == "A card lies face down for Bertrand the Younger of Burgundy’s horse."
 

@@ -17,7 +17,7 @@ from engine.games.carcassonne import boxes
 from engine.menu import Choice
 from engine.options import parse as parse_options
 from service.text import words
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 
 GAMES = sorted(catalogue.find_all())
 BEFORE_THE_GAME = {"sit"}
@@ -39,14 +39,16 @@ def test_every_verb_is_known_in_every_language(folder):
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])
 @pytest.mark.parametrize("box", boxes.BOXES, ids=lambda box: box.option)
 def test_the_verbs_of_every_box_can_be_written_in_every_language(box, language):
-    assert set(box.verbs) <= words.dictionary("games/carcassonne", language).verbs.keys() | {"message"}
+    assert set(box.verbs) <= words.load_dictionary("games/carcassonne", language).verbs.keys() | {"message"}
 
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("kind", ["verbs", "tokens"])
 def test_no_word_means_two_things(name, kind):
     meaning: defaultdict[str | None, set[str]] = defaultdict(set)
-    dictionaries = [words.dictionary(f"games/{name}")] + ([words.dictionary("table")] if kind == "verbs" else [])
+    dictionaries = [words.load_dictionary(f"games/{name}")] + (
+        [words.load_dictionary("table")] if kind == "verbs" else []
+    )
     for dictionary in dictionaries:
         for meant, forms in getattr(dictionary, kind).items():
             if meant not in BEFORE_THE_GAME:
@@ -69,7 +71,7 @@ def first_menus(game: Game) -> itertools.chain[Choice]:
 @pytest.mark.parametrize("name", GAMES)
 def test_every_move_on_a_first_menu_may_be_said_in_every_language(name):
     game = catalogue.find(name)
-    spoken = words.of(game, ("Anna", "Berta"))
+    spoken = words.make_vocabulary(game, ("Anna", "Berta"))
     for entry in first_menus(game):
         move = next(entry.iter_moves())
         for verb in spoken(entry.verb):
@@ -89,10 +91,10 @@ def test_every_move_on_a_first_menu_may_be_said_in_every_language(name):
     ],
 )
 def test_a_token_with_a_number_is_translated_too(game, token, form):
-    assert form in words.of(catalogue.find(game), ("Anna", "Berta"))(token)
+    assert form in words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))(token)
 
 
 def test_a_token_that_nobody_translates_is_left_alone():
-    spoken = words.of(catalogue.find("kaiser"), ("Anna",))
+    spoken = words.make_vocabulary(catalogue.find("kaiser"), ("Anna",))
     assert spoken("A15") == ()
     assert spoken("purse1") == ()

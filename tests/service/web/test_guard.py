@@ -28,7 +28,7 @@ from service.lru import LRU
 from service.store.schema import mailbox
 from service.tables import access, opening, seat_commands, seat_settings, submitting, talk
 from service.tables.opening import Invited
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 from tests import apps
 from tests.busy_app import BusyApp
 from tests.sites import Site

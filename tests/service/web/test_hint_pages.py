@@ -7,7 +7,7 @@ import pytest
 
 from engine import catalogue
 from engine.menu import Menu, Move, Number, Subset
-from service.text.drawing import Narrator
+from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.menu_forms import offers, sentence
 from tests.sites import ROWS, Site, Visitor

@@ -14,7 +14,7 @@ from service.text import lessons
 from service.text.languages import LANGUAGES
 from tests import apps
 
-LESSONS = [(name, number) for name in catalogue.find_all() for number in range(1, len(lessons.of(name)) + 1)]
+LESSONS = [(name, number) for name in catalogue.find_all() for number in range(1, len(lessons.load_lessons(name)) + 1)]
 every_lesson = pytest.mark.parametrize(("name", "number"), LESSONS)
 
 
@@ -33,18 +33,18 @@ def page(visitor, name, number, language="en", **said):
 
 def test_every_game_has_lessons_and_lobby_and_rules_lead_to_them(visitor):
     for name in catalogue.find_all():
-        assert len(lessons.of(name)) >= 4
+        assert len(lessons.load_lessons(name)) >= 4
         for place in ("/", f"/rules/{name}"):
             assert f'href="/learn/{name}"' in visitor.get(place).text
 
 
 @every_lesson
 def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor, name, number):
-    lesson = lessons.of(name)[number - 1]
+    lesson = lessons.load_lessons(name)[number - 1]
     assert set(lesson.scenario.sentences) == set(LANGUAGES)
     assert len(set(lesson.scenario.sentences.values())) == len(LANGUAGES)
     for language in LANGUAGES:
-        assert lessons.attempt(lesson, lesson.scenario.steps[-1].move, language).verdict == "solved"
+        assert lessons.try_move(lesson, lesson.scenario.steps[-1].move, language).verdict == "solved"
     asked = page(visitor, name, number, "de")
     assert lesson.scenario.sentences["de"] in unescape(asked)
     assert "data-solved" not in asked
@@ -53,9 +53,9 @@ def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor
 
 @every_lesson
 def test_not_every_move_solves_a_lesson(name, number):
-    lesson = lessons.of(name)[number - 1]
+    lesson = lessons.load_lessons(name)[number - 1]
     tries = (str(move) for entry in lesson.menu for move in entry.iter_moves())
-    assert any(lessons.attempt(lesson, text, "en").verdict != "solved" for text in tries)
+    assert any(lessons.try_move(lesson, text, "en").verdict != "solved" for text in tries)
 
 
 def test_a_wrong_try_is_refused_with_the_sentence_of_the_engine_and_its_paragraph(visitor):
@@ -84,7 +84,7 @@ def test_every_lesson_can_be_solved_by_links_alone(visitor, name, number):
     asked = page(visitor, name, number)
     for _ in range(8):
         links = {unescape(link) for link in re.findall(r'data-step="[^"]*" href="([^"]+)"', asked)}
-        wanted = lessons.of(name)[number - 1].scenario.steps[-1].move
+        wanted = lessons.load_lessons(name)[number - 1].scenario.steps[-1].move
         whole = [link for link in links if unquote_plus(link).endswith(f"move={wanted}")]
         if whole:
             assert "data-solved" in visitor.get(whole[0]).text

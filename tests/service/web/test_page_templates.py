@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from service.text.languages import SOURCE
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 from service.web.rendering import Site, page_environment
 from tests.templates import find_faults, find_long_lines
 

@@ -15,7 +15,7 @@ from service.app import wall_clock
 from service.settings import Settings
 from service.tables import access, opening
 from service.tables.opening import Invited, Opened
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 from tests import apps
 from tests.sites import NAMES, ROWS, PageChecker, Site, Visitor
 from workers import referee

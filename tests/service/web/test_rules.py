@@ -31,7 +31,7 @@ def ids(page: str) -> set[str]:
 @every_game
 def test_every_paragraph_of_a_game_has_an_address_and_is_in_the_contents(visitor, game):
     page = visitor.get(f"/rules/{game.META.name}").text
-    book = rulebook.read(game.META.name)
+    book = rulebook.load_rulebook(game.META.name)
     assert ids(page) == set(book.places)
     contents = re.search(r'<nav class="sheet contents".*?</nav>', page, re.DOTALL)
     assert set(re.findall(r'href="#([\w.]+)"', contents[0])) == set(book.places)
@@ -39,7 +39,7 @@ def test_every_paragraph_of_a_game_has_an_address_and_is_in_the_contents(visitor
 
 @every_game
 def test_everything_the_rules_link_to_is_there(game):
-    book = rulebook.read(game.META.name)
+    book = rulebook.load_rulebook(game.META.name)
     assert set(re.findall(r'href="#([^"]*)"', book.html)) <= set(book.places)
     assert not re.search(rf'href="(?!#|https://|/rules/{game.META.name}#)', book.html)
 
@@ -61,8 +61,8 @@ def test_everybody_reads_the_book_in_the_own_language(visitor, game, language):
 
 
 def test_a_book_that_is_not_translated_is_marked_as_english_and_readers_are_told(visitor, monkeypatch):
-    english = rulebook.read("kaiser")
-    monkeypatch.setattr(rulebook, "read", lambda name, language: english)
+    english = rulebook.load_rulebook("kaiser")
+    monkeypatch.setattr(rulebook, "load_rulebook", lambda name, language: english)
     page = visitor.get("/rules/kaiser", headers={"Accept-Language": "nl"}).text
     assert '<article class="sheet rules" lang="en">' in page
     assert 'class="note"' in page
@@ -132,26 +132,28 @@ def test_moves_refusals_and_the_options_of_a_table_lead_to_their_paragraphs(tmp_
 
 
 def test_markup_in_a_rulebook_stays_text_and_links_lead_nowhere_odd():
-    book = rulebook.parsed("# T\n\n## 1 One\n\n### 1.1 A <b>\n<script>x</script> [a](javascript:x) [b](http://x.org)\n")
+    book = rulebook.parse_rulebook(
+        "# T\n\n## 1 One\n\n### 1.1 A <b>\n<script>x</script> [a](javascript:x) [b](http://x.org)\n"
+    )
     assert "<script" not in book.html
     assert "<b>" not in book.html
     assert "<a href=" not in book.html.replace('<a href="#1', "")
 
 
 def test_a_table_is_a_table_and_code_is_code():
-    book = rulebook.parsed("# T\n\n## 1 One\n\n| a | b |\n|---|---|\n| 1 | `c` |\n")
+    book = rulebook.parse_rulebook("# T\n\n## 1 One\n\n| a | b |\n|---|---|\n| 1 | `c` |\n")
     assert "<td><code>c</code></td>" in book.html
 
 
 def test_only_paragraphs_that_are_there_become_links():
-    book = rulebook.parsed("# T\n\n## 1 One\n\n### 1.1 A\nSee §1.1, §9 and as in 1.1; in 2.5 seconds.\n")
+    book = rulebook.parse_rulebook("# T\n\n## 1 One\n\n### 1.1 A\nSee §1.1, §9 and as in 1.1; in 2.5 seconds.\n")
     assert book.html.count('<a href="#1.1">') == 2
     assert "§9" in book.html
     assert "in 2.5 seconds" in book.html
 
 
 def test_a_sentence_that_cites_is_escaped_and_linked():
-    said = rulebook.cited("Coins <i> (§7, §8.1)", "/rules/x")
+    said = rulebook.link_citations("Coins <i> (§7, §8.1)", "/rules/x")
     assert said == Markup(
         'Coins &lt;i&gt; (<a class="rule" href="/rules/x#7">§7</a>, <a class="rule" href="/rules/x#8.1">§8.1</a>)'
     )
@@ -160,7 +162,7 @@ def test_a_sentence_that_cites_is_escaped_and_linked():
 @every_game
 def test_every_thing_on_a_board_has_a_paragraph(visitor, game):
     things = visitor.get(f"/rules/{game.META.name}/things.json").get_json()
-    assert {one["rule"] for one in things} <= rulebook.read(game.META.name).numbers
+    assert {one["rule"] for one in things} <= rulebook.load_rulebook(game.META.name).numbers
     drawn = "".join(visitor.get(f"/learn/{game.META.name}/{number}").text for number in (1, 2, 3, 4))
     tokens = {token.split()[-1] for token in re.findall(r'data-token="([^"]+)"', drawn)}
     names = tokens | set(re.findall(r'data-piece="([^"]+)"', drawn))

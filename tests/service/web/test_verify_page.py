@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from engine import log as logs
 from service.tables.archive import Archive
-from service.text.languages import LANGUAGES, translations
+from service.text.languages import LANGUAGES, load_translations
 from tests.axe import find_violations
 from tests.engine import second_verifier
 from tests.services import RunningService, Visit
@@ -73,7 +73,7 @@ def test_nothing_is_sent(service: RunningService, visit: Visit, tmp_path: Path) 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("length", [1, 17, 250])
 def test_receipts_are_found_in_every_language(language: str, length: int) -> None:
-    said = translations(language).ngettext(*SENTENCE, length) % {"length": length}
+    said = load_translations(language).ngettext(*SENTENCE, length) % {"length": length}
     found = second_verifier.ask(letter=f"7 letters, 2027-01-31.\n> {said}\n> {'0a' * 32}\n")
     assert found == [{"table": "", "length": length, "hash": "0a" * 32}]
 

@@ -11,7 +11,7 @@ from service.app import App
 from service.store.schema import letters, seats, talk
 from service.tables import snapshots
 from service.text import words
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, report, rows, start, text
 from workers.incoming.move_parser import TALK, Guess, parse_move_line
@@ -47,12 +47,12 @@ NO = ("nee bedankt", "no thanks", "Nein danke.", "non merci", "count me out")
 
 @pytest.mark.parametrize(("line", "move"), MEANT.items())
 def test_courtesy_and_numbers_are_no_obstacle(line: str, move: str) -> None:
-    assert str(parse_move_line(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
+    assert str(parse_move_line(line, MENU, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
 
 
 @pytest.mark.parametrize(("line", "move"), GUESSED.items())
 def test_a_slip_of_the_pen_is_guessed(line: str, move: str) -> None:
-    found = parse_move_line(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
+    found = parse_move_line(line, MENU, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))
     assert isinstance(found, Guess)
     assert str(found.move) == move
 
@@ -77,7 +77,7 @@ def test_a_move_that_somebody_else_thinks_of_is_neither_played_nor_asked_about(l
 
 
 def test_a_player_whose_name_announces_a_move_elsewhere_is_a_player() -> None:
-    told = words.of(catalogue.find("kaiser"), ("Mia", "Berta"))
+    told = words.make_vocabulary(catalogue.find("kaiser"), ("Mia", "Berta"))
     assert str(parse_move_line("la mia mossa: A14 A8", MENU, spoken())) == "move A14 A8"
     assert parse_move_line("Mia: A14 A8", MENU, told) == TALK
 
@@ -88,7 +88,7 @@ def test_what_is_near_to_nothing_or_to_several_moves_is_not_guessed(line: str) -
 
 
 def spoken() -> words.Vocabulary:
-    return words.of(catalogue.find("kaiser"), ("Anna", "Berta"))
+    return words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
 
 
 @pytest.mark.parametrize("line", YES)
@@ -154,9 +154,9 @@ def test_a_mail_without_a_move_can_be_told_to_the_table_by_one_word(app: App) ->
 
 def test_a_refusal_uses_the_words_of_its_reader() -> None:
     pen = MoveWriter(catalogue.find("carcassonne"), ("Anna", "Berta"), "fr")
-    why = Said("After “{said}”, “{bit}” does not fit; write one of these: {following}.", {})
+    why = Sentence("After “{said}”, “{bit}” does not fit; write one of these: {following}.", {})
     words_of_the_menu = {"said": "figure meeple", "bit": "Strasse", "following": "road, city-N"}
-    found = translate_refusal(Said(why.sentence, dict(words_of_the_menu)), pen)
+    found = translate_refusal(Sentence(why.sentence, dict(words_of_the_menu)), pen)
     assert found.words["bit"] == "Strasse"
     assert found.words["said"] == "figurine meeple"
     assert "road" not in str(found.words["following"])

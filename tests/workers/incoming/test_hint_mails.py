@@ -40,7 +40,7 @@ def table(app: App, agreed: bool = True) -> list[Place]:
 @pytest.mark.parametrize("line", WORDS)
 def test_one_word_asks_for_a_hint(app, line):
     look = snapshots.look(app, table(app)[0].table)
-    assert parse_move_line(line, (), words.of(look.game, look.names)) == Move("hint")
+    assert parse_move_line(line, (), words.make_vocabulary(look.game, look.names)) == Move("hint")
 
 
 def test_the_answer_names_a_move_that_can_be_sent_back(app):
@@ -95,6 +95,6 @@ def test_letters_name_the_word_where_there_are_hints(app):
 
 def test_a_word_about_hints_is_talk(app):
     look = snapshots.look(app, table(app)[0].table)
-    spoken = words.of(look.game, look.names)
+    spoken = words.make_vocabulary(look.game, look.names)
     for line in ("thanks for the hint about the restaurant", "Good move!", "Bon coup !"):
         assert parse_move_line(line, (), spoken) == "talk"

@@ -20,8 +20,8 @@ from service.store.schema import seats
 from service.tables import snapshots, standing_orders
 from service.tables.access import Place
 from service.text import words
-from service.text.languages import LANGUAGES, Said, say
-from service.text.translator import Translator
+from service.text.languages import LANGUAGES
+from service.text.sentences import Sentence, Translator, translate
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
@@ -80,7 +80,7 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
 
 @pytest.fixture
 def spoken() -> words.Vocabulary:
-    return words.of(catalogue.find("kaiser"), ("Anna", "Berta"))
+    return words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
 
 
 def otherwise(app: App, place: Place) -> TableLetterSettings:
@@ -115,7 +115,7 @@ def test_talk_asks_for_nothing(spoken, line):
 
 
 def test_where_stop_is_a_move_it_stops_no_letters():
-    spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
+    spoken = words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
     for offered in ((), make_menu("stop")):
         assert parse_command("stop", offered, spoken) is None
         assert parse_command("stop letters", offered, spoken) == Move("letters", ("none",))
@@ -124,7 +124,7 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_what_help_tells_is_understood(language, game):
-    spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
+    spoken = words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))
     *lines, hint = list_help(Translator(language))
     assert parse_move_line(hint.command, (), spoken) == Move("hint")
     verb = next(iter(spoken.game.verbs))
@@ -141,7 +141,7 @@ def test_what_help_tells_is_understood(language, game):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_who_is_told_how_to_write_it_may_write_just_that(language):
-    spoken = words.of(catalogue.find("carcassonne"), ("Anna", "Berta"))
+    spoken = words.make_vocabulary(catalogue.find("carcassonne"), ("Anna", "Berta"))
     shown = {
         "Write a vacation with its first and last day, such as: vacation 2027-07-01 2027-07-14": "vacation",
         "Write the move after the word order, such as: order pass": "order",
@@ -149,7 +149,7 @@ def test_who_is_told_how_to_write_it_may_write_just_that(language):
         "No more letters come from this table; your clock runs on. To have them again, write: letters turn": "letters",
     }
     for sentence, verb in shown.items():
-        written = say(language, Said(sentence)).rpartition(":")[2].strip()
+        written = translate(language, Sentence(sentence)).rpartition(":")[2].strip()
         found = parse_command(written, (), spoken)
         assert isinstance(found, Move), written
         assert found.verb == verb

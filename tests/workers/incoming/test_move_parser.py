@@ -90,19 +90,19 @@ ON_STONES = {
 
 @pytest.mark.parametrize(("line", "meant"), SAID.items(), ids=str)
 def test_people_write_as_they_speak(line, meant):
-    meaning = parse_move_line(line, ROAD, words.of(catalogue.find("kurier"), ("Piet Jan", "Berta")))
+    meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Piet Jan", "Berta")))
     assert str(meaning) == (meant or TALK)
 
 
 @pytest.mark.parametrize(("line", "meant"), ON_STONES.items(), ids=str)
 def test_the_only_verb_may_be_left_out_where_numbers_tell(line, meant):
-    meaning = parse_move_line(line, STONES, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, STONES, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))
     assert str(meaning) == (meant or TALK)
 
 
 @pytest.mark.parametrize(("line", "why"), MISFITS.items(), ids=str)
 def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
-    meaning = parse_move_line(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta")))
     if isinstance(meaning, Guess):
         meaning = meaning.why
     assert isinstance(meaning, Refused)
@@ -111,14 +111,14 @@ def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
 
 @pytest.mark.parametrize("line", ["flip?", "rob purse1 ?", "Should I deploy lady Baikal-Bar?", "drehe um？"])
 def test_a_question_is_not_played(line):
-    meaning = parse_move_line(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta")))
     assert not isinstance(meaning, Move)
     assert not isinstance(meaning, Guess) or "question" in str(meaning.why)
-    assert parse_move_line("undo?", ROAD, words.of(catalogue.find("kurier"), ())) == Move("undo")
+    assert parse_move_line("undo?", ROAD, words.make_vocabulary(catalogue.find("kurier"), ())) == Move("undo")
 
 
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
-    spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
+    spoken = words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
     assert parse_move_line("pauze", (*ROAD, *make_menu("pause")), spoken) == Move("pause")
 
 
@@ -127,5 +127,5 @@ COMPOSED = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "f
 
 @pytest.mark.parametrize("line", COMPOSED)
 def test_every_word_of_a_composed_one_is_understood_in_the_language_of_its_writer(line):
-    meaning = parse_move_line(line, CLOISTER, words.of(catalogue.find("carcassonne"), ()))
+    meaning = parse_move_line(line, CLOISTER, words.make_vocabulary(catalogue.find("carcassonne"), ()))
     assert str(meaning) == "figure meeple cloister-lying"

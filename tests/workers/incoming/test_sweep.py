@@ -10,7 +10,7 @@ from service.settings import DAY
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import letters, mails, seats
-from service.text.languages import Said
+from service.text.sentences import Sentence
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
@@ -76,7 +76,7 @@ def test_the_words_of_a_letter_are_forgotten_as_soon_as_it_has_left(app: App, sm
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     place = apps.open_table(app)[0]
     with app.store.writing() as connection:
-        queries.owe_letter(connection, place.table, 0, OwedLetter(0, "refused/1", app.now()), Said("No."))
+        queries.owe_letter(connection, place.table, 0, OwedLetter(0, "refused/1", app.now()), Sentence("No."))
     post.run()
     with app.store.reading() as connection:
         assert set(connection.execute(select(letters.c.said, letters.c.outcome))) == {("", "sent")}

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from service.text.drawing import players
+from service.text.drawing import list_players
 from workers.outgoing import pictures
 from workers.outgoing.pictures import Chart
 
@@ -21,7 +21,7 @@ def make_chart(*numbers: float) -> Chart:
 
 def heights(chart: Chart) -> list[float]:
     """Return how far down the names are, from the first player's to the last's."""
-    drawn = ElementTree.fromstring(chart.svg(players(NAMES[: len(chart.points[0][1])])))
+    drawn = ElementTree.fromstring(chart.svg(list_players(NAMES[: len(chart.points[0][1])])))
     places = [
         group.get("transform", "").removeprefix("translate(").removesuffix(")").split()
         for group in drawn.findall(f"{SVG}g[@transform]")
@@ -65,6 +65,6 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
     random = Random(1)
     moments = tuple((step, tuple(random.uniform(0, 100) for _ in NAMES)) for step in range(600))
-    made = pictures.render(Chart(moments, 0, 100).svg(players(NAMES)))
+    made = pictures.render(Chart(moments, 0, 100).svg(list_players(NAMES)))
     assert made.startswith(pictures.PNG_SIGNATURE)
     assert len(made) <= pictures.MAX_PICTURE_BYTES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.text.template_files import TEMPLATES
+from service.text.templates import TEMPLATES
 from tests.templates import find_faults, find_long_lines
 from workers.outgoing.letter import Letter
 from workers.outgoing.personal_letters import PersonalLetter

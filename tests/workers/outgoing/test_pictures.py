@@ -17,7 +17,8 @@ from playwright.sync_api import Browser
 
 from engine import bots, catalogue, options
 from service.lru import LRU
-from service.text.drawing import Scene, board_svg, players, sprite
+from service.text.drawing import Scene, draw_board_svg, list_players
+from service.text.templates import draw_sprite
 from tests import apps
 from workers import process_pool
 from workers.outgoing import pictures
@@ -43,8 +44,8 @@ def draw_boards(game: str, *, boxes: bool = False) -> tuple[str, ...]:
     positions = bots.playout(rules, options.parse(rules.META.options, chosen), 3, game.encode())
     for _, _, state, _ in islice(positions, 3, 64, 20):
         seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))
-        scene = Scene(rules, rules.view(state, seat), players(apps.NAMES[:3]), seat, menu)
-        boards.append(board_svg(scene))
+        scene = Scene(rules, rules.view(state, seat), list_players(apps.NAMES[:3]), seat, menu)
+        boards.append(draw_board_svg(scene))
     return tuple(boards)
 
 
@@ -109,7 +110,7 @@ def test_a_sprite_is_painted_once_for_all_its_places(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pictures, "SPRITES", LRU[Any](10**6))
     monkeypatch.setattr(pictures, "draw", lambda svg, *size: painted.append(svg) or draw(svg, *size))
     for places in ([(20, 20)], [(50, 20), (60, 50)]):
-        pieces = "".join(sprite(x, y, (-5, -5, 5, 5), '<use href="#dot"/>', 100 / 760) for x, y in places)
+        pieces = "".join(draw_sprite(x, y, (-5, -5, 5, 5), '<use href="#dot"/>', 100 / 760) for x, y in places)
         dot = '<defs><g id="dot"><circle r="4" fill="#008800"/></g></defs>'
         made = pictures.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{dot}{pieces}</svg>')
         assert all(made.getpixel((round(7.6 * x), round(7.6 * y))) == (0, 136, 0) for x, y in places)
@@ -118,7 +119,7 @@ def test_a_sprite_is_painted_once_for_all_its_places(monkeypatch: pytest.MonkeyP
 
 def test_a_part_between_sprites_is_drawn_between_them() -> None:
     under, over = (
-        sprite(50, 30, (-9, -9, 9, 9), f'<rect x="-9" y="-{high}" width="18" height="{high}" fill="{ink}"/>')
+        draw_sprite(50, 30, (-9, -9, 9, 9), f'<rect x="-9" y="-{high}" width="18" height="{high}" fill="{ink}"/>')
         for ink, high in (("#ff0000", 9), ("#0000ff", 4))
     )
     between = '<rect x="45" y="20" width="10" height="20" fill="#008800"/>'

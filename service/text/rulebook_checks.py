@@ -24,38 +24,38 @@ LONG = 40  # characters that no two languages have in common by chance
 TRANSLATIONS = tuple(language for language in LANGUAGES if language != SOURCE)
 
 
-def wrong(name: str) -> Iterator[str]:
+def find_problems(name: str) -> Iterator[str]:
     """What has to be mended in the book of a game, one sentence each; nothing, if all is well."""
-    if not rulebook.file_of(name, SOURCE).exists():
-        yield f"{name} has no book: write {rulebook.file_of(name, SOURCE)}."
+    if not rulebook.get_path(name, SOURCE).exists():
+        yield f"{name} has no book: write {rulebook.get_path(name, SOURCE)}."
         return
-    english = written(name, SOURCE)
+    english = load_manuscript(name, SOURCE)
     yield from (f"{name}, {SOURCE}: {problem}" for problem in _unsound(name, english))
     for language in TRANSLATIONS:
         yield from (f"{name}, {language}: {problem}" for problem in _against(name, english, language))
 
 
-def written(name: str, language: str) -> Manuscript:
+def load_manuscript(name: str, language: str) -> Manuscript:
     """A book as its file has it."""
-    return rulebook.manuscript(rulebook.file_of(name, language).read_text("utf-8"))
+    return rulebook.parse_manuscript(rulebook.get_path(name, language).read_text("utf-8"))
 
 
-def digests(book: Manuscript) -> dict[str, str]:
+def compute_digests(book: Manuscript) -> dict[str, str]:
     """A digest of each section and ruling; how lines are broken does not matter."""
     texts = {section.key: f"{section.title} {section.text}" for section in book.sections}
     texts |= {f"^{code}": said for code, said in book.rulings.items()}
     return {key: hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:8] for key, text in texts.items()}
 
 
-def noted(name: str) -> dict[str, dict[str, str]]:
+def load_checked_digests(name: str) -> dict[str, dict[str, str]]:
     """By language, the digests of the English sections that its translation was last read against."""
     path = _notes(name)
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def note(name: str, language: str) -> None:
+def record_check(name: str, language: str) -> None:
     """From now on the translation counts as read against the English as it is now."""
-    kept = noted(name) | {language: digests(written(name, SOURCE))}
+    kept = load_checked_digests(name) | {language: compute_digests(load_manuscript(name, SOURCE))}
     _notes(name).write_text("\n".join(_table(*found) for found in sorted(kept.items())), "utf-8")
 
 
@@ -81,15 +81,19 @@ def _unsound(name: str, book: Manuscript) -> Iterator[str]:
 
 
 def _absent(name: str, section: Section) -> Iterator[str]:
-    return (one for one in section.examples if not (examples.folder(name) / f"{one}.toml").exists())
+    return (one for one in section.examples if not (examples.get_folder(name) / f"{one}.toml").exists())
 
 
 def _against(name: str, english: Manuscript, language: str) -> Iterator[str]:
     """What is wrong with a translation beside the English."""
-    if not rulebook.file_of(name, language).exists():
+    if not rulebook.get_path(name, language).exists():
         yield "there is no translation."
         return
-    book, now, then = written(name, language), digests(english), noted(name).get(language, {})
+    book, now, then = (
+        load_manuscript(name, language),
+        compute_digests(english),
+        load_checked_digests(name).get(language, {}),
+    )
     yield from _unsound(name, book)
     if [one.key for one in book.sections] != [one.key for one in english.sections]:
         missing = {one.key for one in english.sections} ^ {one.key for one in book.sections}
@@ -114,7 +118,7 @@ def _differences(ours: Section, theirs: Section) -> Iterator[str]:
 def _unspoken(name: str, language: str, ours: Section, theirs: Section) -> Iterator[str]:
     """A move that is written otherwise than letters in that language write it."""
     options = {option.name for option in describe(catalogue.find(name).META.options)}
-    spoken = words.spoken(catalogue.find(name), (), language)
+    spoken = words.make_vocabulary(catalogue.find(name), (), language)
     moves, written = CODE.findall(ours.text), CODE.findall(theirs.text)
     if len(moves) != len(written):
         yield f"{ours.key} has {len(written)} words in backticks; in English {len(moves)}."

@@ -1,0 +1,138 @@
+"""Prose for one reader: events, boards and moves in sentences, and the entries of a log described by them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from engine import record
+from engine.game import Game
+from engine.log import Entry
+from engine.table_events import TABLE_EVENTS, Started
+from service.text import templates
+from service.text.sentences import mark_place, name_place, remove_place_marks
+
+SPACE = re.compile(r"[ \n]+")  # but not the no-break space, which French has before a colon
+PLACE_FIELDS = ("cell", "start", "end", "inn")  # the fields of games' events that name a place of the board
+RECENT_ENTRIES = 20
+
+
+class Narrator:
+    """Turns events into sentences for one reader, with the places on the board marked up for a page.
+
+    With the reader's view of the board, places are described by their surroundings.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        names: Sequence[str],
+        language: str = "en",
+        me: int | None = None,
+        *,
+        marked: bool = False,
+        view: Any = None,
+    ) -> None:
+        board = sys.modules.get(f"{game.__name__}.board")
+        spot = mark_place if marked else name_place
+        seen = {"board": board, "view": view, "spot": spot}
+        context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}
+        common, own = templates.get_environment(language), templates.get_environment(language, game.META.name)
+        self.colon = str(own.globals["colon"])
+        self._table: Any = common.get_template("table/told.txt").make_module(context)
+        self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
+
+    def describe(self, event: Any) -> str:
+        """Describe an event in one sentence; empty if there is nothing to say."""
+        macros = self._table if type(event) in TABLE_EVENTS else self._game
+        return join_lines(getattr(macros, type(event).__name__)(event))
+
+    def describe_board(self, view: Any) -> str:
+        """Describe the position in a few sentences, for readers who cannot see the picture."""
+        return remove_place_marks(join_lines(self._game.alt(view)))
+
+    def label_verb(self, verb: str) -> str:
+        """Return the label of the button for a verb."""
+        command = getattr(self._table, f"command_{verb}", None)
+        return remove_place_marks(join_lines(command() if command else self._game.verb_label(verb)))
+
+    def label_token(self, verb: str, token: str) -> str:
+        """Return the words for a token that follows this verb."""
+        return remove_place_marks(join_lines(self._game.token_label(verb, token)))
+
+    def label_source(self, source: str) -> str:
+        """Return a word or two for a source of points."""
+        return remove_place_marks(join_lines(self._game.source_word(source)))
+
+    def label_score(self) -> str:
+        """Return the unit of the score, for instance coins; empty if the game has no word for it."""
+        return join_lines(self._game.score_word()) if hasattr(self._game, "score_word") else ""
+
+
+def join_lines(text: str) -> str:
+    """Join the lines of a rendered template to one line, with single spaces."""
+    return SPACE.sub(" ", text).strip()
+
+
+class Chapter(Struct, frozen=True):
+    """One entry of the log in prose; `start` marks the entry that began the game."""
+
+    seq: int
+    at: int
+    sentences: tuple[str, ...]
+    start: bool = False
+    places: tuple[str, ...] = ()
+
+
+def describe_entries(
+    game: Game, entries: Iterable[Entry[Any]], narrator: Narrator, seat: int | None
+) -> Iterator[Chapter]:
+    """Describe each entry with what this seat, or a spectator (None), may know; skip entries without a sentence."""
+    for entry in entries:
+        events = [event for event in (record.hear(game, one, seat) for one in entry.events) if event is not None]
+        sentences = tuple(sentence for event in events if (sentence := narrator.describe(event)))
+        if sentences:
+            places = tuple(dict.fromkeys(place for event in events for place in _iter_places(event)))
+            yield Chapter(entry.seq, entry.at, sentences, _is_start(entry), places)
+
+
+def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """Return the entries after this seat's last move; if it has made none, the most recent ones since the start."""
+    for place in range(len(entries) - 1, -1, -1):
+        if seat is not None and record.find_player(entries[place]) == seat:
+            return entries[place + 1 :]
+    first = next((place for place, entry in enumerate(entries) if _is_start(entry)), 0)
+    return entries[first:][-RECENT_ENTRIES:]
+
+
+def find_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """Return the moves of this seat's last turn; none if it has not moved."""
+    turn = list[Entry[Any]]()
+    for entry in reversed(entries):
+        mover = record.find_mover(entry)
+        if mover is None:
+            continue
+        if mover == seat:
+            turn.append(entry)
+        elif turn:
+            break
+    return turn[::-1]
+
+
+def _iter_places(event: Any) -> Iterator[str]:
+    """Yield the places of the board that an event names, so that a page can show where it happened."""
+    for name in PLACE_FIELDS:
+        place = getattr(event, name, None)
+        if isinstance(place, str) and place:
+            yield place.partition("/")[0]
+    if hasattr(event, "figure"):
+        yield from _iter_places(event.figure)
+
+
+def _is_start(entry: Entry[Any]) -> bool:
+    """Return whether the game began with this entry."""
+    return any(isinstance(event, Started) for event in entry.events)

@@ -1,0 +1,221 @@
+"""Jinja's environment for all templates: where they are, in which language they speak, and what they can call."""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import UTC, datetime
+from gettext import NullTranslations
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2.bccache import Bucket
+from jinja2.loaders import split_template_path
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from engine import catalogue
+from service.text import languages, sentences
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+GAMES = "games/"
+
+SPRITE = '<svg class="sprite"%s x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'
+PIXEL = 1000 / 760  # units of a drawing, which is 1000 units wide, per pixel of a letter's picture
+
+
+def get_template_path(name: str) -> Path:
+    """Return the file of a template; an installed game keeps `games/<name>/board.svg` in its own `templates`."""
+    game, _, rest = name.removeprefix(GAMES).partition("/")
+    if name.startswith(GAMES) and game in catalogue.get_package_folders():
+        return catalogue.get_package_folders()[game] / "templates" / rest
+    return TEMPLATES / name
+
+
+class TemplateLoader(jinja2.BaseLoader):
+    """Loads templates; a plain text can also be loaded with `.html` after its name, and then escapes its values.
+
+    A page or a picture that calls the macros of a plain text loads it in this way: Jinja decides by the name of the
+    file that defines a macro whether its values are escaped.
+    """
+
+    def get_source(self, _: jinja2.Environment, template: str) -> tuple[str, str, None]:
+        name = "/".join(split_template_path(template))  # refuses to climb out of the folder
+        path = get_template_path(name.removesuffix(".html") if ".txt." in name else name)
+        if not path.is_file():
+            raise jinja2.TemplateNotFound(template)
+        return path.read_text("utf-8"), str(path), None  # None: never loaded again, as the code is not either
+
+    def list_templates(self) -> list[str]:
+        packages = {f"{GAMES}{name}/": home / "templates" for name, home in catalogue.get_package_folders().items()}
+        homes = {"": TEMPLATES, **packages}
+        files = ((prefix, home, path) for prefix, home in homes.items() for path in home.rglob("*") if path.is_file())
+        return sorted(prefix + path.relative_to(home).as_posix() for prefix, home, path in files)
+
+
+class BytecodeCache(jinja2.BytecodeCache):
+    """Shares compiled templates between the languages, whose templates differ in their translations only."""
+
+    def __init__(self) -> None:
+        self._bytecode: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._bytecode:
+            bucket.bytecode_from_string(self._bytecode[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._bytecode[bucket.key] = bucket.bytecode_to_string()
+
+
+BYTECODE, COMPILE_LOCK = BytecodeCache(), threading.Lock()
+
+
+class Environment(jinja2.Environment):
+    """Compiles one template at a time: Python 3.11 sometimes fails when threads build syntax trees at once."""
+
+    def compile(self, *arguments: Any, **options: Any) -> Any:
+        with COMPILE_LOCK:
+            return super().compile(*arguments, **options)
+
+
+@functools.cache
+def get_environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
+    """Return the environment for one language; the domain of a game adds the translations of that game."""
+    environment = Environment(
+        loader=TemplateLoader(),
+        bytecode_cache=BYTECODE,
+        autoescape=jinja2.select_autoescape(("html", "svg")),
+        extensions=["jinja2.ext.i18n", "jinja2.ext.do", "jinja2.ext.loopcontrols"],
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    translations = languages.load_translations(language, domain)
+    environment.install_gettext_translations(translations, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    if language == sentences.FRENCH:
+        install_french(environment, translations)
+    environment.globals |= {
+        "colon": sentences.COLONS.get(language, ":"),
+        "canvas": Canvas,
+        "once": MacroCache(),
+        "sprite": draw_sprite,
+        "laid": draw_piece,
+        "spot": sentences.name_place,
+        "language": language,
+        "languages": languages.LANGUAGES,
+        "in_game": functools.partial(languages.translate_in_game, language),
+    }
+    environment.filters |= {
+        "when": functools.partial(languages.format_moment, language),
+        "weekday": functools.partial(languages.format_weekday, language),
+        "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
+        "day": functools.partial(languages.format_day, language),
+        "say": functools.partial(sentences.translate, language),
+        "brief": shorten_name,
+        "linked": sentences.link_places,
+        "unmarked": sentences.remove_place_marks,
+    }
+    return environment
+
+
+def install_french(environment: jinja2.Environment, translations: NullTranslations) -> None:
+    """Make the templates of this environment elide: “le tour d’Anna”, and not “de Anna”."""
+
+    @jinja2.pass_context
+    def gettext(context: Context, sentence: str, /, **words: Any) -> str:
+        return _fill_in_french(context, translations.gettext(sentence), words)
+
+    @jinja2.pass_context
+    def ngettext(context: Context, one: str, many: str, count: int, /, **words: Any) -> str:
+        return _fill_in_french(context, translations.ngettext(one, many, count), {"num": count, **words})
+
+    environment.globals |= {"gettext": gettext, "ngettext": ngettext}
+
+
+def _fill_in_french(context: Context, sentence: str, words: Mapping[str, Any]) -> str:
+    ready = sentences.elide(sentence, words)
+    return (Markup(ready) if context.eval_ctx.autoescape else ready) % words  # noqa: S704 - our own catalogues
+
+
+def shorten_name(name: str, most: int) -> str:
+    """Shorten a name to `most` characters; first the brackets at its end are left out, such as the level of a bot."""
+    front, _, _ = name.rpartition(" (")
+    short = front if front and len(name) > most else name
+    return short if len(short) <= most else short[: most - 1] + "…"
+
+
+class MacroCache:
+    """Calls a macro once and returns the same drawing afterwards: for pieces that look the same on every board."""
+
+    def __init__(self) -> None:
+        self._drawings: dict[Hashable, Any] = {}
+
+    def __call__(self, name: Hashable, macro: Any, *arguments: Any) -> Any:
+        """Return what the macro draws from these arguments; `name` identifies the macro and all its arguments."""
+        if name not in self._drawings:
+            self._drawings[name] = macro(*arguments)
+        return self._drawings[name]
+
+
+def draw_sprite(
+    x: float,
+    y: float,
+    reach: Sequence[float],
+    drawing: str,
+    pixel: float = PIXEL,
+    unit: float | None = None,
+    token: str = "",
+) -> Markup:
+    """Place a piece that appears on many boards at whole pixels of a letter's picture, so that it is painted once.
+
+    `reach` says how far the piece extends from its middle: to the left, up, right and down; the rest is cut off.
+    `pixel` is the size of a pixel in the units of the piece, `unit` its size in those of the board. With a `token`,
+    the piece can be touched in a lesson.
+    """
+    left, top = math.floor(reach[0] / pixel), math.floor(reach[1] / pixel)
+    wide, high = math.ceil(reach[2] / pixel) - left, math.ceil(reach[3] / pixel) - top
+    at = (round(x / pixel) + left, round(y / pixel) + top, wide, high)
+    frame = (round(pixels * (unit or pixel), 4) for pixels in at)
+    view_box = (round(pixels * pixel, 4) for pixels in (left, top, wide, high))
+    attribute = f' data-token="{token}"' if token else ""
+    return Markup(f"{SPRITE % (attribute, *frame, *view_box)}{drawing}</svg>")  # noqa: S704 - drawn by our templates
+
+
+def draw_piece(
+    letter: bool, x: float, y: float, reach: Sequence[float], drawing: str, piece: str = "", token: str = ""
+) -> Markup:
+    """Place a piece on a board: as a sprite in a letter, on a page as a group that the script moves by its name."""
+    if letter:
+        return draw_sprite(x, y, reach, drawing, token=token)
+    attributes = f' class="piece" data-piece="{piece}"' if piece else ""
+    return Markup(f'<g{attributes} transform="translate({x} {y})">{drawing}</g>')  # noqa: S704 - drawn by our templates
+
+
+class Canvas:
+    """A sheet of characters on which templates draw a text board."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.sheet = [[" "] * width for _ in range(height)]
+
+    def put(self, x: float, y: float, text: object) -> str:
+        """Write a text from this column and row on; text beyond the sheet is cut off."""
+        column, row = round(x), round(y)
+        if 0 <= row < len(self.sheet):
+            for place, letter in enumerate(str(text), column):
+                if 0 <= place < len(self.sheet[row]):
+                    self.sheet[row][place] = letter
+        return ""
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:
+        """Draw a straight line of one character."""
+        steps = max(abs(round(x2) - round(x1)), abs(round(y2) - round(y1)), 1)
+        for step in range(steps + 1):
+            self.put(x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps, letter)
+        return ""
+
+    def rows(self) -> list[str]:
+        """Return the sheet, row by row, without spaces at the ends."""
+        return ["".join(row).rstrip() for row in self.sheet]
