@@ -45,7 +45,7 @@ PLAYERS: dict[str, Player] = {
     "alpha-beta-3": alpha_beta(3),
     "greedy-turn": greedy_turn,
     "one-ply": one_ply,
-    "monte-carlo": monte_carlo(300),  # 301: our first bot at 0.4 seconds
+    "monte-carlo": monte_carlo(300),  # our first bot; as many tries as it made in 0.4 s, see docs/decisions/bots.md
 }
 
 LADDER: list[tuple[str, dict[str, str], tuple[float, float, float], str, float]] = [
