@@ -1,0 +1,176 @@
+"""The documentation names only paths, functions, settings and commands that exist, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from service import cli
+from service.settings import KNOWN
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("docs", "engine", "requirements", "service", "templates", "tests", "workers")
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING"))])
+LINKED_PAGES = [
+    *PAGES,
+    *(ROOT / name for name in ("engine/README.md", "engine/PACKAGE.md", "service/deploy/README.md")),
+]
+NAMES_OF_OTHERS = ("SignHeaders",)  # a setting of OpenDKIM
+
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./<>*-]*")
+NAME_IN_FILE = re.compile(r"^([\w/.]+\.py):(\w+)(?:\.(\w+))?$")
+FILE = re.compile(r"^[\w.<*-][\w./<>*-]*\.(?:py|html|txt|toml|md|js|mjs|json|svg|service|yaml)$")
+IDENTIFIER = re.compile(r"^(?:\w+\.)*([A-Za-z_]*(?:_|[a-z][A-Z])\w*)(?:\([\w, ]*\))?$|^(\w+)\([\w, ]*\)$")
+SETTING = re.compile(r"\bDEPESCHE_[A-Z_]*[A-Z]")
+TARGET = re.compile(r"(?:`|    )make ([a-z-]+)")
+COMMAND = re.compile(r"(?:`|    |/)depesche ([a-z][a-z-]*)")
+
+
+@functools.cache
+def list_files() -> tuple[str, ...]:
+    """List every file in the folders of the project, and every folder, relative to the root."""
+    below = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts)
+    return tuple(path.relative_to(ROOT).as_posix() for path in (*below, *ROOT.glob("*"), *ROOT.glob(".ci/*")))
+
+
+def exists(name: str) -> bool:
+    """Return whether a file or folder has this name, or this end of its name; `<...>` stands for any one name."""
+    pattern = re.sub(r"<[^>]*>", "*", name.rstrip("/."))
+    return any(fnmatch(path, pattern) or fnmatch(path, f"*/{pattern}") for path in list_files())
+
+
+@functools.cache
+def list_names(path: str) -> frozenset[str]:
+    """List what a module and its classes define; what a class defines is also listed as `Class.name`."""
+    tree, names = ast.parse((ROOT / path).read_text("utf-8")), set[str]()
+    for node in ast.walk(tree):
+        names.update(name_nodes(node))
+        if isinstance(node, ast.ClassDef):
+            names.update(f"{node.name}.{name}" for child in node.body for name in name_nodes(child))
+    return frozenset(names)
+
+
+def name_nodes(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name(name)):
+            yield name
+
+
+@functools.cache
+def list_all_names() -> frozenset[str]:
+    """List every name that a module defines, every column of the database, and every metric."""
+    modules = [path for path in list_files() if path.endswith(".py")]
+    texts = ((ROOT / path).read_text("utf-8") for path in modules)
+    named = (re.findall(r'(?:Column|metrics\.\w+)\(\s*"(\w+)"', text) for text in texts)
+    return frozenset[str]().union(*named, *map(list_names, modules))
+
+
+@functools.cache
+def list_commands() -> frozenset[str]:
+    actions = cli.parser()._actions
+    return frozenset(name for one in actions if isinstance(one, argparse._SubParsersAction) for name in one.choices)
+
+
+@functools.cache
+def list_targets() -> frozenset[str]:
+    return frozenset(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+@functools.cache
+def list_anchors(page: Path) -> frozenset[str]:
+    """List the anchors that a code host makes of the headings of a page."""
+    headings = HEADING.findall(page.read_text("utf-8"))
+    return frozenset(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+def find_dead_links(page: Path, text: str) -> Iterator[str]:
+    for target in LINK.findall(CODE.sub("code", text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        if not linked.exists():
+            yield f"the link to {target} leads nowhere"
+        elif anchor and anchor not in list_anchors(linked):
+            yield f"the link to {target} names no heading of that page"
+
+
+def find_missing_names(text: str) -> Iterator[str]:
+    """Yield what a page names that does not exist."""
+    yield from (f"there is no {name}" for name in PATH.findall(text) if not exists(name))
+    for code in CODE.findall(text):
+        if in_file := NAME_IN_FILE.match(code):
+            path, name, member = in_file.groups()
+            if not (ROOT / path).is_file():
+                yield f"there is no {path}"
+            elif (f"{name}.{member}" if member else name) not in list_names(path):
+                yield f"{path} does not define {code.partition(':')[2]}"
+        elif FILE.match(code):
+            if not exists(code):
+                yield f"there is no {code}"
+        elif (identifier := IDENTIFIER.match(code)) and not code.startswith("DEPESCHE_"):
+            name = identifier[1] or identifier[2]
+            if name not in list_all_names() and name not in NAMES_OF_OTHERS:
+                yield f"nothing is called {name}"
+    yield from (f"there is no setting {name}" for name in SETTING.findall(text) if not is_setting(name))
+    yield from (f"there is no `make {name}`" for name in TARGET.findall(text) if name not in list_targets())
+    yield from (f"there is no `depesche {name}`" for name in COMMAND.findall(text) if name not in list_commands())
+
+
+def is_setting(name: str) -> bool:
+    return name.removesuffix("_FILE") in KNOWN or name == "DEPESCHE_NO_SKIPS"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_everything_that_a_page_names_exists(page: Path) -> None:
+    faults = list(find_missing_names(page.read_text("utf-8")))
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("page", LINKED_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    faults = list(find_dead_links(page, page.read_text("utf-8")))
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("see `engine/manu.py`", "there is no engine/manu.py"),
+        ("    engine/gamez/   games", "there is no engine/gamez/"),
+        ("see `manu.py`", "there is no manu.py"),
+        ("see `engine/menu.py:parse_mvoe`", "engine/menu.py does not define parse_mvoe"),
+        ("see `service/store/batch.py:Batch.flash`", "service/store/batch.py does not define Batch.flash"),
+        ("call `parse_mvoe`", "nothing is called parse_mvoe"),
+        ("call `judging.jugde_it(locked)`", "nothing is called jugde_it"),
+        ("a `TableRoe`", "nothing is called TableRoe"),
+        ("set DEPESCHE_ADRESS", "there is no setting DEPESCHE_ADRESS"),
+        ("    make tset", "there is no `make tset`"),
+        ("run `depesche docter`", "there is no `depesche docter`"),
+    ],
+)
+def test_a_planted_name_is_reported(text: str, fault: str) -> None:
+    assert fault in list(find_missing_names(text))
+
+
+@pytest.mark.parametrize("target", ["nowhere.md", "#nothing", "architecture.md#nothing"])
+def test_a_planted_link_is_reported(target: str) -> None:
+    page = ROOT / "docs" / "architecture.md"
+    assert list(find_dead_links(page, f"[here]({target})"))
+    assert not list(
+        find_dead_links(page, "[here](#processes) [there](glossary.md#glossary) [site](https://example.org)")
+    )
