@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def create_app(app: App) -> Flask:
-    """The web application of a house: the one place where its pages are wired."""
+    """Return the Flask application with all its pages."""
     from service.web import wire
 
     return wire(app)

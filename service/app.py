@@ -1,4 +1,4 @@
-"""Everything a process of this service needs, put together once."""
+"""The app: everything that a process of the service needs, created once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from redis import Redis
 from engine import catalogue
 from service.links import Links
 from service.lru import Caches
-from service.metrics import Metrics
-from service.settings import EMBEDDED, Settings, keep_secret
+from service.monitoring import Metrics
+from service.settings import EMBEDDED, Settings, load_secret
 from service.store import Store, identity
 from service.store.notices import NoticeBoard
 from service.wakeups import Wakeups
 
-PATIENCE = 5.0  # seconds for an answer of Redis, which is longer than anybody waits for a verdict through it
+REDIS_TIMEOUT_S = 5.0  # longer than a page waits in Redis for a verdict
 Now = Callable[[], int]
 
 
@@ -27,10 +27,10 @@ def wall_clock() -> int:
 
 
 class App:
-    """The settings, and what is made from them: database, bells, links, caches."""
+    """The settings, and what is created from them: database, wake-ups, links, caches."""
 
     def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
-        self.secret = keep_secret(settings)
+        self.secret = load_secret(settings)
         if not settings.database:
             settings.folder.mkdir(parents=True, exist_ok=True)
         catalogue.allow(settings.packages)
@@ -47,7 +47,7 @@ class App:
         self.caches = Caches()
 
     def open(self) -> None:
-        """Bring the database to today's shape; one whose links another secret made is refused."""
+        """Migrate the database; raise Refused if its links were made with another secret."""
         self.store.migrate()
         identity.claim_database(self.store, self.links)
 
@@ -56,25 +56,25 @@ class App:
         self.redis.close()
 
     def __reduce__(self) -> Any:
-        """Submitted to another process a house becomes that process's own, with these settings and at this time."""
-        return _at_that_time, (self.settings, self.now())
+        """Pickle the settings and the time: another process creates its own app from them."""
+        return _make_at, (self.settings, self.now())
 
 
-def _at_that_time(settings: Settings, now: int) -> App:
-    app = _own(settings)
+def _make_at(settings: Settings, now: int) -> App:
+    app = _make_app(settings)
     app.now = lambda: now
     return app
 
 
 @functools.cache
-def _own(settings: Settings) -> App:
+def _make_app(settings: Settings) -> App:
     return App(settings)
 
 
 def connect_redis(url: str) -> Any:
-    """The Redis at that address, or one inside this process."""
+    """Connect to Redis, or create one inside this process."""
     if url != EMBEDDED:
-        return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
+        return Redis.from_url(url, socket_connect_timeout=REDIS_TIMEOUT_S, socket_timeout=REDIS_TIMEOUT_S)
     import fakeredis  # only the embedded service needs it
 
     return fakeredis.FakeRedis()

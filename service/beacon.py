@@ -1,6 +1,6 @@
-"""The public beacon: fetching a round over HTTP, and telling whether it is signed by the beacon's key.
+"""The public beacon: fetching a round over HTTP, and checking the beacon's signature.
 
-The scheme is drand's `bls-unchained-g1-rfc9380`: what is signed is the SHA-256 of the round's number.
+The scheme is drand's `bls-unchained-g1-rfc9380`: the beacon signs the SHA-256 of the round's number.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 
 DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
-PATIENCE = 3.0  # seconds for an answer; another look comes soon
-LARGEST = 10_000  # bytes; an answer has a few hundred
-LATE = 600  # seconds after its time from which a round counts as missing, and players may go on without
+TIMEOUT_S = 3.0  # for an answer; the next try comes soon
+MAX_ANSWER_BYTES = 10_000  # an answer has a few hundred
+LATE_AFTER_S = 600  # after this a round counts as missing, and players may go on without it
 log = structlog.get_logger()
 
 
 class Round(Struct):
-    """What a beacon answers, as far as it matters here."""
+    """The answer of a beacon: a round and its signature."""
 
     round: int
     signature: str
 
 
 class Source(Struct, frozen=True):
-    """A beacon, and the addresses where its rounds can be had, asked in this order."""
+    """A beacon, and the addresses to fetch its rounds from, in this order."""
 
     addresses: tuple[str, ...]
     beacon: Beacon
 
 
-def source(text: str) -> Source:
-    """The beacon as the host names it: addresses, public key, genesis and period, with blanks between."""
+def parse_source(text: str) -> Source:
+    """Parse the setting of a beacon: addresses, public key, genesis and period, separated by spaces."""
     words = text.split()
     addresses = tuple(word for word in words if word.startswith(("https://", "http://")))
     rest = words[len(addresses) :]
@@ -58,40 +58,40 @@ def source(text: str) -> Source:
     return Source(addresses, found)
 
 
-def fetched(source: Source, number: int) -> str | None:
-    """The signature of that round, checked; None where no address has it now."""
+def fetch_round(source: Source, number: int) -> str | None:
+    """Return the valid signature of a round; None if no address has it now."""
     for address in source.addresses:
         url = f"{address.rstrip('/')}/public/{number}"
         try:
             request = Request(url, headers={"Accept": "application/json"})  # noqa: S310  # the host chose the address
-            with urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-                found = make_decoder(Round).decode(answer.read(LARGEST))
+            with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+                found = make_decoder(Round).decode(answer.read(MAX_ANSWER_BYTES))
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             log.info("beacon not reached", url=url, error=str(error))
             continue
-        if found.round == number and signed(source.beacon.key, number, found.signature):
+        if found.round == number and is_signed(source.beacon.key, number, found.signature):
             return found.signature
         log.warning("beacon answers with another round, or one that is not signed", url=url)
     return None
 
 
 @functools.lru_cache(4096)
-def signed(key: str, number: int, signature: str) -> bool:
-    """Whether this is the beacon's signature of that round."""
+def is_signed(key: str, number: int, signature: str) -> bool:
+    """Return whether this is the beacon's signature of the round."""
     from py_arkworks_bls12381 import GT, G1Point  # only tables with public luck need the curve
 
     message = hashlib.sha256(number.to_bytes(8, "big")).digest()
     try:
         point = G1Point.from_compressed_bytes(bytes.fromhex(signature))
-        public, base = _public(key)
+        public, base = _load_key(key)
     except ValueError:
         return False
     return bool(GT.pairing_check([point, -G1Point.hash_to_curve(message, DOMAIN)], [base, public]))
 
 
 @functools.lru_cache(16)
-def _public(key: str) -> tuple[Any, Any]:
-    """The public key as a point, and the generator."""
+def _load_key(key: str) -> tuple[Any, Any]:
+    """Return the public key as a point, and the generator."""
     from py_arkworks_bls12381 import G2Point
 
     return G2Point.from_compressed_bytes(bytes.fromhex(key)), G2Point()

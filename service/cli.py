@@ -111,10 +111,10 @@ def _allow_packages() -> None:
     named = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
     if any(named.values()):
         from engine import catalogue
-        from service import setting_files, settings
+        from service import settings
 
-        words = setting_files.laid_out(named, settings.KNOWN)
-        catalogue.allow(settings.package_names(words.get("DEPESCHE_GAMES", "")))
+        words = settings.read_setting_files(named, settings.VARIABLES)
+        catalogue.allow(settings.parse_package_names(words.get("DEPESCHE_GAMES", "")))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Capability links: who holds one may act for its seat. They are derived from a secret, and can be replaced."""
+"""Capability links: knowing one is enough to act for its seat. They are derived from a secret, and can be replaced."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ import hmac
 
 
 class Links:
-    """Makes the tokens of this house; only their hashes are stored."""
+    """Makes the tokens of this server; only their hashes are stored."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()
 
     def seat(self, table: str, seat: int, number: int) -> str:
-        """The token for a seat; a higher number replaces it by a new one."""
+        """Return the token for a seat; a higher number gives a new one."""
         return self._token(f"seat/{table}/{seat}/{number}")
 
     def watch(self, table: str) -> str:
-        """The spectators' token."""
+        """Return the token of the spectators."""
         return self._token(f"watch/{table}")
 
     def live(self, table: str, kind: str) -> str:
-        """The token with which a page of this table is told that something changed, and never what."""
+        """Return the token with which an open page learns that the table has changed, but not how."""
         return f"{table}.{kind}.{self._token(f'live/{table}/{kind}')}"
 
     def answer(self, table: str, seat: int, number: int) -> str:
-        """The local part of the address that answers for a seat go to: who they are for, and a proof of it."""
+        """Return the local part of the address for answers by mail: the seat, and a proof of it."""
         return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"
 
     def offer(self, table: str, seat: int, number: int) -> str:
-        """The token with which another person may take an offered seat; dead once it is taken."""
+        """Return the token to take an offered seat; it works until the seat is taken."""
         return f"{table}.{seat}.{self._token(f'offer/{table}/{seat}/{number}')}"
 
     def join(self, table: str) -> str:
-        """The token with which a guest may take a free seat of an open table."""
+        """Return the token to take a free seat of an open table."""
         return f"{table}.{self._token(f'join/{table}')}"
 
     def again(self, table: str) -> str:
-        """The idempotency key of the rematch after this table; secret, because it leads to the new seats."""
+        """Return the idempotency key of the rematch after this table; secret, because it leads to the new seats."""
         return self._token(f"again/{table}")
 
     def preferences(self, person: int) -> str:
-        """The token in the foot of every letter to a person: it opens the page of his letter settings."""
+        """Return the token at the foot of every letter to a person, which opens the page of letter settings."""
         return f"{person}.{self._token(f'wishes/{person}')}"
 
     def confirm(self, person: int, address: str) -> str:
-        """The token that proves that letters to this address are read."""
+        """Return the token that proves that letters reach this address."""
         return f"{person}.{self._token(f'confirm/{person}/{address}')}"
 
     def enter(self, person: int, sessions: int, at: int) -> str:
-        """The token with which a person signs in; it names the person and when it was made."""
+        """Return the token to sign in with; it contains the person and the time."""
         return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
 
     def host(self, number: int) -> str:
-        """The token of the host's page; a higher number replaces it."""
+        """Return the token of the host's page; a higher number gives a new one."""
         return self._token(f"host/{number}")
 
     def bounce(self, letter: int) -> str:
-        """The local part that a mail server sends a letter back to when it cannot deliver it."""
+        """Return the local part of the address that a mail server returns an undeliverable letter to."""
         return f"bounce+{letter}.{self._token(f'bounce/{letter}')[:16]}"
 
     @property
     def fingerprint(self) -> str:
-        """What tells this house's secret from another, and nothing of it."""
+        """A text that differs for each secret and reveals nothing of it."""
         return self._token("fingerprint")
 
     def _token(self, purpose: str) -> str:
@@ -71,17 +71,17 @@ class Links:
         return base64.b32encode(made).decode().lower()
 
 
-def subject(token: str, parts: int) -> tuple[str, ...]:
-    """What a token says before its proof, in so many parts; those that are missing are empty."""
-    said = token.split(".")[:-1]
-    return tuple([*said, *[""] * parts][:parts])
+def parse_subject(token: str, parts: int) -> tuple[str, ...]:
+    """Return the parts of a token before its proof; missing ones are empty."""
+    words = token.split(".")[:-1]
+    return tuple([*words, *[""] * parts][:parts])
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two secrets are the same, compared in constant time."""
+def is_same(one: str, other: str) -> bool:
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def hashed(token: str) -> str:
-    """What is stored of a token."""
+def hash_token(token: str) -> str:
+    """Return the hash of a token, which is stored in its place."""
     return hashlib.sha256(token.encode()).hexdigest()

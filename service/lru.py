@@ -1,4 +1,7 @@
-"""LRU caches that all threads of a process share; emptying one loses nothing but time."""
+"""LRU caches that all threads of a process share. Emptying one costs time and loses nothing.
+
+An OrderedDict, because cachetools with a lock takes half as long again for a hit (see DECISIONS.md, 225).
+"""
 
 from __future__ import annotations
 
@@ -13,32 +16,32 @@ T = TypeVar("T")
 
 
 class LRU(Generic[T]):
-    """A thread-safe LRU cache; its size is that of all its values together, and a value counts one or as it is said."""
+    """A thread-safe LRU cache of limited size; a value counts 1, or the size given to `put`."""
 
     def __init__(self, size: int) -> None:
-        self._room = size
+        self._free = size
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
         with self._lock:
-            found = self._values.get(key)
-            if found is None:
+            entry = self._values.get(key)
+            if entry is None:
                 return None
             self._values.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
         with self._lock:
-            self._room += self._values.pop(key)[1] if key in self._values else 0
+            self._free += self._values.pop(key)[1] if key in self._values else 0
             self._values[key] = (value, size)
-            self._room -= size
-            while self._room < 0:
-                self._room += self._values.popitem(last=False)[1][1]
+            self._free -= size
+            while self._free < 0:
+                self._free += self._values.popitem(last=False)[1][1]
 
 
 class Caches:
-    """The caches of a house: newest positions of tables, earlier ones, who acted when, drawn boards, stories told."""
+    """The caches of the server: newest and earlier positions of tables, turns, boards, stories and scores."""
 
     def __init__(self) -> None:
         self.newest = LRU[Table](2_000)

@@ -1,4 +1,7 @@
-"""What the host of a service can set, by environment variables that begin with DEPESCHE_, or by files they name."""
+"""The settings of a server: environment variables that begin with DEPESCHE_, or files that they name.
+
+A file is the better place for a password: `ps e`, `podman inspect` and crash reports show an environment.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,21 @@ from engine.catalogue import NAME
 from engine.options import SWITCH_WORDS
 from engine.refusal import Refused
 from service import beacon as beacons
-from service import numbers, setting_files
+from service.text import numbers
 
-DAY = 86_400
+DAY_S = 86_400
 EMBEDDED = "embedded"
-NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?")
-WIRE = re.compile(r"[!-~]*")  # what an address on the wire is made of
-SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
-SHORTEST_SECRET = 16
-LUCK = ("sealed", "public")
-WORDS = (("luck", LUCK), ("logs", ("plain", "json")), ("answer_to", ("play", "plus", "subject")))
+NUMBER_PATTERN = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?")
+URL_PATTERN = re.compile(r"[!-~]*")  # the characters of a URL
+SENDER_PATTERN = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
+MIN_SECRET_CHARS = 16
+LUCK_CHOICES = ("sealed", "public")
+CHOICES = (("luck", LUCK_CHOICES), ("logs", ("plain", "json")), ("answer_to", ("play", "plus", "subject")))
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 PREFIX = "DEPESCHE_"
-OTHERS = ("DEPESCHE_NO_SKIPS",)  # not ours, but that of our tests
+FILE_SUFFIX = "_FILE"  # DEPESCHE_SECRET_FILE names the file that has DEPESCHE_SECRET
+MAX_FILE_BYTES = 64 * 1024
+OTHER_VARIABLES = ("DEPESCHE_NO_SKIPS",)  # of the tests
 QUICKNET = (  # drand's public beacon, a round every three seconds
     "https://api.drand.sh/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 "
     "https://drand.cloudflare.com/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 "
@@ -53,7 +58,7 @@ SCHEMES = (
 
 
 class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached properties
-    """Everything that differs from one house to another; the defaults are those of the embedded service."""
+    """Everything that differs between servers; the defaults are those of the embedded service."""
 
     folder: Path = Path("depesche-data")
     database: str = ""
@@ -63,15 +68,15 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     address: str = "http://127.0.0.1:8765"
     host: str = "127.0.0.1"
     port: int = 8765
-    proxies: int = 0  # web servers in front, whose word is taken for who visits
+    proxies: int = 0  # web servers in front, whose X-Forwarded-For is trusted
     smtp: str = EMBEDDED
     sender: str = "depesche@localhost"
-    dkim: str = ""  # the selector of the key that the relay signs with, for the doctor
-    pace: int = 3 * DAY
+    dkim: str = ""  # the selector of the relay's key, for `depesche doctor`
+    pace: int = 3 * DAY_S
     reminder: float = 0.25
     vacation: int = 30
     patience: float = 2.0
-    thinking: float = 2.0  # seconds that a bot may take at most
+    thinking: float = 2.0  # seconds that a bot may take
     lease: int = 120
     opens_per_hour: int = 30
     moves_per_minute: int = 120
@@ -80,23 +85,23 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     gather: int = 60
     inbound: str = ""
     imap: str = ""  # an ordinary mailbox that answers are fetched from
-    answer_to: str = ""  # play, plus or subject: where an answer says which seat it is from
+    answer_to: str = ""  # play, plus or subject: the place of the seat's token in an answer
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
     logs: str = "plain"  # for people, or json for programs
-    metrics: str = ""  # the word with which monitoring elsewhere may read /metrics
-    luck: str = "sealed"  # how new tables draw, where their opener does not say: sealed or public
-    beacon: str = QUICKNET  # of public draws: where its rounds are, its key, its first round and its period
-    games: str = ""  # installed packages whose games may be played here; their code runs with our rights
+    metrics: str = ""  # the password of /metrics for other machines
+    luck: str = "sealed"  # of new tables whose organiser chooses none: sealed or public
+    beacon: str = QUICKNET  # of public draws: its addresses, key, first round and period
+    games: str = ""  # installed packages with games; their code has all rights of this program
 
     @property
     def beacon_source(self) -> beacons.Source:
-        return beacons.source(self.beacon)
+        return beacons.parse_source(self.beacon)
 
     @property
     def packages(self) -> tuple[str, ...]:
-        return package_names(self.games)
+        return parse_package_names(self.games)
 
     @property
     def database_url(self) -> str:
@@ -104,86 +109,122 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
     @cached_property
     def confirms(self) -> bool:
-        """Whether an organiser has to prove his address before letters go to others; not where no letters leave."""
+        """Whether letters to others wait until the organiser's address is proven; never without a mail server."""
         return self.confirm and self.smtp != EMBEDDED
 
     @cached_property
     def gathers(self) -> int:
-        """So many seconds a turn letter waits, so that two turns make one; one that never leaves does not."""
+        """Seconds that a turn letter waits, so that two turns share one letter; 0 without a mail server."""
         return 0 if self.smtp == EMBEDDED else self.gather
 
     @cached_property
     def answered_at(self) -> str:
-        """How an answer names its seat: in the address `play+…`, in the sender's own with a plus, or in the subject."""
+        """Where an answer has the seat's token: the address `play+…`, the sender's with a plus, or the subject."""
         return self.answer_to or ("plus" if self.imap else "play")
 
     @cached_property
     def mail_host(self) -> str:
-        """The right-hand side of the addresses and message ids of this house."""
+        """The domain of this server's addresses and Message-IDs."""
         return self.sender_address.rpartition("@")[2]
 
     @cached_property
     def sender_address(self) -> str:
-        """The address that letters come from, without the name before it."""
+        """The address that letters come from, without its name."""
         return parseaddr(self.sender)[1]
 
     @cached_property
     def sender_name(self) -> str:
-        """The name that letters come from: Depesche, unless the host chose another."""
+        """The name that letters come from, by default Depesche."""
         return parseaddr(self.sender)[0] or "Depesche"
 
 
-KNOWN = frozenset(f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__)
+VARIABLES = frozenset(f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__)
 
 
-def read(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings this environment asks for, by itself or by the files it names."""
-    words = setting_files.laid_out(environment, KNOWN)
+def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Load the settings from the environment and from the files that it names; raise Refused if they are wrong."""
+    words = read_setting_files(environment, VARIABLES)
     _refuse_unknown(words)
     chosen: dict[str, Any] = {}
-    for name, default in _defaults().items():
+    for name, default in _get_defaults().items():
         text = words.get(f"{PREFIX}{name.upper()}")
         if text and text.strip():
-            chosen[name] = _value(name, text, default)
+            chosen[name] = _parse_value(name, text, default)
     found = Settings(**chosen)
-    return checked(found if "address" in chosen else replace(found, address=_visited_at(found)))
+    return check_settings(found if "address" in chosen else replace(found, address=_default_address(found)))
+
+
+def read_setting_files(environment: Mapping[str, str], known: frozenset[str]) -> dict[str, str]:
+    """Return the environment with each known NAME_FILE replaced by NAME and the text of that file."""
+    files = {f"{name}{FILE_SUFFIX}": name for name in known}
+    texts = {name: text for name, text in environment.items() if name not in files}
+    for file, name in files.items():
+        if path := environment.get(file, "").strip():
+            if environment.get(name, "").strip():
+                raise Refused("{name} and {file} are both set; keep one of them.", name=name, file=file)
+            texts[name] = _read_file(file, path)
+    return texts
+
+
+def _read_file(name: str, path: str) -> str:
+    """Return the text of a file without white space around it; raise Refused if there is none."""
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(MAX_FILE_BYTES + 1).decode().strip()
+    except OSError as error:
+        raise Refused(
+            "{name} names {path}, which cannot be read ({why}); it has to be a file that this process may read.",
+            name=name,
+            path=path,
+            why=error.strerror or error,
+        ) from None
+    except ValueError:
+        raise Refused("{name} names {path}, which is no text.", name=name, path=path) from None
+    if not text or len(text) > MAX_FILE_BYTES:
+        raise Refused(
+            "{name} names {path}, which is {how}; it has to contain the setting and nothing else.",
+            name=name,
+            path=path,
+            how="too long" if text else "empty",
+        )
+    return text
 
 
 def _refuse_unknown(names: Iterable[str]) -> None:
-    """A mistyped name would be no setting at all, and the house another than its host meant."""
-    files = [f"{name}{setting_files.ENDING}" for name in KNOWN]
+    """Raise Refused for an unknown name: a mistyped setting would be ignored without notice."""
+    files = [f"{name}{FILE_SUFFIX}" for name in VARIABLES]
     for name in sorted(names):
-        if name.startswith(PREFIX) and name not in (*KNOWN, *OTHERS):
-            meant = difflib.get_close_matches(name, sorted([*KNOWN, *files]), 1, 0.6)
+        if name.startswith(PREFIX) and name not in (*VARIABLES, *OTHER_VARIABLES):
+            close = difflib.get_close_matches(name, sorted([*VARIABLES, *files]), 1, 0.6)
             raise Refused(
                 "There is no setting {name}. {hint}",
                 name=name,
-                hint=f"Did you mean {meant[0]}?" if meant else "README.md says which there are.",
+                hint=f"Did you mean {close[0]}?" if close else "README.md says which there are.",
             )
 
 
-def checked(settings: Settings) -> Settings:
-    """The same settings, refused in a sentence where no house could be run with them."""
-    _refuse_beyond("port", settings.port, 1, 65_535)
+def check_settings(settings: Settings) -> Settings:
+    """Return the settings; raise Refused if a server cannot run with them."""
+    _refuse_out_of_range("port", settings.port, 1, 65_535)
     if settings.secret:
-        _long_enough(settings.secret, "DEPESCHE_SECRET")
+        _check_secret(settings.secret, "DEPESCHE_SECRET")
     if settings.inbound:
-        listening_address("DEPESCHE_INBOUND", settings.inbound)
+        parse_listening_address("DEPESCHE_INBOUND", settings.inbound)
     for package in settings.packages:
         if not NAME.fullmatch(package):
             raise Refused("DEPESCHE_GAMES lists names of games such as liars_dice, not “{name}”.", name=package)
     for name, schemes, example in SCHEMES:
         _refuse_scheme(name, getattr(settings, name), schemes, example)
     for name in ("pace", "vacation", "lease", "gather", "thinking", "patience", "proxies"):
-        _refuse_beyond(name, getattr(settings, name), 0)
+        _refuse_out_of_range(name, getattr(settings, name), 0)
     for name in ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"):
-        _refuse_beyond(name, getattr(settings, name), 1)
-    _refuse_beyond("reminder", settings.reminder, 0, 1)
-    for name, words in WORDS:
-        _refuse_other_words(name, getattr(settings, name), words)
+        _refuse_out_of_range(name, getattr(settings, name), 1)
+    _refuse_out_of_range("reminder", settings.reminder, 0, 1)
+    for name, words in CHOICES:
+        _refuse_other_choices(name, getattr(settings, name), words)
     _refuse_mailbox(settings)
-    beacons.source(settings.beacon)
-    if not SENDER.fullmatch(settings.sender_address) or not settings.sender.isprintable():
+    beacons.parse_source(settings.beacon)
+    if not SENDER_PATTERN.fullmatch(settings.sender_address) or not settings.sender.isprintable():
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender
         )
@@ -191,21 +232,21 @@ def checked(settings: Settings) -> Settings:
 
 
 def refuse_address(text: str) -> None:
-    """Raise Refused where this cannot be the address of a house."""
-    _, schemes, example = next(known for known in SCHEMES if known[0] == "address")
+    """Raise Refused if this cannot be the address of a server."""
+    _, schemes, example = next(row for row in SCHEMES if row[0] == "address")
     _refuse_scheme("address", text or "nothing", schemes, example)
 
 
 def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str) -> None:
-    """An address that begins otherwise would be read as something it does not say, in the worst case unencrypted."""
+    """Raise Refused for a URL of another scheme, which might mean a connection without encryption."""
     if text in ("", EMBEDDED):
         return
     try:
         parts = urlsplit(text)
-        _ = parts.port  # a port that is no number raises here
+        _ = parts.port  # raises ValueError if the port is no number
         good = parts.scheme in schemes and bool(parts.hostname or parts.path) and text.isprintable()
         if name != "database":  # that of SQLite is a file, which may be called anything
-            good = good and bool(WIRE.fullmatch(text))
+            good = good and bool(URL_PATTERN.fullmatch(text))
         if name == "address":
             good = good and bool(parts.hostname) and not (parts.query or parts.fragment)
     except ValueError:
@@ -215,7 +256,7 @@ def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str)
 
 
 def _refuse_mailbox(settings: Settings) -> None:
-    """A mailbox needs its user and password, which travel only encrypted."""
+    """Raise Refused for a mailbox without user and password, or for one that sends them unencrypted."""
     if not settings.imap:
         return
     parts = urlsplit(settings.imap)
@@ -228,14 +269,14 @@ def _refuse_mailbox(settings: Settings) -> None:
         )
 
 
-def _refuse_other_words(name: str, text: str, words: tuple[str, ...]) -> None:
+def _refuse_other_choices(name: str, text: str, words: tuple[str, ...]) -> None:
     if text and text not in words:
         *others, last = words
         known = f"{', '.join(others)} or {last}"
         raise Refused("DEPESCHE_{name} has to be {known}, not “{text}”.", name=name.upper(), known=known, text=text)
 
 
-def _refuse_beyond(name: str, number: float, least: int, most: int = 10**9) -> None:
+def _refuse_out_of_range(name: str, number: float, least: int, most: int = 10**9) -> None:
     if not least <= number <= most:  # not a number is no number either
         raise Refused(
             "DEPESCHE_{name} has to be a number from {least} to {most}, not {number}.",
@@ -246,28 +287,28 @@ def _refuse_beyond(name: str, number: float, least: int, most: int = 10**9) -> N
         )
 
 
-def _visited_at(settings: Settings) -> str:
-    """The address of a service without one of its own: where it listens."""
+def _default_address(settings: Settings) -> str:
+    """Return the address that the service listens on, for settings without an address."""
     host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host  # noqa: S104 - only compared
     return f"http://{host}:{settings.port}"
 
 
-def _defaults() -> dict[str, object]:
+def _get_defaults() -> dict[str, object]:
     settings = Settings()
     return {name: getattr(settings, name) for name in settings.__struct_fields__}
 
 
-def _value(name: str, text: str, default: object) -> object:
+def _parse_value(name: str, text: str, default: object) -> object:
     if isinstance(default, bool):
-        return _switch(name, text)
+        return _parse_switch(name, text)
     if isinstance(default, int | float):
-        return _number(name, text.strip(), default)
+        return _parse_number(name, text.strip(), default)
     return Path(text) if isinstance(default, Path) else text
 
 
-def _number(name: str, text: str, default: float) -> float:
-    """A number written in plain digits; Python would also read other scripts' digits and underscores."""
-    if NUMBER.fullmatch(text) and not (isinstance(default, int) and "." in text):
+def _parse_number(name: str, text: str, default: float) -> float:
+    """Parse a number in ASCII digits; Python alone also accepts other digits and underscores."""
+    if NUMBER_PATTERN.fullmatch(text) and not (isinstance(default, int) and "." in text):
         return type(default)(text)
     raise Refused(
         "DEPESCHE_{name} has to be a number like {default}, not “{text}”.",
@@ -277,8 +318,8 @@ def _number(name: str, text: str, default: float) -> float:
     )
 
 
-def listening_address(name: str, text: str) -> tuple[str, int]:
-    """An address and a port to listen on."""
+def parse_listening_address(name: str, text: str) -> tuple[str, int]:
+    """Parse an address and a port to listen on."""
     host, _, port = text.rpartition(":")
     number = numbers.parse_int(port, 65_535)
     if not host or not number:
@@ -286,46 +327,46 @@ def listening_address(name: str, text: str) -> tuple[str, int]:
     return host, number
 
 
-def package_names(text: str) -> tuple[str, ...]:
-    """The names of games as the host lists them, with commas or blanks between."""
+def parse_package_names(text: str) -> tuple[str, ...]:
+    """Parse names of games, separated by commas or spaces."""
     return tuple(text.replace(",", " ").split())
 
 
-def _switch(name: str, text: str) -> bool:
-    found = SWITCH_WORDS.get(text.strip().casefold())
-    if found is None:
+def _parse_switch(name: str, text: str) -> bool:
+    value = SWITCH_WORDS.get(text.strip().casefold())
+    if value is None:
         raise Refused("DEPESCHE_{name} has to be on or off, not “{text}”.", name=name.upper(), text=text)
-    return found
+    return value
 
 
-def keep_secret(settings: Settings) -> str:
-    """The key that links are made with: as set, or made once and kept in the house's folder."""
+def load_secret(settings: Settings) -> str:
+    """Return the secret that links are made with: the setting, or a file in the folder, created if missing."""
     if settings.secret:
-        return _long_enough(settings.secret, "DEPESCHE_SECRET")
+        return _check_secret(settings.secret, "DEPESCHE_SECRET")
     path = settings.folder / "secret"
     if not path.exists():
         settings.folder.mkdir(parents=True, exist_ok=True)
-        put_secret(path, secrets.token_hex(32))
-    return _long_enough(path.read_bytes().decode("ascii", "ignore").strip(), str(path))
+        write_secret(path, secrets.token_hex(32))
+    return _check_secret(path.read_bytes().decode("ascii", "ignore").strip(), str(path))
 
 
-def _long_enough(secret: str, where: str) -> str:
-    """A secret that nobody guesses: with an empty one, anybody could work out the link of every seat."""
-    if len(secret) < SHORTEST_SECRET:
+def _check_secret(secret: str, where: str) -> str:
+    """Return the secret; raise Refused if it is so short that links could be guessed."""
+    if len(secret) < MIN_SECRET_CHARS:
         raise Refused(
-            "The secret in {where} has to have at least {least} characters, for every link is made with it; "
-            "put the one back that the house had, or, in a new house, remove it and start again.",
+            "The secret in {where} needs at least {least} characters, because every link is made with it; "
+            "put back the one that the server had, or, on a new server, remove it and start again.",
             where=where,
-            least=SHORTEST_SECRET,
+            least=MIN_SECRET_CHARS,
         )
     return secret
 
 
-def put_secret(path: Path, secret: str) -> None:
-    """Make the file whole or not at all, and only where there is none: a half-made key would open every seat."""
-    with NamedTemporaryFile("w", dir=path.parent, prefix=".secret-") as made:
-        made.write(secret)
-        made.flush()
-        os.fsync(made.fileno())
+def write_secret(path: Path, secret: str) -> None:
+    """Write the file as a whole, if there is none: an incomplete secret would make links that can be guessed."""
+    with NamedTemporaryFile("w", dir=path.parent, prefix=".secret-") as file:
+        file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())
         with suppress(FileExistsError):
-            os.link(made.name, path)
+            os.link(file.name, path)

@@ -1,7 +1,7 @@
-"""How long a seat may take, until when that is, and when it is reminded: arithmetic on plain numbers.
+"""Clocks, deadlines, reminders and calendars: arithmetic on plain numbers.
 
-A seat's time is two numbers: so many seconds were left at such a moment. They run down except on vacation. A deadline
-that would fall into a vacation, quiet hours or a spared weekend moves to their end.
+A seat's time is two numbers: the seconds that were left, and the moment when they were. They run down except on
+vacation. A deadline in a vacation, quiet hours or a free weekend moves to its end.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from msgspec import Meta, Struct
 
 from engine.canonical_json import convert, make_decoder
 from engine.refusal import Refused
-from service.settings import DAY
+from service.settings import DAY_S
 
-HOUR = 3_600
+HOUR_S = 3_600
 SATURDAY = 5
-Seconds = Annotated[int, Meta(ge=0, le=366 * DAY)]
+Seconds = Annotated[int, Meta(ge=0, le=366 * DAY_S)]
 Late = Literal["move", "seat", "resign", "skip"]
 
 
 class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
-    """What a table agrees on besides its rules: above all time, so long for a move, or a bank, or no limit at all.
+    """The agreements of a table besides its rules: time for each move, or a bank of time, or no limit, and more.
 
-    `late` says what a missed deadline does: a bot makes this move, takes the seat until its player comes back, or
-    takes it for good; or the move is skipped where the game allows that. With `hints` players may ask for a good
-    move although other people play.
+    `late` is the effect of a missed deadline: a bot makes this move, takes the seat until its player comes back, or
+    takes it for good; or the move is skipped if the game allows that. With `hints` players may ask for a good
+    move although they play against people.
     """
 
-    pace: Seconds = 3 * DAY
+    pace: Seconds = 3 * DAY_S
     bank: Seconds = 0
     increment: Seconds = 0
-    grace: Annotated[int, Meta(ge=0, le=7 * DAY)] = 0
+    grace: Annotated[int, Meta(ge=0, le=7 * DAY_S)] = 0
     late: Late = "move"
     offer_after: Annotated[int, Meta(ge=0, le=20)] = 0
     spare_weekends: bool = False
@@ -45,41 +45,41 @@ class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
 
     @cached_property
     def runs(self) -> bool:
-        """Whether there are deadlines at all."""
+        """Whether there are deadlines."""
         return bool(self.pace or self.bank)
 
     @property
     def courtesy(self) -> int:
-        """The least time of a seat whose clock runs again: a day, or less where a whole turn is shorter."""
-        return min(DAY, self.bank or self.pace)
+        """The minimum time of a seat whose clock is started again: a day, or a whole turn if that is shorter."""
+        return min(DAY_S, self.bank or self.pace)
 
 
-def checked(clock: Clock) -> Clock:
-    """The same clock, refused where its parts do not go together."""
+def check_clock(clock: Clock) -> Clock:
+    """Return the clock; raise Refused if its parts contradict each other."""
     if clock.pace and clock.bank:
         raise Refused("A clock gives a time for each move or a bank of time, not both.")
-    if clock.bank and not HOUR <= clock.increment <= clock.bank:
+    if clock.bank and not HOUR_S <= clock.increment <= clock.bank:
         raise Refused("A bank of time needs an increment: at least an hour, at most the bank itself.")
     if clock.pace and clock.pace < 60:
         raise Refused("A move needs at least a minute.")
     return clock
 
 
-def words(clock: Clock) -> dict[str, str]:
-    """The clock as it is written into the opening of a table."""
+def dump_clock(clock: Clock) -> dict[str, str]:
+    """Return the clock as the words in the log's opening of a table."""
     return {name: str(value).lower() for name, value in msgspec.to_builtins(clock).items()}
 
 
-def read(told: Mapping[str, str], pace: int) -> Clock:
-    """The clock a table was opened with; tables from before clocks, or with a clock unknown here, have their pace."""
+def parse_clock(words: Mapping[str, str], pace: int) -> Clock:
+    """Parse the clock of a table's opening; without a valid one, the table has only its pace."""
     try:
-        return convert({"pace": pace, **told}, Clock, strict=False)
+        return convert({"pace": pace, **words}, Clock, strict=False)
     except msgspec.ValidationError:
         return Clock(pace)
 
 
 class Calendar(Struct, frozen=True):
-    """When a player rests: nights, weekends and vacations, in his own time zone."""
+    """The times when a player rests: nights, weekends and vacations, in the player's time zone."""
 
     zone: str = "UTC"
     quiet: tuple[int, int] | None = None
@@ -89,28 +89,28 @@ class Calendar(Struct, frozen=True):
 
     @property
     def timezone(self) -> tzinfo:
-        return zone(self.zone) or UTC
+        return find_zone(self.zone) or UTC
 
 
-def zone(name: str) -> tzinfo | None:
-    """The time zone of that name, such as Europe/Amsterdam."""
+def find_zone(name: str) -> tzinfo | None:
+    """Return the time zone of a name such as Europe/Amsterdam; None if there is none."""
     try:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError):
         return None
 
 
-def today(calendar: Calendar, at: int) -> date:
-    """The day it is for this person."""
+def local_date(calendar: Calendar, at: int) -> date:
+    """Return the date in this person's time zone."""
     return datetime.fromtimestamp(at, calendar.timezone).date()
 
 
-def absences(calendar: Calendar) -> Iterator[tuple[int, int]]:
-    """The vacations as moments, in order; those that touch are one."""
+def iter_absences(calendar: Calendar) -> Iterator[tuple[int, int]]:
+    """Yield the vacations as pairs of moments, in order; adjacent ones are joined."""
     begin = end = 0
     for first, last in sorted(calendar.away):
-        start = _midnight(date.fromisoformat(first), calendar)
-        stop = _midnight(date.fromisoformat(last) + timedelta(days=1), calendar)
+        start = _to_midnight(date.fromisoformat(first), calendar)
+        stop = _to_midnight(date.fromisoformat(last) + timedelta(days=1), calendar)
         if start > end:
             if end:
                 yield begin, end
@@ -121,58 +121,58 @@ def absences(calendar: Calendar) -> Iterator[tuple[int, int]]:
 
 
 def is_away(at: int, calendar: Calendar) -> bool:
-    """Whether that moment lies in a vacation."""
-    return any(begin <= at < end for begin, end in absences(calendar))
+    """Return whether this moment is in a vacation."""
+    return any(begin <= at < end for begin, end in iter_absences(calendar))
 
 
-def spent(since: int, at: int, calendar: Calendar) -> int:
-    """How much of a seat's time has run down between these moments."""
-    away = (min(at, end) - max(since, begin) for begin, end in absences(calendar))
+def time_spent(since: int, at: int, calendar: Calendar) -> int:
+    """Return the seconds of a seat's time that ran down between two moments."""
+    away = (min(at, end) - max(since, begin) for begin, end in iter_absences(calendar))
     return max(0, at - since - sum(part for part in away if part > 0))
 
 
-def deadline(since: int, left: int, calendar: Calendar) -> int:
-    """The moment until which a seat may take that had so much time left then."""
+def compute_deadline(since: int, left: int, calendar: Calendar) -> int:
+    """Return the deadline of a seat that had `left` seconds at the moment `since`."""
     at = since
-    for begin, end in absences(calendar):
+    for begin, end in iter_absences(calendar):
         if end <= at:
             continue
         if at + left < begin:
             break
         left -= max(0, begin - at)
         at = end
-    return _convenient(at + left, calendar)
+    return _skip_rest(at + left, calendar)
 
 
-def _convenient(at: int, calendar: Calendar) -> int:
-    """The first moment from then on at which this person could be expected to move."""
+def _skip_rest(at: int, calendar: Calendar) -> int:
+    """Return the first moment from `at` on that is in no rest."""
     while (later := _end_of_quiet(at, calendar)) > at:
         at = later
     return at
 
 
-def awake(at: int, calendar: Calendar) -> int:
-    """The first moment from then on that lies in no quiet hours and no vacation; letters leave on weekends too."""
-    return _convenient(at, msgspec.structs.replace(calendar, weekends=False))
+def next_letter_time(at: int, calendar: Calendar) -> int:
+    """Return the first moment from `at` on outside quiet hours and vacations; letters are sent on weekends too."""
+    return _skip_rest(at, msgspec.structs.replace(calendar, weekends=False))
 
 
-def daily(after: int, hour: int, calendar: Calendar) -> int:
-    """When the letter of the day leaves: at that hour of the reader's next day at home, or after his quiet hours."""
-    day = today(calendar, after)
+def next_digest_time(after: int, hour: int, calendar: Calendar) -> int:
+    """Return the time of the daily letter: at this hour of the reader's next day at home, or after the quiet hours."""
+    day = local_date(calendar, after)
     while (at := int(datetime.combine(day, time(hour), calendar.timezone).timestamp())) <= after or is_away(
         at, calendar
     ):
         day += timedelta(days=1)
-    return awake(at, calendar)
+    return next_letter_time(at, calendar)
 
 
 def _end_of_quiet(at: int, calendar: Calendar) -> int:
-    for begin, end in absences(calendar):
+    for begin, end in iter_absences(calendar):
         if begin <= at < end:
             return end
     now = datetime.fromtimestamp(at, calendar.timezone)
     if calendar.weekends and now.weekday() >= SATURDAY:
-        return _midnight(now.date() + timedelta(days=7 - now.weekday()), calendar)
+        return _to_midnight(now.date() + timedelta(days=7 - now.weekday()), calendar)
     if calendar.quiet is None:
         return at
     begin, end = calendar.quiet
@@ -182,60 +182,60 @@ def _end_of_quiet(at: int, calendar: Calendar) -> int:
     return int(datetime.combine(morning, time(end), calendar.timezone).timestamp())
 
 
-def _midnight(day: date, calendar: Calendar) -> int:
+def _to_midnight(day: date, calendar: Calendar) -> int:
     return int(datetime.combine(day, time(), calendar.timezone).timestamp())
 
 
-def leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
-    """How long before the deadline reminders are sent: as the player chose, or with this share of his time left."""
+def reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
+    """Return the seconds between reminders and deadline: the player's choice, or this share of the time left."""
     return tuple(sorted(calendar.remind, reverse=True)) or (round(left * share),)
 
 
-def reminder(due: int, ahead: tuple[int, ...], after: int) -> int | None:
-    """The next reminder after that moment, if one is still to come."""
+def next_reminder(due: int, ahead: tuple[int, ...], after: int) -> int | None:
+    """Return the time of the next reminder after this moment; None if there is none."""
     return min((due - lead for lead in ahead if due - lead > after), default=None)
 
 
 class Due(Struct, frozen=True):
-    """Until when a seat may take, and when it is reminded next."""
+    """The deadline of a seat, and the time of its next reminder."""
 
     at: int
     remind_at: int | None
 
 
-def due(since: int, left: int, calendar: Calendar, share: float, now: int) -> Due:
-    """The deadline of a seat that had so much time left then, and its next reminder."""
-    at = deadline(since, left, calendar)
-    return Due(at, reminder(at, leads(left, calendar, share), now))
+def compute_due(since: int, left: int, calendar: Calendar, share: float, now: int) -> Due:
+    """Compute the deadline of a seat that had `left` seconds at `since`, and its next reminder."""
+    at = compute_deadline(since, left, calendar)
+    return Due(at, next_reminder(at, reminder_leads(left, calendar, share), now))
 
 
-def refilled(clock: Clock, left: int | None) -> int:
-    """What a seat has as its turn begins: its pace, or its bank with the increment, never more than the bank held."""
+def time_for_turn(clock: Clock, left: int | None) -> int:
+    """Return the seconds of a seat as its turn begins: the pace, or the rest of its bank plus the increment."""
     if not clock.bank:
         return clock.pace
     return clock.bank if left is None else min(left + clock.increment, clock.bank)
 
 
 @lru_cache(maxsize=1024)
-def calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_weekends: bool = False) -> Calendar:
-    """A person's calendar as it is kept, with his vacations, and with weekends where a table spares them."""
+def parse_calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_weekends: bool = False) -> Calendar:
+    """Parse a stored calendar; add the person's vacations, and free weekends if the table has them."""
     own = make_decoder(Calendar).decode(text) if text else Calendar()
     return msgspec.structs.replace(own, away=away, weekends=own.weekends or spare_weekends)
 
 
-def kept(one: Calendar) -> str:
-    """A person's calendar as text; vacations stand in the log of each table."""
+def dump_calendar(one: Calendar) -> str:
+    """Return a calendar as text to store, without the vacations, which are rows of their own."""
     return msgspec.json.encode(msgspec.structs.replace(one, away=())).decode()
 
 
-def checked_calendar(one: Calendar) -> Calendar:
-    """The same calendar; refused where it leaves no time to move."""
-    if zone(one.zone) is None:
+def check_calendar(one: Calendar) -> Calendar:
+    """Return the calendar; raise Refused if it leaves no time to move."""
+    if find_zone(one.zone) is None:
         raise Refused("There is no time zone “{zone}”; one is called Europe/Amsterdam.", zone=one.zone[:40])
     if one.quiet is not None:
         begin, end = one.quiet
         if not (0 <= begin < 24 and 0 <= end < 24) or not 0 < (end - begin) % 24 <= 14:
             raise Refused("Quiet hours begin and end at full hours and last at most 14 hours.")
-    if len(one.remind) > 3 or any(not HOUR <= lead <= 14 * DAY for lead in one.remind):
+    if len(one.remind) > 3 or any(not HOUR_S <= lead <= 14 * DAY_S for lead in one.remind):
         raise Refused("There can be up to three reminders, an hour to two weeks before the time is up.")
     return one

@@ -11,7 +11,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from structlog.contextvars import get_contextvars
 
-from service.outages import Outage
+from service.monitoring import Outage
 
 JOBS = {
     "referee": "workers.referee.run",
@@ -45,9 +45,9 @@ class Wakeups:
             if self._execute("SET", f"wakeup:{queue}", "1", "NX", "EX", PENDING_S):
                 self._enqueue(queue)
                 return True
-            self.outage.over()
+            self.outage.end()
         except RedisError as error:
-            self.outage.met(error)
+            self.outage.begin(error)
         return False
 
     def _enqueue(self, name: str) -> None:
@@ -64,9 +64,9 @@ class Wakeups:
         """A worker begins to look for work: a wake-up from now on means new work."""
         try:
             self.redis.delete(f"wakeup:{queue}")
-            self.outage.over()
+            self.outage.end()
         except RedisError as error:
-            self.outage.met(error)
+            self.outage.begin(error)
 
     def publish(self, messages: Mapping[int, bytes], topic: str = "verdict") -> None:
         """Publish messages to those who wait for these numbers, such as the verdicts on submissions."""
@@ -76,9 +76,9 @@ class Wakeups:
                     pipeline.rpush(f"{topic}:{number}", message)
                     pipeline.expire(f"{topic}:{number}", MESSAGE_EXPIRY_S)
                 pipeline.execute()
-            self.outage.over()
+            self.outage.end()
         except RedisError as error:
-            self.outage.met(error)
+            self.outage.begin(error)
 
     def wait(self, number: int, seconds: float, topic: str = "verdict") -> bytes | None:
         """Wait for the message with this number and leave it for others who wait; None after so many seconds."""
@@ -86,7 +86,7 @@ class Wakeups:
         try:
             message: Any = self._execute("BRPOPLPUSH", key, key, seconds) if seconds > 0 else None
         except RedisError as error:
-            self.outage.met(error)
+            self.outage.begin(error)
             time.sleep(min(seconds, 0.2))
             return None
         return bytes(message) if message else None
@@ -103,7 +103,7 @@ class Wakeups:
                     pipeline.publish(CHANGES, f"{table}/{topic}")
                 pipeline.execute()
         except RedisError as error:
-            self.outage.met(error)
+            self.outage.begin(error)
 
     def changes(self) -> Iterator[str | None]:
         """Yield announcements: None once subscribed, then each announcement, and "" after a second without one."""

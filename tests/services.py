@@ -15,9 +15,9 @@ from playwright.sync_api import Page
 from engine import bots
 from engine import table as tables
 from engine.log import Export
-from service import local_mailbox
 from service.accounts import preferences
 from service.app import App, wall_clock
+from service.hosting import local_mailbox
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited, Opened

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from service import cli
-from service.settings import KNOWN
+from service.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("docs", "engine", "requirements", "service", "templates", "tests", "workers")
@@ -132,7 +132,7 @@ def find_missing_names(text: str) -> Iterator[str]:
 
 
 def is_setting(name: str) -> bool:
-    return name.removesuffix("_FILE") in KNOWN or name == "DEPESCHE_NO_SKIPS"
+    return name.removesuffix("_FILE") in VARIABLES or name == "DEPESCHE_NO_SKIPS"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -20,7 +20,7 @@ from sqlalchemy import func, select
 
 from service import create_app
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters
 from service.tables import access, snapshots
 from tests import apps
@@ -127,12 +127,12 @@ def trace_mail(app: App, _: apps.FakeTime) -> Way:
 
 def trace_reminder(app: App, now: apps.FakeTime) -> Way:
     """Trace one tick of the clock, at which one reminder is due, to its letter."""
-    places = apps.start_table(app, pace=DAY)
+    places = apps.start_table(app, pace=DAY_S)
     for _ in range(ROUNDS):
         place, move = apps.find_move(app, places)
         assert apps.submit(app, place, move).accepted
         post.run()
-        now.advance(DAY * 4 // 5)  # a reminder is due after three quarters of the time
+        now.advance(DAY_S * 4 // 5)  # a reminder is due after three quarters of the time
 
         way = Way(lambda: tick(app))
     assert count_letters(app, "reminder") == ROUNDS
@@ -141,10 +141,10 @@ def trace_reminder(app: App, now: apps.FakeTime) -> Way:
 
 def trace_deadline(app: App, now: apps.FakeTime) -> Way:
     """Trace one tick of the clock, at which a player is late and a bot moves for him, to the letters about it."""
-    apps.start_table(app, pace=DAY)
+    apps.start_table(app, pace=DAY_S)
     post.run()
     for _ in range(ROUNDS):
-        now.advance(DAY + 1)
+        now.advance(DAY_S + 1)
 
         way = Way(lambda: tick(app))
     assert count_letters(app, "timeout") == ROUNDS

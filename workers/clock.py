@@ -14,7 +14,7 @@ from engine import table as engine_table
 from engine.menu import Move
 from service import timing
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import hints, letters, mails, people, seats, stories, submissions, tables
 from service.tables import judging, snapshots
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
@@ -22,7 +22,7 @@ from service.tables.snapshots import Snapshot
 from workers import bots
 from workers.jobs import log_database_error, try_table
 
-MAIL_KEEP_S = 60 * DAY  # how long the words of an answered mail are kept
+MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
 DELETE_BATCH = 100
 log = structlog.get_logger()
 
@@ -54,7 +54,7 @@ def wake_workers(app: App) -> None:
     for queue in due:
         if app.wakeups.wake(queue):
             app.metrics.count("wakeups", queue)
-    app.metrics.hand_over()
+    app.metrics.flush()
 
 
 def remind(app: App) -> None:
@@ -70,10 +70,10 @@ def remind(app: App) -> None:
 def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
     """Owe a reminder and set the time of the next one; each reminder of a turn is a letter of its own."""
     same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
-    leads = timing.leads(seat.clock_left, timing.calendar(seat.calendar or ""), app.settings.reminder)
+    leads = timing.reminder_leads(seat.clock_left, timing.parse_calendar(seat.calendar or ""), app.settings.reminder)
     if db.execute(select(seats.c.seat).where(*same).with_for_update(skip_locked=True)).first() is None:
         return  # a move is being judged there, or another clock was quicker
-    next_at = timing.reminder(seat.due_at, leads, app.now())
+    next_at = timing.next_reminder(seat.due_at, leads, app.now())
     db.execute(update(seats).where(*same).values(remind_at=next_at))
     number = sum(seat.due_at - lead < seat.remind_at for lead in leads)
     kind = f"reminder/{number}" if number else "reminder"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from service import local_mailbox
 from service.app import App
-from service.settings import EMBEDDED, listening_address
+from service.hosting import local_mailbox
+from service.settings import EMBEDDED, parse_listening_address
 from workers import process_pool, processes
 from workers.incoming import inbox, mailbox_polling
 from workers.jobs import request_stop, set_app
@@ -68,6 +68,6 @@ def _start_mail_servers(app: App) -> list[Any]:
         servers[1].start()
         app.relay, app.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
     if app.settings.inbound:
-        servers.append(inbox.make_lmtp_server(app, *listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
+        servers.append(inbox.make_lmtp_server(app, *parse_listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
         servers[-1].start()
     return servers

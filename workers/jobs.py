@@ -19,7 +19,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from engine.catalogue import NotInstalled
 from service.app import App
-from service.outages import first_line
+from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.locked_table import Held
 
@@ -90,7 +90,7 @@ def run_job(queue: str, step: Callable[[App], bool], is_blocked: Callable[[App],
     except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "work not finished", queue=queue)
     finally:
-        app.metrics.hand_over()
+        app.metrics.flush()
 
 
 def _wait_for_lock(app: App, step: Callable[[App], bool], is_blocked: Callable[[App], bool]) -> bool:

@@ -98,7 +98,7 @@ def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
             if worker._shutdown_requested_date:
                 return
         except RedisError as error:
-            app.wakeups.outage.met(error)
+            app.wakeups.outage.begin(error)
         time.sleep(TICK_S)
 
 
@@ -143,7 +143,7 @@ def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:
-            app.wakeups.outage.met(error)
+            app.wakeups.outage.begin(error)
         except SystemExit:  # the process for bots was stopped during its work
             return
         stop.wait(TICK_S)

@@ -38,7 +38,7 @@ class BeaconRounds:
         if beacon != self._source.beacon:
             return None
         if number not in self._signatures and None not in self._signatures.values():
-            self._signatures[number] = beacons.fetched(self._source, number)
+            self._signatures[number] = beacons.fetch_round(self._source, number)
         return self._signatures.get(number)
 
 
@@ -90,7 +90,7 @@ def _postpone(app: App, snapshot: Snapshot) -> None:
             return
         late = app.now() - beacon.time_of(waiting.round)
         queries.set_draw_time(db, snapshot.row.id, app.now() + max(beacon.period, min(late, MAX_PAUSE_S)))
-        if late >= beacons.LATE:
+        if late >= beacons.LATE_AFTER_S:
             for seat in _list_players(snapshot):
                 queries.owe_letter(db, snapshot.row.id, waiting.seq, OwedLetter(seat, "unlit", app.now()))
     app.wakeups.wake("post")

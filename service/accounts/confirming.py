@@ -18,10 +18,10 @@ from service.tables.access import Place, Unknown
 
 def find_person(app: App, token: str) -> Any:
     """Return the person whose address this token proves; raise Unknown if the token is wrong."""
-    (number,) = tokens.subject(token, 1)
+    (number,) = tokens.parse_subject(token, 1)
     with app.store.reading() as connection:
         person = register.find_person(connection, number)
-    if person is None or not tokens.same(app.links.confirm(person.id, person.address), token):
+    if person is None or not tokens.is_same(app.links.confirm(person.id, person.address), token):
         raise Unknown("This link confirms no address; please use the one in the newest letter you have from us.")
     return person
 

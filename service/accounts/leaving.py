@@ -12,7 +12,7 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service import links
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.people import register, vacations
 from service.store.schema import branches, letters, mailbox, mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
@@ -98,7 +98,7 @@ def delete_person(app: App, person: int, typed: str) -> None:
     with app.store.reading() as connection:
         row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
         occupied = _list_seats(connection, person)
-    if not links.same(typed.strip().casefold(), row.address.casefold()):
+    if not links.is_same(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
     while True:
         for seat in occupied:
@@ -163,6 +163,6 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
 
 def _clear_seat(app: App, seat: Any) -> dict[str, Any]:
     number = seat.link_number + 1
-    link = hashed(app.links.seat(seat.table, seat.seat, number))
+    link = hash_token(app.links.seat(seat.table, seat.seat, number))
     left = {"note": "", "wishes": "", "orders": 0, "released": False}
     return {"person": None, "name": f"Seat {seat.seat + 1}", "link": link, "link_number": number, **left}

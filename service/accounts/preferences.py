@@ -48,13 +48,13 @@ class TableOfRecipient(Struct, frozen=True):
 
 def find_recipient(app: App, token: str) -> Recipient:
     """Return the person whose settings this token opens; raise Unknown if the token is wrong."""
-    (number,) = links.subject(token, 1)
+    (number,) = links.parse_subject(token, 1)
     with app.store.reading() as connection:
         row = register.find_person(connection, number)
     deleted = row is None or row.address == register.make_deleted_address(row.id)
-    if deleted or not links.same(app.links.preferences(row.id), token.lower()):
+    if deleted or not links.is_same(app.links.preferences(row.id), token.lower()):
         raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
-    settings, calendar = letter_settings.parse_settings(row.wishes), timing.calendar(row.calendar)
+    settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)
     return Recipient(row.id, row.language, settings, calendar, row.bounced_at is not None)
 
 
@@ -123,7 +123,7 @@ def resume_letters(app: App, one: Recipient) -> None:
 
 def change_calendar(app: App, person: int, calendar: Calendar) -> None:
     """Store a person's calendar, and recompute the deadlines and reminders of every table."""
-    stored_calendar = timing.kept(timing.checked_calendar(calendar))
+    stored_calendar = timing.dump_calendar(timing.check_calendar(calendar))
     own = select(seats.c.table, seats.c.seat).where(seats.c.person == person, seats.c.clock_from.is_not(None))
     with app.store.writing() as connection:
         connection.execute(update(people).where(people.c.id == person).values(calendar=stored_calendar))
@@ -141,12 +141,12 @@ def change_calendar(app: App, person: int, calendar: Calendar) -> None:
 def list_vacations(app: App, one: Recipient) -> list[Span]:
     """Return the vacations of this person that are not over yet."""
     with app.store.reading() as connection:
-        return vacations.list_coming_vacations(connection, one.id, timing.today(one.calendar, app.now()))
+        return vacations.list_coming_vacations(connection, one.id, timing.local_date(one.calendar, app.now()))
 
 
 def start_vacation(app: App, one: Recipient, span: Span) -> None:
     """Store a vacation, and submit it at every running table of this person."""
-    today = timing.today(one.calendar, app.now())
+    today = timing.local_date(one.calendar, app.now())
     with app.store.writing() as connection:
         vacations.add_vacation(connection, one.id, span, today, app.settings.vacation)
         _submit_at_all_tables(app, connection, one, f"vacation {span[0]} {span[1]}")
@@ -156,7 +156,7 @@ def start_vacation(app: App, one: Recipient, span: Span) -> None:
 def end_vacation(app: App, one: Recipient) -> None:
     """End the current vacation or cancel the next one, and submit this at every running table."""
     with app.store.writing() as connection:
-        first, last = vacations.end_vacation(connection, one.id, timing.today(one.calendar, app.now()))
+        first, last = vacations.end_vacation(connection, one.id, timing.local_date(one.calendar, app.now()))
         _submit_at_all_tables(app, connection, one, f"home {first} {last}")
     app.wakeups.wake("referee")
 

@@ -8,15 +8,16 @@ from msgspec import Struct
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from engine.refusal import Refused
-from service import links, numbers
+from service import links
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.people import limits, register
 from service.store import queries
 from service.store.schema import letters, seats
 from service.store.schema import people as people_table
 from service.tables.access import Unknown
-from service.timing import HOUR
+from service.text import numbers
+from service.timing import HOUR_S
 
 
 class Visit(Struct, frozen=True):
@@ -48,13 +49,13 @@ def _write_and_delete(connection: Connection, at: int) -> None:
 
 def find_person(app: App, token: str) -> Any:
     """Return the person whom this token signs in; raise Unknown if it is wrong, used or expired."""
-    number, written = links.subject(token, 2)
+    number, written = links.parse_subject(token, 2)
     with app.store.reading() as connection:
         person = register.find_person(connection, number)
     at = numbers.parse_int(written) or 0
-    if person is None or not links.same(app.links.enter(person.id, person.sessions, at), token):
+    if person is None or not links.is_same(app.links.enter(person.id, person.sessions, at), token):
         raise _make_expired_error()
-    if not at <= app.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
+    if not at <= app.now() < at + HOUR_S or (person.signed_at is not None and person.signed_at >= at):
         raise _make_expired_error()
     return person
 
@@ -93,7 +94,7 @@ def renew_link(app: App, person: int, table: str, seat: int | None) -> None:
         if seat_row is None:
             raise Refused("This seat is not yours; please look at your own tables.")
         number = seat_row.link_number + 1
-        link = hashed(app.links.seat(table, seat_row.seat, number))
+        link = hash_token(app.links.seat(table, seat_row.seat, number))
         queries.change_seat(connection, seat_row.table, seat_row.seat, link=link, link_number=number)
 
 

@@ -155,12 +155,12 @@ def _described(outcome: Audited) -> dict[str, Any]:
 
 def _receipts(args: Namespace) -> tuple[Receipt, ...]:
     """The receipts that were named; letters say which table they are from, a bare hash does not."""
-    from service import receipts
+    from service.text import receipts
 
     given = list(args.receipt)
     for file in args.receipts:
         terminal.read(file)
-        found = list(receipts.found(Path(file)))
+        found = list(receipts.find_receipts(Path(file)))
         if not found:
             raise Misuse(f"{file} holds no receipt; one stands at the foot of every letter from a table.")
         given += found
@@ -244,7 +244,7 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
     except Exception as fault:
         return Audited(name, "damage", (f"The log cannot be read ({type(fault).__name__}: {fault}).",))
     try:
-        report = audits.audit(game, log, running=running, verify_signature=beacon.signed)
+        report = audits.audit(game, log, running=running, verify_signature=beacon.is_signed)
         compared = audits.compare_receipts(log, receipts)
     except Exception as fault:
         return Audited(name, "damage", (f"The log cannot be followed ({type(fault).__name__}: {fault}).",))

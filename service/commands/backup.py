@@ -35,7 +35,7 @@ def save(args: argparse.Namespace) -> int:
     from service import settings
     from service.store import copies
 
-    found, file = settings.read(os.environ), Path(args.file)
+    found, file = settings.load_settings(os.environ), Path(args.file)
     if file.exists():
         raise Misuse(f"{file} is there already; choose another name, so that no older copy is lost.")
     url = found.database_url
@@ -52,7 +52,7 @@ def load(args: argparse.Namespace) -> int:
     from service import settings
     from service.store import copies
 
-    found = settings.read(os.environ)
+    found = settings.load_settings(os.environ)
     contents = copies.restore_backup(found, Path(args.file))
     made = datetime.fromtimestamp(contents.at, UTC)
     print(f"The house is as it was on {made:%Y-%m-%d at %H:%M} UTC. Check it: depesche audit --all")

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     from service.app import App
     from service.hosting import remedies
 
-    app = App(settings.read(os.environ))
+    app = App(settings.load_settings(os.environ))
     app.open()
     print(f"{app.settings.address}/host/{remedies.get_link(app, args.renew)}")
     app.close()

@@ -58,11 +58,11 @@ def open_book(database: str | None, make: bool = False) -> Book:
 
     from service import settings
     from service.links import Links
-    from service.outages import first_line
+    from service.monitoring import first_line
     from service.store import Store
     from service.tables.archive import Archive
 
-    found = settings.read()
+    found = settings.load_settings()
     found = replace(found, database=database) if database else found
     url = found.database_url
     named = url.rpartition("@")[2]
@@ -78,7 +78,7 @@ def open_book(database: str | None, make: bool = False) -> Book:
             raise Misuse(f"The book of record at {named} is of another version; start the service once to renew it.")
     except (SQLAlchemyError, OSError) as error:
         raise Misuse(f"The book of record at {named} cannot be opened: {first_line(error)}") from error
-    return Archive(store, Links(settings.keep_secret(found)))
+    return Archive(store, Links(settings.load_secret(found)))
 
 
 def add(subparsers: Subparsers[Parser]) -> None:

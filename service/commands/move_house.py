@@ -46,7 +46,7 @@ def _app() -> App:
     from service import settings
     from service.app import App
 
-    found = App(settings.read())
+    found = App(settings.load_settings())
     found.open()
     return found
 

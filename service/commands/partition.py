@@ -24,7 +24,7 @@ def divide(args: argparse.Namespace) -> int:
     from service import settings
     from service.store import Store, partitions
 
-    with closing(Store(settings.read(os.environ).database_url)) as store:
+    with closing(Store(settings.load_settings(os.environ).database_url)) as store:
         store.migrate()
         with store.writing() as connection:
             partitions.partition_tables(connection, args.parts)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from service import numbers
+from service.text import numbers
 
 LONGEST = 1_000  # characters of a sentence
 FINE, WRONG, MISUSED = 0, 1, 2

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service.app import App
-from service.links import same
+from service.links import is_same
 from service.people import register
 from service.store import facts
 from service.store.schema import letters, people, seats
@@ -28,7 +28,7 @@ def get_link(app: App, renew: bool = False) -> str:
 def is_host_link(app: App, token: str) -> bool:
     """Return whether this is the token of the host's page."""
     with app.store.reading() as connection:
-        return same(app.links.host(_get_link_number(connection)), token)
+        return is_same(app.links.host(_get_link_number(connection)), token)
 
 
 def _get_link_number(connection: Connection) -> int:

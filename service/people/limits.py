@@ -8,10 +8,10 @@ from sqlalchemy import Connection, func, or_, select
 
 from engine.refusal import Refused
 from service.people import register
-from service.settings import DAY, EMBEDDED, Settings
+from service.settings import DAY_S, EMBEDDED, Settings
 from service.store import queries
 from service.store.schema import letters, seats, tables
-from service.timing import HOUR
+from service.timing import HOUR_S
 
 MAX_UNCONFIRMED_TABLES = 3
 MAX_SIGN_IN_LETTERS_PER_HOUR = 3
@@ -29,9 +29,9 @@ def refuse_table(
         return
     if settings.confirms and not proven:
         waiting = len(register.list_held_tables(connection, organiser))
-        if max(waiting, _count_confirmation_letters(connection, organiser, at - DAY)) >= MAX_UNCONFIRMED_TABLES:
+        if max(waiting, _count_confirmation_letters(connection, organiser, at - DAY_S)) >= MAX_UNCONFIRMED_TABLES:
             raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
-    elif _count_opened_tables(connection, organiser, at - HOUR) >= settings.opens_per_hour:
+    elif _count_opened_tables(connection, organiser, at - HOUR_S) >= settings.opens_per_hour:
         raise Refused("That was a little too much at once; please wait a while and try again.")
     for guest in guests:
         if guest != organiser:
@@ -42,13 +42,13 @@ def refuse_invitation(connection: Connection, settings: Settings, guest: int, at
     """Raise Refused if this guest has reached the daily limit of invitations."""
     if settings.smtp == EMBEDDED:
         return
-    if _count_invitations(connection, guest, at - DAY) >= settings.invitations_per_day:
+    if _count_invitations(connection, guest, at - DAY_S) >= settings.invitations_per_day:
         raise Refused("One of these players has been invited very often today; please try again tomorrow.")
 
 
 def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> bool:
     """Return whether the hourly limit allows another sign-in letter."""
-    recent = (letters.c.person == person, letters.c.kind > f"enter/{at - HOUR}", letters.c.kind < "enter/a")
+    recent = (letters.c.person == person, letters.c.kind > f"enter/{at - HOUR_S}", letters.c.kind < "enter/a")
     written = select(func.count()).select_from(letters).where(*recent)
     return int(connection.execute(written).scalar_one()) < MAX_SIGN_IN_LETTERS_PER_HOUR
 

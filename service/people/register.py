@@ -11,9 +11,9 @@ from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
-from service import numbers
 from service.store import queries
 from service.store.schema import people, seats, tables
+from service.text import numbers
 
 INVISIBLE_LETTERS = "\n\u200c\u200d"  # line ends, and the joiners in words and emoji
 EMPTY_LINES = re.compile(r"\n{3,}")

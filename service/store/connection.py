@@ -22,7 +22,7 @@ from sqlalchemy.exc import InvalidatePoolError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from engine.refusal import Refused
-from service.outages import Outage
+from service.monitoring import Outage
 from service.store import facts
 
 # A statement that waits longer for a lock fails and is tried again; a transaction that is left open is ended.
@@ -93,10 +93,10 @@ class Store:
             yield
         except OperationalError as error:
             if is_unavailable(error):
-                self.outage.met(error)
+                self.outage.begin(error)
             raise
         if self.outage.since is not None:
-            self.outage.over()
+            self.outage.end()
 
     def migrate(self) -> None:
         """Upgrade the schema to the newest revision; several processes may try at once.

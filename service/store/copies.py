@@ -20,7 +20,7 @@ from sqlalchemy import URL, inspect, make_url
 
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
-from service.settings import Settings, keep_secret, put_secret
+from service.settings import Settings, load_secret, write_secret
 from service.store.connection import MIGRATIONS, Store
 
 FORMAT = 1
@@ -46,7 +46,7 @@ def save_backup(settings: Settings, file: Path, now: int) -> None:
         made.touch(0o600)  # it has addresses, hands and the key to every seat
         with ZipFile(made, "w", ZIP_DEFLATED) as copy:
             copy.writestr(CONTENTS, msgspec.json.encode(contents))
-            copy.writestr(SECRET, keep_secret(settings))
+            copy.writestr(SECRET, load_secret(settings))
             copy.write(database, DATABASE)
         with made.open("rb") as written:
             os.fsync(written.fileno())
@@ -65,7 +65,7 @@ def restore_backup(settings: Settings, file: Path) -> Contents:
             copy.extract(DATABASE, folder)
             _restore(url, Path(folder, DATABASE))
     if not settings.secret:
-        put_secret(settings.folder / SECRET, secret)
+        write_secret(settings.folder / SECRET, secret)
     return contents
 
 
@@ -126,7 +126,7 @@ def _refuse_existing_database(settings: Settings, url: URL) -> None:
 def _refuse_other_secret(settings: Settings, secret: str) -> None:
     """Raise Refused if this server has another secret: the links in sent letters would stop working."""
     file = settings.folder / SECRET
-    if (settings.secret or file.exists()) and keep_secret(settings) != secret:
+    if (settings.secret or file.exists()) and load_secret(settings) != secret:
         raise Refused(
             "The backup has another secret than {where}; remove that one, and the backup brings its own.",
             where="DEPESCHE_SECRET" if settings.secret else file,

@@ -65,7 +65,7 @@ def _person(row: SeatRow) -> int:
 
 
 def _today(locked: LockedTable, row: SeatRow) -> date:
-    return timing.today(timing.calendar(row.calendar or ""), locked.now)
+    return timing.local_date(timing.parse_calendar(row.calendar or ""), locked.now)
 
 
 def _tell_elsewhere(locked: LockedTable, person: int, text: str) -> None:

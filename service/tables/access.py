@@ -8,12 +8,13 @@ from msgspec import Struct
 from sqlalchemy import Connection, select
 
 from engine.refusal import Refused
-from service import links, numbers
+from service import links
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.people import register
 from service.store.schema import former_links, people, seats, tables
 from service.tables import gallery
+from service.text import numbers
 
 
 class Unknown(Refused):
@@ -53,8 +54,8 @@ def find(app: App, link: str) -> Place:
 
 def find_place(db: Connection, link: str) -> Place:
     """The place that this link leads to; raise Unknown if it leads nowhere, and Moved if it leads to another server."""
-    row = db.execute(SEAT.where(seats.c.link == hashed(link))).one_or_none()
-    row = row or db.execute(FORMER.where(former_links.c.link == hashed(link))).one_or_none()
+    row = db.execute(SEAT.where(seats.c.link == hash_token(link))).one_or_none()
+    row = row or db.execute(FORMER.where(former_links.c.link == hash_token(link))).one_or_none()
     if row:
         if row.moved_to:
             raise moved(row.moved_to, link)
@@ -68,7 +69,7 @@ def find_place(db: Connection, link: str) -> Place:
 
 
 def _watched(connection: Connection, link: str) -> str | None:
-    wanted = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hashed(link))
+    wanted = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hash_token(link))
     found = connection.execute(wanted).one_or_none()
     if found and found.moved_to:
         raise moved(found.moved_to, link)
@@ -86,11 +87,11 @@ def player(place: Place) -> int:
 
 def answered(app: App, token: str) -> Place:
     """The seat that a reply address belongs to: `table.seat.proof`."""
-    table, number = links.subject(token, 2)
+    table, number = links.parse_subject(token, 2)
     wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
     with app.store.reading() as connection:
         seat = connection.execute(wanted).one_or_none()
-    if seat is None or not links.same(app.links.answer(table, seat.seat, seat.link_number), token.lower()):
+    if seat is None or not links.is_same(app.links.answer(table, seat.seat, seat.link_number), token.lower()):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
     return Place(table, seat.seat, link_of(app, seat))
 

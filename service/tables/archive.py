@@ -15,7 +15,7 @@ from engine.log import Export
 from engine.refusal import Refused
 from service import beacon
 from service.app import App
-from service.links import Links, hashed
+from service.links import Links, hash_token
 from service.store import Store, queries
 from service.store.rows import EntryRow, TableRow
 from service.store.schema import entries, seats, tables
@@ -73,7 +73,7 @@ def refuse(brought: Export) -> None:
         raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
     catalogue.find(brought.game)  # a game that is not here is no table's of this house, so nothing is said of its log
     finding = audit.audit(
-        catalogue.find(brought.game, brought.edition), brought, verify_signature=beacon.signed
+        catalogue.find(brought.game, brought.edition), brought, verify_signature=beacon.is_signed
     ).finding
     if finding:
         raise Refused("This log is not taken: {why}", why=finding.sentence)
@@ -152,14 +152,14 @@ class Archive:
             "length": len(brought.entries),
             "head": brought.head,
             "pace": 0,
-            "watch": hashed(self._links.watch(brought.table)),
+            "watch": hash_token(self._links.watch(brought.table)),
             "opened_at": times[0],
             "moved_at": times[-1],
             "ended_at": times[-1],
         }
 
     def _seat(self, table: str, seat: int) -> dict[str, Any]:
-        link = hashed(self._links.seat(table, seat, 0))
+        link = hash_token(self._links.seat(table, seat, 0))
         return {
             "table": table,
             "seat": seat,

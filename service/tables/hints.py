@@ -20,7 +20,7 @@ from service.tables import snapshots, thinking
 from service.tables.access import Place, player
 from service.tables.locked_table import LockedTable
 from service.tables.snapshots import Snapshot
-from service.timing import HOUR
+from service.timing import HOUR_S
 
 PER_HOUR = 60
 STRENGTH = "strong"
@@ -70,7 +70,7 @@ def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: in
     same = select(hints.c.id).where(*own, hints.c.length == look.table.length)
     known = connection.execute(same).scalar_one_or_none()
     if known is None:
-        recent = select(func.count()).select_from(hints).where(*own, hints.c.at > at - HOUR)
+        recent = select(func.count()).select_from(hints).where(*own, hints.c.at > at - HOUR_S)
         if connection.execute(recent).scalar_one() >= PER_HOUR:
             raise Refused("That were many hints within an hour; please wait a while before you ask again.")
         row = {"table": look.row.id, "seat": seat, "length": look.table.length, "at": at}

@@ -26,8 +26,8 @@ FREE = "open"
 
 def opened(app: App, token: str) -> Snapshot:
     """The open table that this token leads to."""
-    (table,) = links.subject(token, 1)
-    if not links.same(app.links.join(table), token):
+    (table,) = links.parse_subject(token, 1)
+    if not links.is_same(app.links.join(table), token):
         raise Unknown("This link leads to no open table; please ask whoever sent it for the newest one.")
     look = snapshots.look(app, table)
     if not any(seat.status == FREE for seat in look.seats):

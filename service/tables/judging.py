@@ -190,8 +190,8 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
     """Refuse to give up a beacon that is not late."""
     public, waiting = locked.table.beacon, locked.table.waiting_command
     due = public.time_of(waiting.round) if public and waiting else 0
-    if move.verb == "sealed" and locked.now < due + beacon.LATE:
-        minutes = -(-(due + beacon.LATE - locked.now) // 60)
+    if move.verb == "sealed" and locked.now < due + beacon.LATE_AFTER_S:
+        minutes = -(-(due + beacon.LATE_AFTER_S - locked.now) // 60)
         raise Refused(
             "The public beacon is not late yet; if its round is still missing in {minutes} minutes, ask again.",
             minutes=minutes,

@@ -11,14 +11,14 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, select
 
 from engine import catalogue
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import seats, tables
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 
 MAX_TABLES = 8
-FREE_SEATS_SHOWN_S = 30 * DAY  # after the table was opened
-GAME_SHOWN_S = 14 * DAY  # after its last move
+FREE_SEATS_SHOWN_S = 30 * DAY_S  # after the table was opened
+GAME_SHOWN_S = 14 * DAY_S  # after its last move
 
 
 def list_open(app: App, db: Connection) -> list[Snapshot]:

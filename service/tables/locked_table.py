@@ -73,7 +73,7 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     @property
     def clock(self) -> Clock:
-        return timing.read(self.table.clock, self.row.pace)
+        return timing.parse_clock(self.table.clock, self.row.pace)
 
     def flush(self) -> Connection:
         """Write what was appended, and return the connection for further statements."""
@@ -137,7 +137,7 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     after, events = tables.play(game, before, seat, move, chance, locked.position_before)
     entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(locked.row.seed, locked.head, entry)
-    clock = timing.read(after.clock, locked.row.pace)
+    clock = timing.parse_clock(after.clock, locked.row.pace)
     updates = {
         update.seat: update
         for update in list_seat_updates(game, locked.seats, before, after, entry, clock, locked.settings.reminder)

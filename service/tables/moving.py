@@ -24,7 +24,7 @@ from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.people import register
 from service.store import queries
 from service.store.batch import OwedLetter
@@ -199,7 +199,7 @@ def _carried(connection: Connection, row: TableRow, known: dict[int, int]) -> Ca
 def _audited(whole: Export, *, over: bool) -> Game:
     """The game of a log that is sound; any other is not carried about."""
     game = catalogue.find(whole.game, whole.edition)
-    finding = audit.audit(game, whole, running=not over, verify_signature=beacon.signed).finding
+    finding = audit.audit(game, whole, running=not over, verify_signature=beacon.is_signed).finding
     if finding:
         raise Refused("The table {table} cannot move: {why}", table=whole.table, why=finding.sentence)
     return game
@@ -312,7 +312,7 @@ def _table_row(app: App, carried: Carried, position: Table) -> dict[str, Any]:
         "length": position.length,
         "head": whole.head,
         "pace": carried.pace,
-        "watch": hashed(app.links.watch(whole.table)),
+        "watch": hash_token(app.links.watch(whole.table)),
         "watched": carried.watched,
         "opened_at": carried.opened_at,
         "moved_at": carried.moved_at,
@@ -327,7 +327,7 @@ def _seat_rows(app: App, carried: Carried, known: dict[int, int], away: int) -> 
         row = structs.asdict(chair)
         late = {name: row[name] + max(0, away) for name in TIMES if row[name] is not None}
         link_number = chair.link_number + 1  # one that neither house has made yet
-        link = hashed(app.links.seat(carried.log.table, number, link_number))
+        link = hash_token(app.links.seat(carried.log.table, number, link_number))
         person = None if chair.person is None else known.get(chair.person)
         own = {"table": carried.log.table, "seat": number, "person": person}
         yield {**row, **late, **own, "link": link, "link_number": link_number}

@@ -21,7 +21,7 @@ from engine.options import parse as parse_options
 from engine.refusal import Refused
 from service import timing
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.people import limits, names, register
 from service.settings import EMBEDDED
 from service.store import notices, queries
@@ -92,7 +92,7 @@ class NewTable(Struct, frozen=True):
             for guest in self.guests
         )
         what = [self.key, self.game, dict(self.chosen), who, *filter(None, [self.luck])]
-        return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
+        return hash_token(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
 
 def open_table(
@@ -131,7 +131,7 @@ def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
 
 def _clock(app: App, asked: Clock | int | None) -> Clock:
     if isinstance(asked, Clock):
-        return timing.checked(asked)
+        return timing.check_clock(asked)
     return Clock(app.settings.pace if asked is None else asked)
 
 
@@ -246,7 +246,7 @@ def _laid(app: App, batch: Batch, opening: NewTable) -> str:
     )
     game = catalogue.find(opening.game)
     beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
-    clock = timing.words(opening.clock)
+    clock = timing.dump_clock(opening.clock)
     move = open_command.make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
     _seat(append_command(lock_table(app, batch, table), None, move), guests)
     connection = batch.flush()
@@ -288,7 +288,7 @@ def _row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]
         "length": 0,
         "head": log.GENESIS,
         "pace": opening.clock.pace,
-        "watch": hashed(app.links.watch(table)),
+        "watch": hash_token(app.links.watch(table)),
         "opening": opening.once,
         "watched": opening.watched or opening.shown,
         "seeking": opening.seeking,
@@ -304,7 +304,7 @@ def _seat_row(app: App, table: str, number: int, guest: Invited, owner: int | No
         "name": guest.name,
         "status": guest.status,
         "level": guest.level,
-        "link": hashed(app.links.seat(table, number, 0)),
+        "link": hash_token(app.links.seat(table, number, 0)),
         "link_number": 0,
     }
 

@@ -129,7 +129,7 @@ def timed(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, no
     """A seat whose time runs, with its deadline and the next reminder."""
     assert update.clock_from is not None
     assert update.clock_left is not None
-    due = timing.due(update.clock_from, update.clock_left, calendar, share, now)
+    due = timing.compute_due(update.clock_from, update.clock_left, calendar, share, now)
     return replace(update, due_at=due.at, late_at=due.at + clock.grace, remind_at=due.remind_at)
 
 
@@ -143,7 +143,7 @@ def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) ->
 
 def own_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
     """When this seat’s player rests: by his own settings, by his vacations, and by the table’s weekends."""
-    return timing.calendar(seat.calendar or "", table.seats[seat.seat].vacations, clock.spare_weekends)
+    return timing.parse_calendar(seat.calendar or "", table.seats[seat.seat].vacations, clock.spare_weekends)
 
 
 def _left(turn: SeatTurn) -> int | None:
@@ -158,7 +158,7 @@ def _left(turn: SeatTurn) -> int | None:
     if left is not None and (turn.resumed or turn.has(Returned) or turn.arrives):
         left = max(left, clock.courtesy)
     if turn.begins and not turn.goes_on:
-        return timing.refilled(clock, left)
+        return timing.time_for_turn(clock, left)
     return clock.pace if clock.pace and (turn.moved or turn.goes_on) and turn.opened else left
 
 
@@ -168,7 +168,7 @@ def _settled(turn: SeatTurn) -> int | None:
     if seat.clock_from is None or seat.clock_left is None:
         return seat.clock_left
     calendar = own_calendar(turn.before, seat, turn.clock)
-    return max(0, seat.clock_left - timing.spent(seat.clock_from, turn.entry.at, calendar))
+    return max(0, seat.clock_left - timing.time_spent(seat.clock_from, turn.entry.at, calendar))
 
 
 def _misses(turn: SeatTurn) -> int:

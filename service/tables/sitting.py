@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service.links import hashed
+from service.links import hash_token
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.tables import absences
@@ -30,7 +30,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     held = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
     number, link = held.link_number + 1, f"{app.settings.address}/join/{app.links.join(table)}"
     queries.clear_seat(locked.flush(), table, seat)
-    fresh = {"link_number": number, "link": hashed(app.links.seat(table, seat, number))}
+    fresh = {"link_number": number, "link": hash_token(app.links.seat(table, seat, number))}
     locked = change_seat(locked, seat, person=None, name="", status="open", **fresh)
     why = Sentence(
         "{who} does not play. The seat is free for the first who sits down here: {link}",

@@ -32,7 +32,7 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def clock(self) -> Clock:
-        return timing.read(self.table.clock, self.row.pace)
+        return timing.parse_clock(self.table.clock, self.row.pace)
 
 
 def look(app: App, table: str) -> Snapshot:

@@ -18,7 +18,6 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
-from service import numbers
 from service.app import App
 from service.store.schema import orders, seats
 from service.tables import order_conditions
@@ -26,7 +25,7 @@ from service.tables.access import Place
 from service.tables.locked_table import LockedTable, append_command
 from service.tables.order_conditions import Condition, Status
 from service.tables.positions import load_entries
-from service.text import words
+from service.text import numbers, words
 
 MOST = 5
 MOST_PLANNED = 20

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.store import queries
 from service.store.queries import Verdict
 from service.store.rows import SubmissionRow
@@ -70,7 +70,7 @@ def submit(
 
 def sit(app: App, place: Place, nonce: str) -> Submitted:
     """Submit that a player sits down with this word for the dice; from one link that is one submission."""
-    return submit(app, place, f"sit {nonce}", hashed(place.link), source="sit")
+    return submit(app, place, f"sit {nonce}", hash_token(place.link), source="sit")
 
 
 def _store(app: App, row: dict[str, Any]) -> Submitted:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.menu import Move
-from service import links, numbers
+from service import links
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.people import limits, names, register
 from service.store import queries
 from service.tables import absences, seating, snapshots
@@ -16,6 +16,7 @@ from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.languages import SOURCE
 
 
@@ -26,10 +27,10 @@ def link(app: App, seat: Any) -> str:
 
 def offered(app: App, token: str) -> tuple[Snapshot, int]:
     """The table and seat that this token offers."""
-    table, number = links.subject(token, 2)
+    table, number = links.parse_subject(token, 2)
     look = snapshots.look(app, table)
     seat = numbers.parse_int(number, len(look.seats) - 1)
-    if seat is None or not links.same(link(app, look.seats[seat]), token):
+    if seat is None or not links.is_same(link(app, look.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
     if look.table.phase != "playing" or not look.table.seats[seat].offered:
         raise Unknown("This seat is no longer offered.")
@@ -65,5 +66,5 @@ def _change_hands(locked: LockedTable, held: Any, person: int, name: str) -> Loc
     if held.person not in (None, person):
         kind = f"replaced/{held.table}/{held.seat}/{number}"
         queries.owe_personal_letter(locked.flush(), held.person, kind, locked.now)
-    link = hashed(locked.app.links.seat(held.table, held.seat, number))
+    link = hash_token(locked.app.links.seat(held.table, held.seat, number))
     return change_seat(locked, held.seat, person=person, name=name, link=link, link_number=number)

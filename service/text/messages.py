@@ -25,7 +25,6 @@ CODE = ("engine", "service", "workers")
 FOR_HOSTS = (  # told in a terminal
     "service/beacon.py",
     "service/commands/",
-    "service/setting_files.py",
     "service/settings.py",
     "service/store/connection.py",
     "service/store/copies.py",

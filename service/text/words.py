@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.game import Game
-from service import numbers
+from service.text import numbers
 from service.text.languages import LANGUAGES
 from service.text.templates import get_template_path
 

@@ -16,7 +16,7 @@ from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine import catalogue
 from service.app import App
-from service.links import hashed
+from service.links import hash_token
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
 from service.text.templates import TEMPLATES
@@ -104,7 +104,7 @@ def wire(app: App) -> Flask:
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
     flask_app.after_request(compress)
-    flask_app.teardown_request(lambda _: app.metrics.hand_over())
+    flask_app.teardown_request(lambda _: app.metrics.flush())
     if app.settings.proxies:
         behind = app.settings.proxies
         flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
@@ -152,7 +152,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
 
 def _hash_link() -> str:
     """Return the hash of the link; the link itself is a key, and is stored nowhere."""
-    return hashed(str((request.view_args or {}).get("link")))
+    return hash_token(str((request.view_args or {}).get("link")))
 
 
 def start_warm_up() -> None:

@@ -13,12 +13,12 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
-from service import numbers
 from service.accounts import confirming as proofs
 from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.accounts.signing_in import Visit
 from service.tables import access
+from service.text import numbers
 from service.text.languages import translate_in_game
 from service.text.sentences import Sentence, translate
 from service.web.rendering import get_app, language, render

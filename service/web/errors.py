@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException
 
 from engine.catalogue import NotInstalled
 from engine.refusal import Refused
-from service.outages import first_line
+from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.access import Moved, Unknown
 from service.text.sentences import Sentence, translate

@@ -12,10 +12,9 @@ from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
-from service import local_mailbox
-from service.hosting import overview, remedies
+from service.hosting import local_mailbox, overview, remedies
+from service.hosting.local_mailbox import StoredLetter
 from service.hosting.overview import Overview
-from service.local_mailbox import StoredLetter
 from service.settings import EMBEDDED
 from service.store.notices import NAMES, Notices
 from service.tables.access import Unknown

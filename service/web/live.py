@@ -92,8 +92,8 @@ class Live:
         if not scope["path"].startswith(PATH) or scope["method"] != "GET":
             return None
         token = scope["path"].removeprefix(PATH)
-        table, kind = links.subject(token, 2)
-        return f"{table}.{kind}" if links.same(self._app.links.live(table, kind), token) else None
+        table, kind = links.parse_subject(token, 2)
+        return f"{table}.{kind}" if links.is_same(self._app.links.live(table, kind), token) else None
 
     async def serve(self, topic: str, receive: Receive, send: Send) -> None:
         """Send the changes of this topic to a page until it closes the connection."""

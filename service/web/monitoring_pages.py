@@ -17,8 +17,8 @@ from sqlalchemy import delete, func, insert, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from service.app import App
-from service.links import same
-from service.metrics import METRICS, STEPS, Metric
+from service.links import is_same
+from service.monitoring import BUCKETS_S, METRICS, Metric
 from service.settings import EMBEDDED
 from service.store.schema import letters, people, server_facts, submissions, tables
 from service.web.rendering import get_app, is_local_visitor
@@ -97,7 +97,7 @@ def metrics() -> Response:
 
 
 def _has_token(token: str) -> bool:
-    return bool(token) and same(request.headers.get("Authorization", ""), f"Bearer {token}")
+    return bool(token) and is_same(request.headers.get("Authorization", ""), f"Bearer {token}")
 
 
 class AppCollector(Collector):
@@ -107,7 +107,7 @@ class AppCollector(Collector):
         self.app = app
 
     def collect(self) -> Iterator[Any]:
-        sums = self.app.metrics.read()
+        sums = self.app.metrics.load()
         for name, metric in METRICS.items():
             own = _group_by_label(name, sums)
             yield _make_histogram(name, metric, own) if metric.timed else _make_counter(name, metric, own)
@@ -134,8 +134,8 @@ def _make_counter(name: str, metric: Metric, own: dict[str, dict[str, int]]) -> 
 def _make_histogram(name: str, metric: Metric, own: dict[str, dict[str, int]]) -> HistogramMetricFamily:
     family = HistogramMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
     for label, sums in own.items():
-        within = accumulate(sums.get(str(step), 0) for step in STEPS)
-        steps = [(str(step), float(number)) for step, number in zip(STEPS, within, strict=True)]
+        within = accumulate(sums.get(str(step), 0) for step in BUCKETS_S)
+        steps = [(str(step), float(number)) for step, number in zip(BUCKETS_S, within, strict=True)]
         family.add_metric([label], [*steps, ("+Inf", sums["count"])], sums["microseconds"] / 1e6)
     return family
 

@@ -14,13 +14,12 @@ from werkzeug.wrappers import Response as Reply
 from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
-from service import numbers
-from service.settings import DAY, LUCK
+from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import access, opening, rematch
 from service.tables.opening import Invited, Luck, Strength, Who
-from service.text import rulebook
+from service.text import numbers, rulebook
 from service.text.languages import LANGUAGES, translate_in_game
-from service.timing import HOUR, Clock
+from service.timing import HOUR_S, Clock
 from service.web.account_pages import visitor
 from service.web.lobby_pages import find_game
 from service.web.rendering import game_title, get_app, language, render
@@ -30,7 +29,7 @@ GUEST_ROWS = 8
 ROWS_SHOWN = 3  # at least; the others are folded
 RADIO_VALUES = 4  # an option with more values is a list
 LIST_VALUES = 24  # an option with more values is a number
-PACES = {"1": DAY, "3": 3 * DAY, "7": 7 * DAY, "0": 0}
+PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
 DEFAULT_PACE = "3"
 LATE = ("move", "seat", "resign", "skip")
 
@@ -212,7 +211,7 @@ def _parse_options(name: str, form: Mapping[str, str]) -> dict[str, str]:
 def _parse_luck(form: Mapping[str, str]) -> Luck:
     """Return where the dice come from; empty, which means the server's default, if the form does not say."""
     luck: Any = form.get("luck", "")
-    return luck if luck in LUCK else ""
+    return luck if luck in LUCK_CHOICES else ""
 
 
 def _parse_guests(form: Mapping[str, str]) -> list[Invited]:
@@ -233,13 +232,13 @@ def _invite(guest: GuestRow, number: int) -> Invited:
 
 def _parse_clock(form: Mapping[str, str]) -> Clock:
     """Return how time is kept; a bank of time replaces the time for each move."""
-    bank = _parse_number(form, "bank", 365) * DAY
+    bank = _parse_number(form, "bank", 365) * DAY_S
     late: Any = form.get("late", "")
     return Clock(
-        pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY),
+        pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY_S),
         bank=bank,
-        increment=_parse_number(form, "increment", 720) * HOUR,
-        grace=_parse_number(form, "grace", 168) * HOUR,
+        increment=_parse_number(form, "increment", 720) * HOUR_S,
+        grace=_parse_number(form, "grace", 168) * HOUR_S,
         late=late if late in LATE else "move",
         offer_after=_parse_number(form, "offer_after", 20),
         spare_weekends=bool(form.get("spare_weekends")),
@@ -306,7 +305,7 @@ def _new_table_page(name: str, form: Mapping[str, str], error: Refused | None = 
         time=_time_fields(form),
         late=LATE,
         luck=form.get("luck", get_app().settings.luck),
-        lucks=LUCK,
+        lucks=LUCK_CHOICES,
         watched=_is_watched(form),
         shown=bool(form.get("shown")),
         hints=bool(form.get("hints")),

@@ -23,7 +23,7 @@ from service.people.vacations import Span
 from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
-from service.timing import HOUR, Calendar
+from service.timing import HOUR_S, Calendar
 from service.web.rendering import COOKIE, get_app, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
@@ -263,7 +263,7 @@ def _parse_mode(text: str) -> Mode:
 def _parse_calendar(form: Mapping[str, str]) -> Calendar:
     hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
     quiet = (parse_small_int(hours[0]), parse_small_int(hours[1])) if all(hours) and hours[0] != hours[1] else None
-    remind = tuple(sorted({parse_small_int(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
+    remind = tuple(sorted({parse_small_int(word) * HOUR_S for word in form.get("remind", "").split()}, reverse=True))
     return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
 
 
@@ -328,7 +328,7 @@ def _make_form(recipient: Recipient) -> SettingsForm:
         hour=str(settings.hour),
         plain=settings.plain,
         language=recipient.language,
-        remind=" ".join(str(lead // HOUR) for lead in calendar.remind),
+        remind=" ".join(str(lead // HOUR_S) for lead in calendar.remind),
         zone=calendar.zone,
         zone_is_guessed=calendar.zone == "UTC",
         quiet_from=quiet_from,

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from engine.game import Meta
 from engine.refusal import Refused
-from service import numbers
 from service.app import App
 from service.settings import EMBEDDED
+from service.text import numbers
 from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.sentences import Translatable
 from service.text.templates import get_environment

@@ -14,13 +14,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from engine.menu import Move
 from engine.story import TurningPoint
-from service import numbers
 from service.tables import access, archive, chance_course, replays, snapshots, stories
 from service.tables import gallery as exhibits
 from service.tables.access import Place
 from service.tables.chance_course import Course
 from service.tables.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator

@@ -11,13 +11,13 @@ from sqlalchemy import Connection
 
 from engine.game import Meta
 from service import beacon as beacons
-from service import numbers
 from service.people import letter_settings, register
 from service.store import queries
 from service.store.queries import Verdict
 from service.tables import joining, snapshots, submitting, talk
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.drawing import Player, list_players
 from service.text.narration import Chapter
 from service.text.sentences import Sentence
@@ -168,7 +168,7 @@ def _dice_note(place: Place, table: Snapshot) -> DiceNote | None:
     beacon, waiting, request = table.table.beacon, table.table.waiting_command, table.table.seal_request
     if beacon is None or waiting is None:
         return None
-    is_late = get_app().now() >= beacon.time_of(waiting.round) + beacons.LATE
+    is_late = get_app().now() >= beacon.time_of(waiting.round) + beacons.LATE_AFTER_S
     plays = place.seat is not None and table.seats[place.seat].status == "taken"
     return DiceNote(
         round=waiting.round,

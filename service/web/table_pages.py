@@ -8,7 +8,6 @@ from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
-from service import numbers
 from service.accounts import confirming
 from service.people import register
 from service.tables import (
@@ -23,7 +22,7 @@ from service.tables import (
 )
 from service.tables.access import Unknown
 from service.tables.replays import Viewpoint
-from service.text import drawing
+from service.text import drawing, numbers
 from service.text.drawing import Scene, Stage, draw_stage, list_players
 from service.text.narration import Chapter
 from service.web.menu_forms import ScriptMenu, make_script_menu

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
-from service import numbers, timing
+from service import timing
 from service.accounts import my_tables
 from service.plans import branch_orders
 from service.plans.branch_orders import OrdersOfBranch
@@ -23,7 +23,7 @@ from service.tables import hints, snapshots, standing_orders, substitutes
 from service.tables.access import Place
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
-from service.text import drawing, narration
+from service.text import drawing, narration, numbers
 from service.text.drawing import Player, Scene, Stage, list_players
 from service.text.narration import Chapter, Narrator
 from service.timing import Calendar
@@ -407,7 +407,7 @@ def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: A
 
 def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:
     standing = table.game.standing(table.table.state)
-    today = timing.today(Calendar(), get_app().now()).isoformat()
+    today = timing.local_date(Calendar(), get_app().now()).isoformat()
     return tuple(
         PlayerLine(
             player=player,

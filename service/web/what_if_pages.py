@@ -12,12 +12,12 @@ from werkzeug.wrappers import Response as Reply
 from engine import record
 from engine.game import Standing
 from engine.refusal import Refused
-from service import numbers
 from service.plans import branch_orders, branches
 from service.plans.branches import Branch, PlayedBranch
 from service.tables import access, snapshots, standing_orders
 from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
 from service.text.narration import Narrator
 from service.web.menu_forms import Turn, make_turn

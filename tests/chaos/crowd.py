@@ -22,7 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from engine import catalogue
-from service.links import hashed
+from service.links import hash_token
 from service.store import Store
 from service.store.schema import mails
 from tests.chaos.machines import Relay
@@ -287,7 +287,7 @@ def open_table(crowd: Crowd, game: str, number: int) -> CrowdTable:
     people = tuple((seat, link) for seat, link in enumerate(opened["links"]) if link)
     crowd.links[opened["table"]] = people[0][1]
     for seat, link in people:
-        record = SubmissionRecord(opened["table"], seat, "sit", f"{hashed(link)}/0", "sit")
+        record = SubmissionRecord(opened["table"], seat, "sit", f"{hash_token(link)}/0", "sit")
         crowd.submit(f"/api/v1/t/{link}/sit", {"nonce": f"word{seat}"}, record)
     return CrowdTable(opened["table"], people, addresses)
 

@@ -18,7 +18,7 @@ from engine.table_events import (
     RoundNamed,
     WentSealed,
 )
-from service.beacon import signed
+from service.beacon import is_signed
 from tests.beacons import BEACON, sign
 from tests.engine import highcard, second_verifier
 from tests.engine.ledger import SEED, Ledger, draw_awaited_round, open_table, play_on, start_table
@@ -112,7 +112,7 @@ def test_a_bot_replaces_a_player_before_the_first_draws_with_the_same_nonce():
         ledger.do(None, "bot 0 another")
     ledger.do(None, "bot 0 nonce-0")
     export = play_on(draw_awaited_round(ledger), Random(4)).export()
-    assert audit.audit(highcard, export, verify_signature=signed).finding is None
+    assert audit.audit(highcard, export, verify_signature=is_signed).finding is None
     assert second_verifier.verify(msgspec.json.encode(export))["sound"]
 
 
@@ -125,7 +125,7 @@ def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
     ledger.do(1, "agree")
     assert ledger.entries[-1].events[1] == WentSealed()
     assert ledger.table.beacon is None
-    assert audit.audit(highcard, play_on(ledger, Random(1)).export(), verify_signature=signed).finding is None
+    assert audit.audit(highcard, play_on(ledger, Random(1)).export(), verify_signature=is_signed).finding is None
 
 
 def test_the_table_ends_when_one_seat_is_left_though_a_round_is_awaited():
@@ -138,7 +138,7 @@ def test_the_table_ends_when_one_seat_is_left_though_a_round_is_awaited():
     ledger.do(0, "resign")
     assert (ledger.table.phase, ledger.table.waiting_command) == ("over", None)
     text = msgspec.json.encode(ledger.export())
-    assert audit.audit(kurier, log.parse_export(text), verify_signature=signed).finding is None
+    assert audit.audit(kurier, log.parse_export(text), verify_signature=is_signed).finding is None
     assert second_verifier.verify(text)["sound"]
 
 
@@ -147,7 +147,7 @@ def test_an_audit_without_the_curve_says_that_signatures_were_not_checked():
     sentences = list(audit.describe(audit.audit(highcard, export)))
     assert any("NOT CHECKED: the signatures of 1 rounds" in sentence for sentence in sentences)
     assert not any(
-        "NOT CHECKED" in one for one in audit.describe(audit.audit(highcard, export, verify_signature=signed))
+        "NOT CHECKED" in one for one in audit.describe(audit.audit(highcard, export, verify_signature=is_signed))
     )
 
 
@@ -166,7 +166,7 @@ def test_logs_verify_offline_in_both_verifiers_while_played_and_after():
     over = play_on(draw_awaited_round(open_waiting_table()), Random(2))
     for export in (waits.export(0), waits.export(), over.export()):
         text = msgspec.json.encode(export)
-        assert audit.audit(highcard, log.parse_export(text), verify_signature=signed).finding is None
+        assert audit.audit(highcard, log.parse_export(text), verify_signature=is_signed).finding is None
         assert second_verifier.verify(text)["sound"]
     assert second_verifier.verify(msgspec.json.encode(over.export()))["rounds"] == 1
 
@@ -187,7 +187,7 @@ SIGNATURES = {
 def verify_round(key: str, number: int, signature: str) -> set[bool]:
     """Return the results of both verifiers for a round: one, if they agree."""
     return {
-        signed(key, number, signature),
+        is_signed(key, number, signature),
         second_verifier.ask(signed={"key": key, "round": number, "signature": signature}),
     }
 

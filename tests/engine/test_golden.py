@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from engine import audit, catalogue, record, table_events
-from service.beacon import signed
+from service.beacon import is_signed
 from tests.golden import make
 from tests.golden.make import load_file
 
@@ -21,7 +21,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.par
 @every_file
 def test_the_log_passes_the_audit(path):
     export = load_file(path)
-    report = audit.audit(catalogue.find(path.parent.name, export.edition), export, verify_signature=signed)
+    report = audit.audit(catalogue.find(path.parent.name, export.edition), export, verify_signature=is_signed)
     assert report.finding is None
     assert report.replayed == len(export.entries)
     assert path.stat().st_size <= make.MAX_FILE_BYTES

@@ -9,7 +9,7 @@ import pytest
 
 from engine import audit, catalogue, log
 from engine.refusal import Refused
-from service.beacon import signed
+from service.beacon import is_signed
 from tests.engine import second_verifier
 from tests.engine.mutants import make_mutants
 from tests.engine.test_golden import FILES, every_file
@@ -24,7 +24,7 @@ def audit_text(text: str) -> str:
         game = catalogue.find(export.game, export.edition)
     except (msgspec.MsgspecError, ValueError, RecursionError, Refused) as refused:
         return str(refused)
-    finding = audit.audit(game, export, verify_signature=signed).finding
+    finding = audit.audit(game, export, verify_signature=is_signed).finding
     return finding.sentence if finding else ""
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import audit, log
 from engine.refusal import Refused
-from service.beacon import signed
+from service.beacon import is_signed
 from tests.engine import highcard, second_verifier
 from tests.vectors import make
 
@@ -27,7 +27,7 @@ def test_the_files_are_as_their_script_writes_them():
 def test_the_audit_agrees_with_the_index(vector):
     raw = (make.FOLDER / vector["file"]).read_bytes()
     try:
-        finding = audit.audit(highcard, log.parse_export(raw), verify_signature=signed).finding
+        finding = audit.audit(highcard, log.parse_export(raw), verify_signature=is_signed).finding
     except (msgspec.MsgspecError, UnicodeError, ValueError, Refused):
         assert not vector["sound"]
         return

@@ -13,7 +13,7 @@ import yaml
 
 from service import benches, cli, create_app, settings
 from service.commands import terminal
-from service.metrics import METRICS
+from service.monitoring import METRICS
 from tests.sites import Site
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +92,7 @@ def test_mail_server_and_web_server_connect_where_depesche_listens() -> None:
 @pytest.mark.parametrize("name", read_recipes())
 def test_every_setting_of_a_recipe_exists(name: str) -> None:
     named = {word.removesuffix("_FILE") for word in re.findall(r"\bDEPESCHE_[A-Z_]+[A-Z]\b", read_recipes()[name])}
-    assert named <= settings.KNOWN
+    assert named <= settings.VARIABLES
 
 
 def test_secrets_are_in_files_and_not_in_the_environment() -> None:
@@ -125,7 +125,7 @@ def test_the_command_for_root_knows_settings_and_keys(tmp_path: Path) -> None:
     (tmp_path / "depesche").write_text(script)
     output = run_command("sh", tmp_path / "depesche", env={"PATH": os.environ["PATH"]})
     environment = dict(line.split("=", 1) for line in output.splitlines())
-    loaded = settings.read({name: text for name, text in environment.items() if name.startswith("DEPESCHE_")})
+    loaded = settings.load_settings({name: text for name, text in environment.items() if name.startswith("DEPESCHE_")})
     assert (loaded.sender_name, loaded.proxies, loaded.smtp) == ("Depesche", 1, "smtp://relay")
     assert str(loaded.folder) == "/var/lib/depesche"
 

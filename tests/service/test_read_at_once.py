@@ -12,7 +12,7 @@ export = Path("tests/golden/kaiser/abandoned.json").read_bytes()
 
 def read():
     VerdictMessage.read(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Submitted("a", 1))
-    timing.read({"bank": "86400", "increment": "3600"}, 60)
+    timing.parse_clock({"bank": "86400", "increment": "3600"}, 60)
     log.parse_export(export)
 """
 

@@ -12,14 +12,14 @@ from workers.commands import run
 
 
 def test_nothing_set_is_the_embedded_service():
-    assert settings.read({}) == settings.Settings()
+    assert settings.load_settings({}) == settings.Settings()
 
 
 def test_a_service_is_visited_where_it_listens_unless_it_has_an_address_of_its_own():
-    assert settings.read({"DEPESCHE_PORT": "9000"}).address == "http://127.0.0.1:9000"
-    assert settings.read({"DEPESCHE_HOST": "0.0.0.0"}).address == "http://127.0.0.1:8765"
+    assert settings.load_settings({"DEPESCHE_PORT": "9000"}).address == "http://127.0.0.1:9000"
+    assert settings.load_settings({"DEPESCHE_HOST": "0.0.0.0"}).address == "http://127.0.0.1:8765"
     own = {"DEPESCHE_PORT": "9000", "DEPESCHE_ADDRESS": "https://games.example.org"}
-    assert settings.read(own).address == "https://games.example.org"
+    assert settings.load_settings(own).address == "https://games.example.org"
 
 
 def test_the_command_line_stands_above_the_environment_and_leaves_the_address(monkeypatch):
@@ -31,31 +31,31 @@ def test_the_command_line_stands_above_the_environment_and_leaves_the_address(mo
 
 def test_a_number_that_is_none_is_refused_in_a_sentence():
     with pytest.raises(Refused, match="DEPESCHE_PORT has to be a number like 8765"):
-        settings.read({"DEPESCHE_PORT": "high"})
+        settings.load_settings({"DEPESCHE_PORT": "high"})
 
 
 def test_the_secret_is_made_once(tmp_path):
     chosen = settings.Settings(folder=tmp_path / "new")
-    secret = settings.keep_secret(chosen)
+    secret = settings.load_secret(chosen)
     assert len(secret) == 64
-    assert settings.keep_secret(chosen) == secret
-    assert settings.keep_secret(settings.Settings(secret="said by the host")) == "said by the host"
+    assert settings.load_secret(chosen) == secret
+    assert settings.load_secret(settings.Settings(secret="said by the host")) == "said by the host"
 
 
 def test_the_sender_may_have_a_name():
-    named = settings.read({"DEPESCHE_SENDER": "The Club <table@example.org>"})
+    named = settings.load_settings({"DEPESCHE_SENDER": "The Club <table@example.org>"})
     assert (named.sender_name, named.sender_address, named.mail_host) == (
         "The Club",
         "table@example.org",
         "example.org",
     )
-    assert settings.read({"DEPESCHE_SENDER": "table@example.org"}).sender_name == "Depesche"
+    assert settings.load_settings({"DEPESCHE_SENDER": "table@example.org"}).sender_name == "Depesche"
 
 
 @pytest.mark.parametrize("sender", ["Depesche", "a@b@c <x>", "two words@example.org"])
 def test_a_sender_that_is_no_address_is_refused(sender):
     with pytest.raises(Refused, match="DEPESCHE_SENDER has to be an address such as"):
-        settings.read({"DEPESCHE_SENDER": sender})
+        settings.load_settings({"DEPESCHE_SENDER": sender})
 
 
 @pytest.mark.parametrize("name", ["secret", "database", "smtp", "imap", "redis", "metrics", "games", "port", "confirm"])
@@ -73,8 +73,8 @@ def test_any_setting_may_stand_in_a_file(tmp_path, name):
     }
     kept = tmp_path / name
     kept.write_text(f"{words[name]}\n")
-    found = settings.read({f"DEPESCHE_{name.upper()}_FILE": str(kept)})
-    assert found == settings.read({f"DEPESCHE_{name.upper()}": words[name]})
+    found = settings.load_settings({f"DEPESCHE_{name.upper()}_FILE": str(kept)})
+    assert found == settings.load_settings({f"DEPESCHE_{name.upper()}": words[name]})
     assert found != settings.Settings()
 
 
@@ -82,7 +82,7 @@ def test_a_setting_that_is_said_twice_is_refused(tmp_path):
     (tmp_path / "secret").write_text("another secret altogether")
     twice = {"DEPESCHE_SECRET": "a house for tests", "DEPESCHE_SECRET_FILE": str(tmp_path / "secret")}
     with pytest.raises(Refused, match="DEPESCHE_SECRET and DEPESCHE_SECRET_FILE are both set; keep one of them"):
-        settings.read(twice)
+        settings.load_settings(twice)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_a_file_without_a_setting_in_it_is_refused(tmp_path, held, why):
     if held is not None:
         (tmp_path / "smtp").write_bytes(held)
     with pytest.raises(Refused, match=f"DEPESCHE_SMTP_FILE names .*{why}") as refused:
-        settings.read({"DEPESCHE_SMTP_FILE": str(tmp_path / "smtp")})
+        settings.load_settings({"DEPESCHE_SMTP_FILE": str(tmp_path / "smtp")})
     assert "xxxx" not in str(refused.value)
 
 
 def test_a_file_that_is_no_setting_of_ours_is_refused():
     with pytest.raises(Refused, match=r"no setting DEPESCHE_SECRETS_FILE\. Did you mean DEPESCHE_SECRET_FILE\?"):
-        settings.read({"DEPESCHE_SECRETS_FILE": "/etc/depesche/secret"})
+        settings.load_settings({"DEPESCHE_SECRETS_FILE": "/etc/depesche/secret"})
 
 
 def test_the_command_line_stands_above_a_file_too(monkeypatch, tmp_path):

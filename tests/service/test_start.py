@@ -44,12 +44,12 @@ def test_two_folders_without_a_common_secret_do_not_write_dead_links(tmp_path: P
 def test_a_secret_that_could_be_guessed_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "secret").write_bytes(content)
     with pytest.raises(Refused, match="at least 16 characters"):
-        settings.keep_secret(Settings(folder=tmp_path))
+        settings.load_secret(Settings(folder=tmp_path))
 
 
 def test_a_short_secret_in_the_settings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="DEPESCHE_SECRET"):
-        settings.keep_secret(Settings(folder=tmp_path, secret="geheim"))
+        settings.load_secret(Settings(folder=tmp_path, secret="geheim"))
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def test_a_short_secret_in_the_settings_is_refused(tmp_path: Path) -> None:
 )
 def test_a_setting_that_cannot_be_meant_stops_the_start(chosen: dict[str, str], said: str) -> None:
     with pytest.raises(Refused) as refused:
-        settings.read(chosen)
+        settings.load_settings(chosen)
     assert said in str(refused.value)
     assert "word" not in str(refused.value).replace("password", "")
 
 
 def test_a_setting_without_a_value_is_none() -> None:
-    assert settings.read({"DEPESCHE_SMTP": "", "DEPESCHE_PORT": " "}) == Settings()
+    assert settings.load_settings({"DEPESCHE_SMTP": "", "DEPESCHE_PORT": " "}) == Settings()
 
 
 @pytest.mark.parametrize("command", ["web", "worker", "clock", "inbound"])

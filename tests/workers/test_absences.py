@@ -16,12 +16,12 @@ from engine.table_events import (
 )
 from service.accounts import preferences
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
-from service.timing import HOUR, Calendar, Clock
+from service.timing import HOUR_S, Calendar, Clock
 from tests import apps
 from tests.apps import FakeTime
 from workers import referee
@@ -60,7 +60,7 @@ def says(app: App, place: Place, text: str) -> None:
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
     """Two at a table with three days for a move; first the one to move."""
-    places = apps.start_table(any_app, pace=3 * DAY)
+    places = apps.start_table(any_app, pace=3 * DAY_S)
     mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
@@ -70,32 +70,32 @@ def table(any_app: App) -> list[Place]:
 
 def test_no_clock_runs_in_a_pause_and_afterwards_it_goes_on(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, other = table
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     says(any_app, other, "pause")
     assert kinds(any_app, mover)[-1] == "pausing"
-    assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY
+    assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY_S
     says(any_app, mover, "agree")
     assert last(any_app, mover).events[-1] == Paused()
     assert kinds(any_app, other)[-1] == "paused"
     row = seat_of(any_app, mover)
-    assert (row.due_at, row.late_at, row.remind_at, row.clock_left) == (None, None, None, 2 * DAY)
-    clock.advance(100 * DAY)
+    assert (row.due_at, row.late_at, row.remind_at, row.clock_left) == (None, None, None, 2 * DAY_S)
+    clock.advance(100 * DAY_S)
     tick(any_app)
     says(any_app, other, "resume")
-    assert seat_of(any_app, mover).due_at == clock.at + 2 * DAY
+    assert seat_of(any_app, mover).due_at == clock.at + 2 * DAY_S
     assert kinds(any_app, mover)[-1] == "resumed"
-    clock.advance(2 * DAY)
+    clock.advance(2 * DAY_S)
     tick(any_app)
     assert "timeout" in kinds(any_app, mover)
 
 
 def test_who_had_little_time_left_has_a_day_after_a_pause(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, other = table
-    clock.advance(3 * DAY - 60)
+    clock.advance(3 * DAY_S - 60)
     says(any_app, other, "pause")
     says(any_app, mover, "agree")
     says(any_app, other, "resume")
-    assert seat_of(any_app, mover).due_at == clock.at + DAY
+    assert seat_of(any_app, mover).due_at == clock.at + DAY_S
 
 
 def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_app: App, clock: FakeTime, table: list[Place]) -> None:
@@ -105,9 +105,9 @@ def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_app: App, clock:
     while not apps.list_moves(any_app, other):
         says(any_app, mover, apps.list_moves(any_app, mover)[0])
     assert seat_of(any_app, other).due_at is None
-    clock.advance(10 * DAY)
+    clock.advance(10 * DAY_S)
     says(any_app, other, "resume")
-    assert seat_of(any_app, other).due_at == clock.at + 3 * DAY
+    assert seat_of(any_app, other).due_at == clock.at + 3 * DAY_S
 
 
 def test_a_pause_that_somebody_refuses_does_not_begin(any_app: App, table: list[Place]) -> None:
@@ -115,7 +115,7 @@ def test_a_pause_that_somebody_refuses_does_not_begin(any_app: App, table: list[
     says(any_app, other, "pause")
     says(any_app, mover, "refuse")
     assert last(any_app, mover).events == (PauseRefused(mover.seat),)
-    assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY
+    assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY_S
 
 
 def test_an_answer_is_for_what_its_page_showed(any_app: App, table: list[Place]) -> None:
@@ -137,11 +137,11 @@ def test_on_vacation_a_clock_stands_still_and_the_table_is_told(
     any_app: App, clock: FakeTime, table: list[Place]
 ) -> None:
     mover, _ = table
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     says(any_app, mover, "vacation 2027-01-17 2027-01-20")
     assert last(any_app, mover).events == (VacationTaken(mover.seat, "2027-01-17", "2027-01-20"),)
-    assert seat_of(any_app, mover).due_at == apps.NOON + 7 * DAY
-    clock.advance(5 * DAY)
+    assert seat_of(any_app, mover).due_at == apps.NOON + 7 * DAY_S
+    clock.advance(5 * DAY_S)
     tick(any_app)
     assert "timeout" not in kinds(any_app, mover)
 
@@ -149,16 +149,16 @@ def test_on_vacation_a_clock_stands_still_and_the_table_is_told(
 def test_who_comes_home_early_plays_on_at_once(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, _ = table
     says(any_app, mover, "vacation 2027-01-15 2027-01-30")
-    clock.advance(3 * DAY)
+    clock.advance(3 * DAY_S)
     says(any_app, mover, "home")
     assert last(any_app, mover).events == (VacationEnded(mover.seat, "2027-01-15", "2027-01-17"),)
-    assert seat_of(any_app, mover).due_at == clock.at + 3 * DAY
+    assert seat_of(any_app, mover).due_at == clock.at + 3 * DAY_S
     assert coming(any_app, mover) == []
 
 
 def test_a_vacation_that_did_not_happen_gains_no_time(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, _ = table
-    clock.advance(3 * DAY - 60)
+    clock.advance(3 * DAY_S - 60)
     due = seat_of(any_app, mover).due_at
     for _ in range(3):
         says(any_app, mover, "vacation 2027-02-01 2027-02-05")
@@ -204,15 +204,15 @@ def test_days_of_vacation_are_counted_in_each_year(any_app: App, table: list[Pla
 
 def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
     """Two that run, one that begins later, and one where others play."""
-    running = [apps.start_table(any_app, 3, pace=DAY) for _ in range(2)]
-    later = apps.open_table(any_app, 2, pace=DAY)
+    running = [apps.start_table(any_app, 3, pace=DAY_S) for _ in range(2)]
+    later = apps.open_table(any_app, 2, pace=DAY_S)
     strangers = [Invited("Otto", "otto@example.org"), Invited("Olga", "olga@example.org")]
-    made = opening.open_table(any_app, "kaiser", {}, strangers, DAY)
+    made = opening.open_table(any_app, "kaiser", {}, strangers, DAY_S)
     says(any_app, running[0][0], "vacation 2027-01-20 2027-01-22")
     away = VacationTaken(0, "2027-01-20", "2027-01-22")
     for places in running:
         assert [last(any_app, place).events for place in places[:1]] == [(away,)]
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     for place in later:
         says(any_app, place, "sit word")
     assert last(any_app, later[0]).events == (away,)
@@ -245,9 +245,9 @@ def resting(app: App, place: Place) -> Callable[[Calendar], int]:
 
 def test_a_changed_calendar_moves_a_deadline_that_runs_already(any_app: App, table: list[Place]) -> None:
     due = resting(any_app, table[0])  # due on Monday the 18th, 08:00
-    assert due(Calendar(quiet=(22, 7))) == apps.NOON + 3 * DAY
-    assert due(Calendar(quiet=(22, 9))) == apps.NOON + 3 * DAY + HOUR
-    assert due(Calendar()) == apps.NOON + 3 * DAY
+    assert due(Calendar(quiet=(22, 7))) == apps.NOON + 3 * DAY_S
+    assert due(Calendar(quiet=(22, 9))) == apps.NOON + 3 * DAY_S + HOUR_S
+    assert due(Calendar()) == apps.NOON + 3 * DAY_S
     with pytest.raises(Refused, match="no time zone"):
         due(Calendar("Nowhere"))
 
@@ -257,14 +257,14 @@ def test_a_calendar_turned_again_and_again_does_not_hold_the_clock(
 ) -> None:
     due = resting(any_app, table[0])
     for hour in range(24):
-        clock.advance(4 * HOUR)
-        assert due(Calendar(quiet=(hour, (hour + 14) % 24), weekends=True)) <= apps.NOON + 7 * DAY
+        clock.advance(4 * HOUR_S)
+        assert due(Calendar(quiet=(hour, (hour + 14) % 24), weekends=True)) <= apps.NOON + 7 * DAY_S
 
 
 def test_time_that_is_over_does_not_begin_anew(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=Clock(DAY, grace=DAY))
+    places = apps.start_table(any_app, pace=Clock(DAY_S, grace=DAY_S))
     mover, _ = apps.find_move(any_app, places)
-    clock.advance(DAY + HOUR)
+    clock.advance(DAY_S + HOUR_S)
     late = seat_of(any_app, mover).late_at
     says(any_app, mover, "pause")
     says(any_app, next(place for place in places if place != mover), "refuse")

@@ -13,7 +13,7 @@ from engine.table_events import (
     TimedOut,
 )
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import snapshots, submitting
 from service.tables.access import Place
@@ -38,16 +38,16 @@ def kinds(app: App, place: Place) -> list[str]:
 
 
 def test_a_deadline_belongs_to_the_seat_whose_menu_is_open(any_app: App) -> None:
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
-    assert seat_of(any_app, mover).due_at == apps.NOON + DAY
+    assert seat_of(any_app, mover).due_at == apps.NOON + DAY_S
     assert seat_of(any_app, apps.find_waiting(any_app, places)).due_at is None
 
 
 def test_one_reminder_a_turn_and_none_before_its_time(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
-    clock.advance(DAY * 3 // 4 - 1)
+    clock.advance(DAY_S * 3 // 4 - 1)
     tick(any_app)
     assert kinds(any_app, mover) == ["turn"]
     clock.advance(1)
@@ -61,16 +61,16 @@ def test_one_reminder_a_turn_and_none_before_its_time(any_app: App, clock: FakeT
 def test_a_further_move_of_the_same_turn_begins_the_time_anew_without_a_second_reminder(
     any_app: App, clock: FakeTime
 ) -> None:
-    places = apps.start_table(any_app, 3, pace=DAY)
+    places = apps.start_table(any_app, 3, pace=DAY_S)
     mover, move = apps.find_move(any_app, places)
-    clock.advance(DAY - 60)
+    clock.advance(DAY_S - 60)
     tick(any_app)
     assert apps.submit(any_app, mover, move).accepted
     while not apps.list_moves(any_app, mover):  # on to the next turn of this seat
         other, move = apps.find_move(any_app, places)
         assert apps.submit(any_app, other, move).accepted
-    assert seat_of(any_app, mover).due_at == clock.at + DAY
-    clock.advance(DAY - 60)
+    assert seat_of(any_app, mover).due_at == clock.at + DAY_S
+    clock.advance(DAY_S - 60)
     tick(any_app)
     turns = kinds(any_app, mover)
     assert turns.count("reminder") <= turns.count("turn")
@@ -79,17 +79,17 @@ def test_a_further_move_of_the_same_turn_begins_the_time_anew_without_a_second_r
 def test_no_reminder_and_no_deadline_at_a_table_without_hurry(any_app: App, clock: FakeTime) -> None:
     places = apps.start_table(any_app, pace=0)
     mover, _ = apps.find_move(any_app, places)
-    clock.advance(1_000 * DAY)
+    clock.advance(1_000 * DAY_S)
     tick(any_app)
     assert kinds(any_app, mover) == ["turn"]
     assert apps.list_moves(any_app, mover)
 
 
 def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     before = apps.count_entries(any_app, mover)
-    clock.advance(DAY - 1)
+    clock.advance(DAY_S - 1)
     tick(any_app)
     assert apps.count_entries(any_app, mover) == before
     clock.advance(1)
@@ -102,14 +102,14 @@ def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock:
     assert kinds(any_app, mover)[:3] == ["turn", "reminder", "timeout"]
     following, _ = apps.find_move(any_app, places)
     assert kinds(any_app, following)[-1] in ("turn", "timeout")
-    assert seat_of(any_app, following).due_at == clock.at + DAY
+    assert seat_of(any_app, following).due_at == clock.at + DAY_S
 
 
 def test_two_clocks_are_as_good_as_one(any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second clock looks while the first thinks about the stand-in's move."""
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     before = apps.count_entries(any_app, places[0])
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     choose = bots.choose
 
     def interrupted(app: App, *position: Any) -> Any:
@@ -123,9 +123,9 @@ def test_two_clocks_are_as_good_as_one(any_app: App, clock: FakeTime, monkeypatc
 
 
 def test_a_move_in_the_last_second_counts(any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, move = apps.find_move(any_app, places)
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     choose = bots.choose
 
     def interrupted(app: App, *position: Any) -> Any:
@@ -142,7 +142,7 @@ def test_a_move_in_the_last_second_counts(any_app: App, clock: FakeTime, monkeyp
 def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad, good = apps.start_table(any_app, pace=DAY)[0], apps.start_table(any_app, pace=DAY)[0]
+    bad, good = apps.start_table(any_app, pace=DAY_S)[0], apps.start_table(any_app, pace=DAY_S)[0]
     choose, broken = bots.choose, snapshots.look(any_app, bad.table).table.state
     before = apps.count_entries(any_app, good)
 
@@ -152,7 +152,7 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
         return choose(app, look, seat)
 
     monkeypatch.setattr(bots, "choose", choosy)
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     tick(any_app)
     assert apps.count_entries(any_app, good) == before + 1
 

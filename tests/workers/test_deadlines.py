@@ -17,11 +17,11 @@ from engine.table_events import (
 )
 from service import timing
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from service.tables.access import Place
-from service.timing import HOUR, Calendar, Clock
+from service.timing import HOUR_S, Calendar, Clock
 from tests import apps
 from tests.apps import FakeTime
 from workers import bots
@@ -49,7 +49,7 @@ def live_by(app: App, place: Place, calendar: Calendar) -> None:
     """This player rests as the calendar says, from his next turn on."""
     person = seat_of(app, place).person
     with app.store.writing() as connection:
-        kept = update(people).where(people.c.id == person).values(calendar=timing.kept(calendar))
+        kept = update(people).where(people.c.id == person).values(calendar=timing.dump_calendar(calendar))
         connection.execute(kept)
 
 
@@ -86,7 +86,7 @@ def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: F
     assert kinds(any_app, mover)[-1] == "relieved"
     assert apps.submit(any_app, mover, "back").accepted
     row = seat_of(any_app, mover)
-    assert (row.status, row.misses, row.due_at) == ("taken", 0, clock.at + 3 * DAY)
+    assert (row.status, row.misses, row.due_at) == ("taken", 0, clock.at + 3 * DAY_S)
     assert kinds(any_app, mover)[-1] == "turn"
 
 
@@ -120,47 +120,47 @@ def test_where_passing_is_possible_the_move_is_skipped(any_app: App, monkeypatch
 
 
 def test_grace_is_given_in_silence(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=Clock(DAY, grace=2 * HOUR))
+    places = apps.start_table(any_app, pace=Clock(DAY_S, grace=2 * HOUR_S))
     mover, move = apps.find_move(any_app, places)
-    assert seat_of(any_app, mover).due_at == clock.at + DAY
-    clock.advance(DAY + 2 * HOUR - 1)
+    assert seat_of(any_app, mover).due_at == clock.at + DAY_S
+    clock.advance(DAY_S + 2 * HOUR_S - 1)
     tick(any_app)
     assert apps.submit(any_app, mover, move).accepted
     other, _ = apps.find_move(any_app, places)
-    clock.advance(DAY + 2 * HOUR)
+    clock.advance(DAY_S + 2 * HOUR_S)
     tick(any_app)
     assert last(any_app, other).events[0] == TimedOut(other.seat)
 
 
 def test_a_bank_runs_down_and_every_turn_adds_to_it(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=Clock(0, 5 * DAY, HOUR))
+    places = apps.start_table(any_app, pace=Clock(0, 5 * DAY_S, HOUR_S))
     mover, _ = apps.find_move(any_app, places)
-    assert seat_of(any_app, mover).due_at == clock.at + 5 * DAY
-    move_round(any_app, places, mover, clock, DAY)
+    assert seat_of(any_app, mover).due_at == clock.at + 5 * DAY_S
+    move_round(any_app, places, mover, clock, DAY_S)
     row = seat_of(any_app, mover)
     assert row.due_at == clock.at + row.clock_left
-    assert row.clock_left <= 4 * DAY + HOUR
-    assert (row.clock_left - HOUR) % DAY == 0
+    assert row.clock_left <= 4 * DAY_S + HOUR_S
+    assert (row.clock_left - HOUR_S) % DAY_S == 0
 
 
 def test_an_empty_bank_leaves_the_increment(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=Clock(0, 2 * DAY, HOUR))
+    places = apps.start_table(any_app, pace=Clock(0, 2 * DAY_S, HOUR_S))
     mover, _ = apps.find_move(any_app, places)
-    clock.advance(2 * DAY)
+    clock.advance(2 * DAY_S)
     tick(any_app)
     assert seat_of(any_app, mover).clock_left == 0
     while not apps.list_moves(any_app, mover) or seat_of(any_app, mover).late_at == clock.at:
         place, move = apps.find_move(any_app, places)
         assert apps.submit(any_app, place, move).accepted
-    assert seat_of(any_app, mover).due_at == clock.at + HOUR
+    assert seat_of(any_app, mover).due_at == clock.at + HOUR_S
 
 
 def test_asking_to_take_a_move_back_gains_no_time(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     move_round(any_app, places, mover, clock, 60)
     due = seat_of(any_app, mover).due_at
-    clock.advance(HOUR)
+    clock.advance(HOUR_S)
     assert apps.submit(any_app, mover, "undo").accepted
     other = next(place for place in places if place != mover)
     assert apps.submit(any_app, other, "refuse").accepted
@@ -168,30 +168,30 @@ def test_asking_to_take_a_move_back_gains_no_time(any_app: App, clock: FakeTime)
 
 
 def test_a_deadline_does_not_fall_into_somebodys_night(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=DAY)  # it is 08:00 in the morning, UTC
+    places = apps.start_table(any_app, pace=DAY_S)  # it is 08:00 in the morning, UTC
     mover, _ = apps.find_move(any_app, places)
     for place in places:
         live_by(any_app, place, Calendar("Asia/Kathmandu", (12, 15)))  # which is 06:15 to 09:15
     move_round(any_app, places, mover, clock, 60)
-    due = timing.deadline(clock.at, DAY, Calendar("Asia/Kathmandu", (12, 15)))
-    assert clock.at + DAY < due == seat_of(any_app, mover).due_at
+    due = timing.compute_deadline(clock.at, DAY_S, Calendar("Asia/Kathmandu", (12, 15)))
+    assert clock.at + DAY_S < due == seat_of(any_app, mover).due_at
 
 
 def test_a_table_spares_weekends(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=Clock(2 * DAY, spare_weekends=True))  # Friday the 15th of January 2027
+    places = apps.start_table(any_app, pace=Clock(2 * DAY_S, spare_weekends=True))  # Friday the 15th of January 2027
     mover, _ = apps.find_move(any_app, places)
     assert seat_of(any_app, mover).due_at == 1_800_230_400  # Monday the 18th, 00:00
 
 
 def test_reminders_come_as_somebody_likes_them(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=4 * DAY)
+    places = apps.start_table(any_app, pace=4 * DAY_S)
     mover, _ = apps.find_move(any_app, places)
     for place in places:
-        live_by(any_app, place, Calendar(remind=(4 * HOUR, 2 * DAY, DAY)))
+        live_by(any_app, place, Calendar(remind=(4 * HOUR_S, 2 * DAY_S, DAY_S)))
     move_round(any_app, places, mover, clock, 60)
     before = len(kinds(any_app, mover))
     due = seat_of(any_app, mover).due_at
-    for moment in (2 * DAY + 1, 2 * DAY, DAY, 4 * HOUR, 1):
+    for moment in (2 * DAY_S + 1, 2 * DAY_S, DAY_S, 4 * HOUR_S, 1):
         clock.at = due - moment
         tick(any_app)
         tick(any_app)
@@ -199,20 +199,20 @@ def test_reminders_come_as_somebody_likes_them(any_app: App, clock: FakeTime) ->
 
 
 def test_several_reminders_that_a_clock_slept_through_are_one(any_app: App, clock: FakeTime) -> None:
-    places = apps.start_table(any_app, pace=4 * DAY)
+    places = apps.start_table(any_app, pace=4 * DAY_S)
     mover, _ = apps.find_move(any_app, places)
     for place in places:
-        live_by(any_app, place, Calendar(remind=(2 * DAY, DAY)))
+        live_by(any_app, place, Calendar(remind=(2 * DAY_S, DAY_S)))
     move_round(any_app, places, mover, clock, 60)
     before = len(kinds(any_app, mover))
-    clock.advance(4 * DAY - 1)
+    clock.advance(4 * DAY_S - 1)
     tick(any_app)
     tick(any_app)
     assert len(kinds(any_app, mover)) == before + 1
 
 
 def test_no_clock_runs_for_a_bot_or_without_a_limit(any_app: App, clock: FakeTime) -> None:
-    for how in (Clock(0), Clock(DAY)):
+    for how in (Clock(0), Clock(DAY_S)):
         (place,) = apps.start_table(any_app, 2, bots=1, pace=how)
         with any_app.store.reading() as connection:
             wanted = select(seats.c.due_at).where(seats.c.table == place.table, seats.c.status == "bot")
@@ -220,4 +220,4 @@ def test_no_clock_runs_for_a_bot_or_without_a_limit(any_app: App, clock: FakeTim
 
 
 def test_tables_from_before_clocks_keep_their_pace() -> None:
-    assert timing.read({}, 5 * DAY) == Clock(5 * DAY)
+    assert timing.parse_clock({}, 5 * DAY_S) == Clock(5 * DAY_S)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from engine.menu import Move
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters
 from service.tables import judging, submitting
 from service.tables.locked_table import LockedTable
@@ -112,7 +112,7 @@ def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(
     smtp_sink.refuse()
     for _ in range(post.MAX_STARTS + 2):
         post.run()
-        clock.advance(DAY)
+        clock.advance(DAY_S)
     smtp_sink.accept()
     post.run()
     assert len(smtp_sink.letters) == 2

@@ -18,7 +18,7 @@ from engine import catalogue
 from engine import menu as menus
 from engine.menu import Move
 from service.app import App
-from service.settings import DAY, Settings
+from service.settings import DAY_S, Settings
 from service.store.schema import letters, tables
 from service.tables import archive, snapshots, submitting, thinking
 from service.tables.access import Place
@@ -102,7 +102,7 @@ def app(
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
     monkeypatch.setattr(thinking, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
-    chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY)
+    chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY_S)
     with Redis.from_url(redis_url) as redis, apps.run_app(chosen, clock, redis) as app:
         app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
         yield app
@@ -248,7 +248,7 @@ def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock:
     def prepare() -> tuple[Place, int]:
         mover, _ = apps.find_move(app, apps.start_table(app))
         post.run()
-        clock.advance(DAY)
+        clock.advance(DAY_S)
         return mover, apps.count_entries(app, mover)
 
     for mover, before in every_step(app, redis_url, steps, prepare, lambda _: tick):

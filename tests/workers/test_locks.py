@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, Select, func, select, update
 
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store import Store
 from service.store.schema import letters, mails, seats, submissions, tables
 from service.tables import judging, submitting
@@ -108,9 +108,9 @@ def test_a_held_table_holds_no_mail_to_another_up(app: App, rows) -> None:
 
 @pytest.mark.parametrize("rows", [row_of, seats_of], ids=["table", "seats"])
 def test_a_held_table_stops_no_clock_of_another(app: App, clock: FakeTime, rows) -> None:
-    stuck, free = apps.start_table(app, pace=DAY), apps.start_table(app, 3, pace=DAY)
+    stuck, free = apps.start_table(app, pace=DAY_S), apps.start_table(app, 3, pace=DAY_S)
     before = apps.count_entries(app, free[0])
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     with held(app, rows(stuck[0])), soon():
         clocks.tick(app)
         assert apps.count_entries(app, free[0]) == before + 1

@@ -9,11 +9,11 @@ import structlog
 from sqlalchemy import update
 
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import tables
 from service.tables import submitting
 from service.tables.access import Place
-from service.timing import HOUR
+from service.timing import HOUR_S
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
@@ -37,10 +37,10 @@ def gone(app: App, place: Place) -> None:
 
 def test_the_clock_says_it_once_and_keeps_the_other_deadlines(tmp_path: Path, clock: FakeTime) -> None:
     with apps.run_app(apps.make_settings(tmp_path), clock) as app:
-        lost, other = (apps.find_move(app, apps.start_table(app, pace=DAY))[0] for _ in range(2))
+        lost, other = (apps.find_move(app, apps.start_table(app, pace=DAY_S))[0] for _ in range(2))
         before = apps.count_entries(app, other)
         gone(app, lost)
-        clock.advance(2 * DAY)
+        clock.advance(2 * DAY_S)
         with structlog.testing.capture_logs() as lines:
             for _ in range(3):
                 clocks.tick(app)
@@ -78,7 +78,7 @@ def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App
     with structlog.testing.capture_logs() as lines:
         for _ in range(30):
             post.run()
-            app.now.advance(HOUR + 1)  # type: ignore[attr-defined]  # a clock of the tests
+            app.now.advance(HOUR_S + 1)  # type: ignore[attr-defined]  # a clock of the tests
     assert [line["table"] for line in lines if line["event"] == "table skipped"] == [place.table]
     assert not [line for line in lines if line["log_level"] == "error"]
     assert smtp_sink.envelopes == []

@@ -12,7 +12,7 @@ from engine import menu as menus
 from engine.games import kaiser
 from engine.menu import Choice, Move
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters
 from service.tables import archive, snapshots, standing_orders
 from service.tables.access import Place
@@ -40,7 +40,7 @@ def last_moves(app: App, place: Place, since: int) -> list[tuple[int | None, str
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
     """Two at a table: first the one to move."""
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
@@ -158,12 +158,12 @@ def test_an_order_over_which_the_game_fails_is_dropped_and_nothing_else(
 
 
 def test_after_a_missed_deadline_orders_are_followed_too(any_app: App, clock: apps.FakeTime) -> None:
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     other = next(place for place in places if place != mover)
     for row in range(5):
         says(any_app, other, f"order fly {row}")
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     tick(any_app)
     assert len(waiting(any_app, other)) == 5
 
@@ -192,7 +192,7 @@ def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
     any_app: App, monkeypatch: pytest.MonkeyPatch, automatic: bool
 ) -> None:
     without_choice(monkeypatch, 0, 1)
-    place = apps.start_table(any_app, pace=Clock(DAY, automatic=automatic))[0]
+    place = apps.start_table(any_app, pace=Clock(DAY_S, automatic=automatic))[0]
     entries = since_start(any_app, place)
     assert (len(entries) > 1) == automatic
     assert all(entry.seat is not None and not entry.draws for entry in entries)
@@ -201,7 +201,7 @@ def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
 
 def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     without_choice(monkeypatch, 0)
-    one, other = apps.start_table(any_app, pace=Clock(DAY, automatic=True))
+    one, other = apps.start_table(any_app, pace=Clock(DAY_S, automatic=True))
     while not any(entry.seat == 0 for entry in since_start(any_app, one)):
         says(any_app, other, apps.list_moves(any_app, other)[0])
     before = snapshots.look(any_app, one.table).table.last
@@ -216,11 +216,11 @@ def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatc
 
 def test_such_a_log_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None:
     """Everything that time can bring, at one table, and the log of it."""
-    places = apps.start_table(any_app, 3, pace=Clock(DAY, late="seat", offer_after=1, grace=60))
+    places = apps.start_table(any_app, 3, pace=Clock(DAY_S, late="seat", offer_after=1, grace=60))
     for seat, text in ((0, "pause"), (1, "agree"), (2, "agree"), (1, "resume"), (2, "vacation 2027-02-01 2027-02-02")):
         says(any_app, places[seat], text)
     says(any_app, places[2], "home")
-    clock.advance(DAY + 60)
+    clock.advance(DAY_S + 60)
     tick(any_app)
     for place in places[:2]:
         apps.submit(any_app, place, "resign")

@@ -9,7 +9,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.plans import branch_orders, branches
 from service.plans.branch_orders import OrdersOfBranch
-from service.settings import DAY
+from service.settings import DAY_S
 from service.tables import snapshots, standing_orders
 from service.tables.access import Place
 from tests import apps
@@ -23,7 +23,7 @@ Moves = list[tuple[int, str]]
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
     """Two at a table: first the one to move."""
-    places = apps.start_table(any_app, pace=DAY)
+    places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
@@ -177,7 +177,7 @@ def test_a_move_made_for_who_was_late_counts_like_any_other(
     number, made = branch_of(any_app, other, 2)
     branch_orders.keep(any_app, other, number)
     before = apps.count_entries(any_app, other)
-    clock.advance(DAY + 1)
+    clock.advance(DAY_S + 1)
     tick(any_app)
     (_, move), *then = last_moves(any_app, other, before)
     found = intention(any_app, other)

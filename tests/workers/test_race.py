@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from engine import audit as audits
 from engine.game import Game
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.queries import Verdict
 from service.store.schema import letters, submissions
 from service.tables import archive, snapshots, submitting
@@ -179,10 +179,10 @@ def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> No
 def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two, clock: FakeTime) -> None:
     app, there = two
     for _ in range(4):
-        places = apps.start_table(app, pace=DAY)
+        places = apps.start_table(app, pace=DAY_S)
         mover, move = apps.find_move(app, places)
         before = apps.count_entries(app, mover)
-        clock.advance(DAY)
+        clock.advance(DAY_S)
         number = submitting.submit(app, mover, move, seen=before - 1)
         at_once(lambda: judge_all(app), lambda: clocks.expire(there))
         judge_all(app)  # while the clock was at the table, the referee passed it over
@@ -197,8 +197,8 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
 def test_two_clocks_remind_once(two: Two, clock: FakeTime) -> None:
     app, there = two
     for _ in range(4):
-        apps.start_table(app, pace=DAY)
-    clock.advance(DAY - 1)
+        apps.start_table(app, pace=DAY_S)
+    clock.advance(DAY_S - 1)
     at_once(lambda: clocks.remind(app), lambda: clocks.remind(there))
     with app.store.reading() as connection:
         reminders = select(func.count()).where(letters.c.kind == "reminder")

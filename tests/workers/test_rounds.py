@@ -71,7 +71,7 @@ def whole(app: App, place: Place):
 
 def sound(app: App, place: Place) -> None:
     found = look(app, place)
-    report = audit.audit(found.game, whole(app, place), running=True, verify_signature=beacons.signed)
+    report = audit.audit(found.game, whole(app, place), running=True, verify_signature=beacons.is_signed)
     assert report.finding is None, report.finding
 
 
@@ -219,7 +219,7 @@ def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, be
     early = apps.submit(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.said
-    clock.at = BEACON.time_of(waited.round) + beacons.LATE
+    clock.at = BEACON.time_of(waited.round) + beacons.LATE_AFTER_S
     assert apps.submit(app, anna, "sealed").accepted
     assert look(app, anna).table.seal_request.waiting == (1,)
     assert apps.submit(app, berta, "refuse").accepted
@@ -243,12 +243,12 @@ def test_another_key_s_signature_and_another_round_are_not_taken(app, beacon_ser
 
     beacon_server.newest = 10**9
     source = app.settings.beacon_source
-    assert beacons.fetched(source, 7)
+    assert beacons.fetch_round(source, 7)
     honest = ours.sign
     monkeypatch.setattr(ours, "sign", lambda number: honest(number, Scalar.from_be_bytes_mod_order(b"7")))
-    assert beacons.fetched(source, 8) is None
+    assert beacons.fetch_round(source, 8) is None
     monkeypatch.setattr(ours, "sign", lambda number: honest(number + 1))
-    assert beacons.fetched(source, 9) is None
+    assert beacons.fetch_round(source, 9) is None
 
 
 def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
@@ -263,6 +263,6 @@ def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
 def test_quicknet_is_the_beacon_of_a_house_that_names_none():
     quicknet = Settings().beacon_source.beacon
     known = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
-    assert beacons.signed(quicknet.key, 657413, known)  # a round that came, as others have noted it
-    assert not beacons.signed(quicknet.key, 657414, known)
+    assert beacons.is_signed(quicknet.key, 657413, known)  # a round that came, as others have noted it
+    assert not beacons.is_signed(quicknet.key, 657414, known)
     assert quicknet.next_round(1692803367) == 1 + beacon.AHEAD_ROUNDS

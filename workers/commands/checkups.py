@@ -17,7 +17,7 @@ from engine.refusal import Refused
 from service.app import connect_redis
 from service.commands.findings import Finding, ill, odd, try_check, well
 from service.links import Links
-from service.settings import EMBEDDED, Settings, keep_secret, listening_address
+from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, identity
 from service.store.schema import letters, submissions, tables
 from workers.incoming import mailbox_polling
@@ -111,7 +111,7 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
     file = settings.folder / "secret"
     if not settings.secret and not file.exists():
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
-    identity.check_database(store, Links(keep_secret(settings)))
+    identity.check_database(store, Links(load_secret(settings)))
     if not settings.secret and file.stat().st_mode & 0o077:
         yield odd("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:
@@ -139,7 +139,9 @@ def _check_inbound(settings: Settings) -> Iterator[Finding]:
         return
     mend = "start Depesche, which listens there while it runs"
     try:
-        with socket.create_connection(listening_address("DEPESCHE_INBOUND", settings.inbound), TIMEOUT_S) as connection:
+        with socket.create_connection(
+            parse_listening_address("DEPESCHE_INBOUND", settings.inbound), TIMEOUT_S
+        ) as connection:
             connection.settimeout(TIMEOUT_S)
             greeting = connection.recv(512).decode("ascii", "replace").strip()
     except OSError as error:

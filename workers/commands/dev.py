@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import parse_qs
 
-from service import numbers
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, positive
+from service.text import numbers
 
 THREADS = 6
 PAGE = Path(__file__).parent / "dev_page.html"

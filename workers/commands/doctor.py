@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from service import settings
 
     try:
-        loaded = settings.read(os.environ)
+        loaded = settings.load_settings(os.environ)
     except Refused as refused:  # such as a misspelt name
         findings = [ill("settings", f"settings: {refused}", "change that setting; Depesche does not start with it")]
     else:
@@ -101,7 +101,7 @@ def _choose_name_servers(dns: str | None) -> list[Server]:
     from ipaddress import ip_address
 
     from service.commands import mail_records
-    from service.numbers import parse_int
+    from service.text.numbers import parse_int
 
     if not dns:
         return mail_records.list_name_servers()

@@ -127,7 +127,7 @@ def load_settings(options: argparse.Namespace) -> Settings:
     given = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
     named = {f"DEPESCHE_{name.upper()}": str(value) for name, value in given.items() if value is not None}
     files = {f"{name}_FILE": "" for name in named}
-    loaded = settings.read({**os.environ, **files, **named})
+    loaded = settings.load_settings({**os.environ, **files, **named})
     write_logs(loaded.logs)
     return loaded
 
@@ -211,13 +211,13 @@ def open_demo_table(app: App) -> str:
 def run_web(options: argparse.Namespace) -> int:
     """Serve the pages in several processes at one port; a process that dies is replaced."""
     from service.app import App
-    from service.settings import listening_address
+    from service.settings import parse_listening_address
     from service.web import server
     from workers import processes
 
     settings = _load_shared_settings(options)
     server.raise_file_limit()
-    host, port = listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
+    host, port = parse_listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
     with take_port(host, port) as listener:
         app = App(settings)
         _open(app)
@@ -291,10 +291,10 @@ def run_clock(options: argparse.Namespace) -> int:
 def run_inbound(options: argparse.Namespace) -> int:
     """Run the mail server that receives answers."""
     from service.app import App
-    from service.settings import listening_address
+    from service.settings import parse_listening_address
     from workers.incoming import inbox
 
-    host, port = listening_address("--bind", options.bind)
+    host, port = parse_listening_address("--bind", options.bind)
     take_port(host, port).close()  # refused before anything else is done; the mail server opens it again
     app = App(_load_shared_settings(options))
     _open(app)

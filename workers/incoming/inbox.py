@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from engine.refusal import Refused
 from service.app import App
 from service.people import register
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import mails, people, seats
@@ -159,7 +159,7 @@ def _warn_player(app: App, place: Place, owner: str, address: str) -> None:
         "It came from {address}. At this table only answers from {own} play.", {"address": address, "own": owner}
     )
     with app.store.writing() as db:
-        letter = OwedLetter(place.seat or 0, f"stranger/{app.now() // DAY}", app.now())
+        letter = OwedLetter(place.seat or 0, f"stranger/{app.now() // DAY_S}", app.now())
         queries.owe_letter(db, place.table, 0, letter, why)
     app.wakeups.wake("post")
 

@@ -13,9 +13,9 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
-from service import numbers
 from service.people.letter_settings import Mode
 from service.tables.locked_table import LockedTable
+from service.text import numbers
 from service.text.sentences import Sentence
 from service.text.words import Vocabulary
 from workers.incoming.move_parser import (

@@ -13,8 +13,8 @@ from email.utils import getaddresses
 
 from msgspec import Struct
 
-from service import receipts
 from service.settings import Settings
+from service.text import receipts
 
 MAX_HEADER_CHARS = 4_000
 MAX_NESTED_PARTS = 64  # parts that contain parts; the time of the parser grows with the square of their depth
@@ -146,7 +146,7 @@ def check_sender(headers: MailHeaders, envelope_sender: str, player: str, settin
 
 def refuse_own_letters(headers: MailHeaders, settings: Settings) -> None:
     """Raise Ignored for a letter of this server that was forwarded back to it."""
-    if receipts.MARK in headers or any(_is_letter_id(one, settings) for one in headers.list_ids("Message-ID")):
+    if receipts.TABLE_HEADER in headers or any(_is_letter_id(one, settings) for one in headers.list_ids("Message-ID")):
         raise Ignored("This is a letter of our own.")
     if "List-Id" in headers:
         own = f".{settings.mail_host.casefold()}>" in headers.get("List-Id").casefold()

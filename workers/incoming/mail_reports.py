@@ -12,7 +12,7 @@ from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.store.schema import mails
 from service.text.sentences import Sentence
-from service.timing import HOUR
+from service.timing import HOUR_S
 
 OTHER_LETTER = -1  # the entry `mails.answers` of a mail that answers a letter to another seat
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
@@ -82,7 +82,7 @@ def is_repeated(db: Connection, mail: Row[Any], report: MailReport) -> bool:
     """
     same = [mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id]
     if not report.has("talk"):
-        same += [mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.at > mail.at - HOUR]
+        same += [mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.at > mail.at - HOUR_S]
         same += [mails.c.answers.is_not_distinct_from(mail.answers)]
     earlier = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
     return report.has("refused") and db.execute(earlier.limit(1)).first() is not None
@@ -90,5 +90,5 @@ def is_repeated(db: Connection, mail: Row[Any], report: MailReport) -> bool:
 
 def is_answered_too_often(db: Connection, mail: Row[Any], an_hour: int) -> bool:
     """Return whether this sender was answered so often within an hour that it may be a program."""
-    answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR)
+    answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR_S)
     return db.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour

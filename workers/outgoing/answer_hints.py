@@ -12,8 +12,7 @@ from engine import table as tables
 from engine.game import Game
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
-from service import numbers
-from service.text import words
+from service.text import numbers, words
 from service.text.languages import SOURCE
 from service.text.narration import Narrator
 from service.text.sentences import Sentence, Translator

@@ -17,9 +17,9 @@ from urllib.parse import unquote, urlsplit
 import css_inline
 from msgspec import Struct
 
-from service import receipts
 from service.app import App
 from service.settings import Settings
+from service.text import receipts
 from workers.incoming import bounce_reports
 from workers.outgoing import letter_kinds
 from workers.outgoing.letter_kinds import LetterRequest
@@ -102,7 +102,7 @@ def build_message(app: App, request: LetterRequest, content: LetterContent) -> E
     if content.follows:
         message["In-Reply-To"] = content.follows[-1]
         message["References"] = " ".join(content.follows)
-    message[receipts.MARK] = request.table or "person"
+    message[receipts.TABLE_HEADER] = request.table or "person"
     message["Auto-Submitted"] = "auto-generated"
     _add_list_headers(app, request, content, message)
     message.set_content(content.text)

@@ -8,8 +8,8 @@ from engine import record
 from engine.record import Request, UndoRequest
 from engine.story import Story, TurningPoint
 from engine.table_events import PauseAsked
-from service import numbers
 from service.tables import score_history, stories, substitutes
+from service.text import numbers
 from service.text.drawing import list_players
 from service.text.languages import translate_in_game
 from workers import process_pool

@@ -12,7 +12,7 @@ from engine.log import Entry
 from engine.menu import Menu
 from service import timing
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store import queries
 from service.store.rows import SeatRow
 from service.tables import access, hints
@@ -22,7 +22,7 @@ from service.text.drawing import Scene, draw_board_svg, draw_board_text, list_pl
 from service.text.languages import LANGUAGES, format_weekday
 from service.text.narration import Narrator
 from service.text.sentences import Sentence, Translator
-from service.timing import HOUR, Calendar
+from service.timing import HOUR_S, Calendar
 from workers import process_pool
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.outgoing import answer_hints, emails
@@ -89,7 +89,7 @@ class TableDraft(Struct, frozen=True):
 
     @property
     def calendar(self) -> Calendar:
-        return timing.calendar(self.request.calendar)
+        return timing.parse_calendar(self.request.calendar)
 
     @property
     def organiser(self) -> str:
@@ -246,10 +246,10 @@ def write_deadline(translator: Translator, due_at: int | None, now: int, calenda
 
 def write_time_left(translator: Translator, seconds: int) -> str:
     """Return how much time is left, in one unit; empty after the deadline."""
-    if seconds >= 2 * DAY:
-        return translator.ngettext("%(count)s day left.", "%(count)s days left.", seconds // DAY)
-    if seconds >= HOUR:
-        return translator.ngettext("%(count)s hour left.", "%(count)s hours left.", seconds // HOUR)
+    if seconds >= 2 * DAY_S:
+        return translator.ngettext("%(count)s day left.", "%(count)s days left.", seconds // DAY_S)
+    if seconds >= HOUR_S:
+        return translator.ngettext("%(count)s hour left.", "%(count)s hours left.", seconds // HOUR_S)
     if seconds > 0:
         minutes = max(seconds // 60, 1)
         return translator.ngettext("%(count)s minute left.", "%(count)s minutes left.", minutes)

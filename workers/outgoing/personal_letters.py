@@ -23,7 +23,7 @@ from service.text.languages import format_moment, translate_in_game
 from service.text.narration import Narrator
 from service.text.sentences import Translator
 from service.text.templates import get_environment
-from service.timing import HOUR, Calendar
+from service.timing import HOUR_S, Calendar
 from workers.jobs import log_missing_game
 from workers.outgoing import emails
 from workers.outgoing.emails import LetterContent
@@ -77,7 +77,7 @@ class PersonalDraft(Struct, frozen=True):
 
     @property
     def calendar(self) -> Calendar:
-        return timing.calendar(self.person.calendar)
+        return timing.parse_calendar(self.person.calendar)
 
     @property
     def settings_link(self) -> str:
@@ -99,7 +99,7 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the letter with the link to sign in; None if the link is no longer good."""
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     requested_at = int(draft.request.kind_detail)
-    until = requested_at + HOUR
+    until = requested_at + HOUR_S
     if app.now() >= until:
         return None
     return PersonalLetter(
@@ -208,9 +208,9 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
 
 def schedule_digest(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
     """Have the next digest of a person sent: today's, or tomorrow's if today's was sent already."""
-    due = timing.daily(now, hour, calendar)
-    while _is_sent(connection, person, kind := f"digest/{timing.today(calendar, due).isoformat()}"):
-        due = timing.daily(due, hour, calendar)
+    due = timing.next_digest_time(now, hour, calendar)
+    while _is_sent(connection, person, kind := f"digest/{timing.local_date(calendar, due).isoformat()}"):
+        due = timing.next_digest_time(due, hour, calendar)
     queries.owe_personal_letter(connection, person, kind, due)
 
 

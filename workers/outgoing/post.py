@@ -25,7 +25,7 @@ from service.people import letter_settings, vacations
 from service.people.letter_settings import LetterSettings
 from service.store import queries
 from service.store.schema import letters, people, seats
-from service.timing import HOUR, Calendar
+from service.timing import HOUR_S, Calendar
 from workers import process_pool
 from workers.jobs import log_missing_game, run_job
 from workers.outgoing import emails, letter_kinds, personal_letters, table_letters
@@ -36,7 +36,7 @@ log = structlog.get_logger()
 BATCH = 25
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 UNCONFIRMED_KINDS = ("invitation",)  # sent although the address is not confirmed
 SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
 SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
@@ -149,7 +149,7 @@ def parse_letter(row: Any, absences: tuple[vacations.Span, ...]) -> ClaimedLette
         request=request,
         kind=letter_kinds.find_kind(row.kind),
         settings=settings,
-        calendar=timing.calendar(request.calendar, absences),
+        calendar=timing.parse_calendar(request.calendar, absences),
         deadline=row.deadline,
         is_bounced=row.bounced_at is not None,
         is_confirmed=row.confirmed_at is not None,
@@ -216,7 +216,7 @@ def waits_for_confirmation(app: App, letter: ClaimedLetter) -> bool:
 def find_end_of_quiet_hours(app: App, letter: ClaimedLetter) -> int | None:
     """Return when the reader's quiet hours end; None outside of them, or if the reader's deadline comes first."""
     now, deadline = app.now(), letter.deadline
-    until = timing.awake(now, letter.calendar)
+    until = timing.next_letter_time(now, letter.calendar)
     too_late = deadline is not None and deadline <= until
     return until if until > now and not too_late else None
 
@@ -230,7 +230,7 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:
         raise
     except NotInstalled as missing:  # the letter waits for the game, as its table does
         log_missing_game(request.table, str(missing))
-        postpone(app, letter, app.now() + HOUR)
+        postpone(app, letter, app.now() + HOUR_S)
         return None
     except Exception as error:
         log.exception("letter not written", letter=letter.id)

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from sqlalchemy import Connection
 
 from engine.log import Entry
-from service import numbers
 from service.app import App
 from service.tables import access, positions, snapshots, talk
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.drawing import Scene, list_players
 from service.text.languages import translate_in_game
 from service.text.narration import Narrator

@@ -13,7 +13,7 @@ from service.store.schema import letters, mailbox, metadata, people, seats, talk
 from service.tables import access, submitting
 from service.tables.access import Unknown
 from service.tables.archive import Archive
-from service.timing import HOUR
+from service.timing import HOUR_S
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 
@@ -70,7 +70,7 @@ def test_no_address_gets_more_than_a_few_letters_an_hour(site: Site, visitor: Vi
         site.time += 60
         assert visitor.post("/enter", address=ANNA).status_code == 200
     assert len(personal(site)) == 3
-    site.time += HOUR
+    site.time += HOUR_S
     visitor.post("/enter", address=ANNA)
     assert len(personal(site)) == 4
 
@@ -99,7 +99,7 @@ def test_following_the_link_signs_nobody_in_and_the_button_does(site: Site, visi
 def test_a_link_signs_in_once_and_for_an_hour(site: Site, visitor: Visitor) -> None:
     site.open_table()
     first = token(site)
-    site.time += HOUR
+    site.time += HOUR_S
     visitor.get(f"/enter/{first}", 404)
     assert visitor.post(f"/enter/{first}").status_code == 404
     second = token(site)

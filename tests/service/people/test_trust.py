@@ -12,12 +12,12 @@ from sqlalchemy import event, insert, select, update
 from engine.refusal import Refused
 from service.accounts import bounces, confirming, leaving, preferences, signing_in
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters, people, seats
 from service.tables import access, joining, opening, rematch, snapshots, submitting, substitutes, talk
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Opened
-from service.timing import HOUR, Clock
+from service.timing import HOUR_S, Clock
 from tests import apps
 from tests.sites import Site
 from workers import clock, referee
@@ -71,10 +71,10 @@ def sent(app: App, guest: Invited = VICTIM) -> int:
 def offered(site: Site) -> tuple[Opened, str]:
     """A table of Anna and Bert where Anna's seat is offered."""
     known(site.app)
-    opened = site.open_table("Anna", "Bert", pace=Clock(HOUR, offer_after=1))
+    opened = site.open_table("Anna", "Bert", pace=Clock(HOUR_S, offer_after=1))
     for seat in site.load(opened).seats:
         submitting.submit(site.app, Place(opened.table, seat.seat, ""), "sit word", "sit")
-    site.time += 2 * HOUR
+    site.time += 2 * HOUR_S
     clock.expire(site.app)
     look = site.load(opened)
     free = next(seat for seat in look.seats if look.table.seats[seat.seat].offered)
@@ -179,7 +179,7 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
         confirming.correct_address(strict.app, place, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
         opening.open_table(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
-    strict.time += DAY
+    strict.time += DAY_S
     confirming.correct_address(strict.app, place, VICTIM.address)
 
 
@@ -187,13 +187,13 @@ def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) ->
     site = Site(tmp_path, **RELAY, invitations_per_day=3)
     anna = known(site.app)
     stored = [opening.open_table(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
-    site.time += 2 * DAY
+    site.time += 2 * DAY_S
     for opened in stored[:3]:
         joining.join(site.app, opened.join, VICTIM)
     with pytest.raises(Refused, match="invited very often"):
         joining.join(site.app, stored[3].join, VICTIM)
     assert sent(site.app) == 3
-    site.time += DAY
+    site.time += DAY_S
     joining.join(site.app, stored[4].join, VICTIM)
     site.app.close()
 

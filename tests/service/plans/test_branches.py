@@ -14,7 +14,7 @@ from engine import table as tables
 from engine.refusal import Refused
 from service.app import App
 from service.plans import branches
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
 from service.tables import access, opening, snapshots, substitutes
 from service.tables.access import Place, Unknown
@@ -31,7 +31,7 @@ MIDDLE, STEPS = 30, 20
 def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
     """The places of a table in the middle of this game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
-    opened = opening.open_table(app, game.META.name, chosen, guests, DAY)
+    opened = opening.open_table(app, game.META.name, chosen, guests, DAY_S)
     places = [access.find(app, link) for link in opened.links]
     for place in places:
         apps.submit(app, place, "sit word")
@@ -268,10 +268,10 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
     from service.timing import Clock
     from workers.clock import tick
 
-    places = apps.start_table(app, 3, pace=Clock(DAY, late="seat", offer_after=1))
+    places = apps.start_table(app, 3, pace=Clock(DAY_S, late="seat", offer_after=1))
     mover, _ = apps.find_move(app, places)
     branches.begin(app, mover, newest(app, mover))
-    clock.advance(DAY + 1)
+    clock.advance(DAY_S + 1)
     tick(app)
     seat = snapshots.look(app, mover.table).seats[mover.seat or 0]
     link = substitutes.take(app, substitutes.link(app, seat), Invited("Eva", "eva@example.org"))

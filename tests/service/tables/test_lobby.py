@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from service.accounts import confirming
-from service.settings import DAY
+from service.settings import DAY_S
 from service.tables import joining, lobby, opening
 from service.tables.opening import Invited, Opened
 from tests import apps
@@ -89,12 +89,12 @@ def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(site: Site) -> Non
     laid(site, BERT, ANYBODY, seeking=True)
     joining.join(site.app, opened.join, DORA)
     assert names(site) == (["Bert"], ["Anna"])
-    site.time += 15 * DAY
+    site.time += 15 * DAY_S
     assert names(site) == (["Bert"], [])
     site.submit(opened, site.list_moves(opened)[0])
     assert names(site) == (["Bert"], ["Anna"])
     site.submit(opened, "resign", 0)
-    site.time += 16 * DAY
+    site.time += 16 * DAY_S
     assert names(site) == ([], [])
 
 

@@ -85,7 +85,7 @@ def head(app: App, table: str) -> str:
     log = archive.Archive(app.store, app.links).whole(table)
     look = snapshots.look(app, table)
     running = look.table.phase != "over"
-    assert audit.audit(look.game, log, running=running, verify_signature=beacon.signed).finding is None
+    assert audit.audit(look.game, log, running=running, verify_signature=beacon.is_signed).finding is None
     return log.head
 
 

@@ -16,7 +16,7 @@ from engine.search import LEVELS, Level
 from service.accounts import confirming, my_tables
 from service.people import register
 from service.people.register import is_confirmed
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, joining, opening, snapshots, submitting, thinking
 from service.tables.access import Unknown
@@ -581,6 +581,6 @@ def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path
     opened = open_for(site, ANNA, ANYBODY)
     with pytest.raises(Refused, match="invited very often"):
         joining.join(site.app, opened.join, BERT)
-    site.time += DAY
+    site.time += DAY_S
     open_for(site, ANNA, BERT)
     site.app.close()

@@ -8,7 +8,7 @@ from engine.table_events import (
     Substituted,
     VacationTaken,
 )
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import access, snapshots, substitutes
 from service.tables.access import Unknown
@@ -26,14 +26,14 @@ FRITZ = Invited("Fritz", "fritz@example.org")
 def late(site: Site, opened: Opened) -> int:
     """The player on turn lets his time run out."""
     turn = site.find_mover(opened)
-    site.time += DAY
+    site.time += DAY_S
     tick(site.app)
     return turn
 
 
 def begun(site: Site, **how: object) -> tuple[Opened, int]:
     """A table of three where a player has missed a deadline, so that others may take his seat."""
-    opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY, **{"late": "seat", "offer_after": 1, **how}))
+    opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY_S, **{"late": "seat", "offer_after": 1, **how}))
     return opened, late(site, opened)
 
 
@@ -52,7 +52,7 @@ def events(site: Site, opened: Opened) -> list[object]:
 
 
 def test_a_seat_is_offered_after_so_many_misses_in_a_row(site: Site) -> None:
-    opened = site.start_table(pace=Clock(DAY, offer_after=2))
+    opened = site.start_table(pace=Clock(DAY_S, offer_after=2))
     missed = [0, 0]
     while Offered(0) not in events(site, opened) and Offered(1) not in events(site, opened):
         missed[late(site, opened)] += 1
@@ -63,7 +63,7 @@ def test_a_seat_is_offered_after_so_many_misses_in_a_row(site: Site) -> None:
 
 
 def test_who_moves_in_between_is_not_offered(site: Site) -> None:
-    opened = site.start_table(pace=Clock(DAY, offer_after=2))
+    opened = site.start_table(pace=Clock(DAY_S, offer_after=2))
     for _ in range(3):
         seat = late(site, opened)
         while site.load(opened).table.last.seat != seat or site.load(opened).seats[seat].misses:
@@ -95,7 +95,7 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: V
     assert site.load(opened).table.seats[seat].status == "taken"
     assert kinds(site, opened, seat)[-2:] == ["seat", "turn"]
     row = site.load(opened).seats[seat]
-    assert (row.name, row.due_at, row.misses) == ("Fritz", site.time + DAY, 0)
+    assert (row.name, row.due_at, row.misses) == ("Fritz", site.time + DAY_S, 0)
 
 
 def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(site: Site) -> None:

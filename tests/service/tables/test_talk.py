@@ -13,7 +13,7 @@ from service.store.schema import talk as talk_table
 from service.tables import snapshots, talk
 from service.tables.access import Place
 from service.tables.opening import Opened
-from service.timing import HOUR
+from service.timing import HOUR_S
 from tests import apps
 from tests.sites import Site, Visitor
 from workers.outgoing.letter_kinds import LetterRequest
@@ -114,7 +114,7 @@ def test_nobody_talks_without_end(app: App, clock: apps.FakeTime) -> None:
     with pytest.raises(talk.Refused, match="let the others have a word"):
         talk.say(app, one, "and another thing")
     talk.say(app, other, "At last")
-    clock.advance(HOUR)
+    clock.advance(HOUR_S)
     talk.say(app, one, "as I was saying")
 
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import Table, select
 
 from engine import catalogue
-from service import local_mailbox
-from service.local_mailbox import StoredLetter
+from service.hosting import local_mailbox
+from service.hosting.local_mailbox import StoredLetter
 from service.store.schema import entries, letters, orders, seats, submissions
 from service.tables import access, snapshots, talk
 from service.tables.seat_settings import move_at_once

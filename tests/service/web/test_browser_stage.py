@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
-from service.settings import DAY
+from service.settings import DAY_S
 from service.tables.opening import Invited
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, Player
 from tests.services import RunningService, Visit, fixed_seed
@@ -187,7 +187,7 @@ def test_every_name_is_told_on_every_phone_however_many_play(service: RunningSer
 def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_it_has_no_button(
     service: RunningService, visit: Visit
 ) -> None:
-    opened = service.start_table(game="kurier", pace=3 * DAY)
+    opened = service.start_table(game="kurier", pace=3 * DAY_S)
     width, height = WINDOWS["phone"]
     page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}", viewport={"width": width, "height": height})
     expect(page.locator(".bar .deeds :is(button, .button):visible")).to_have_count(0)

@@ -3,7 +3,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.app import App
-from service.metrics import Metrics
+from service.monitoring import Metrics
 from service.settings import Settings
 from service.store.schema import letters
 from tests.sites import Site, Visitor
@@ -49,7 +49,7 @@ def test_processes_count_together(app: App) -> None:
     app, there = Metrics(app.redis), Metrics(app.redis)
     app.count("moves", "accepted")
     there.count("moves", "accepted")
-    there.hand_over()
+    there.flush()
     assert app.read() == {"moves|accepted|count": 2}
 
 
@@ -57,10 +57,10 @@ def test_without_redis_what_was_counted_is_kept_until_it_is_back(app: App) -> No
     metrics = Metrics(app.redis)
     app.redis.connection_pool.connection_kwargs["server"].connected = False
     metrics.count("moves", "accepted")
-    metrics.hand_over()
-    assert metrics.read() == {}
+    metrics.flush()
+    assert metrics.load() == {}
     app.redis.connection_pool.connection_kwargs["server"].connected = True
-    assert metrics.read() == {"moves|accepted|count": 1}
+    assert metrics.load() == {"moves|accepted|count": 1}
 
 
 def test_what_waits_tells_since_when(site: Site, visitor: Visitor) -> None:

@@ -13,11 +13,11 @@ from service.accounts import preferences
 from service.accounts.preferences import Recipient
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import people, seats
 from service.tables import snapshots
 from service.tables.opening import Opened
-from service.timing import HOUR, Calendar
+from service.timing import HOUR_S, Calendar
 from tests.sites import Site, Visitor
 
 FORM = {"letters": "turn", "language": "en"}
@@ -25,7 +25,7 @@ FORM = {"letters": "turn", "language": "en"}
 
 @pytest.fixture
 def opened(site: Site) -> Opened:
-    return site.start_table(pace=3 * DAY)
+    return site.start_table(pace=3 * DAY_S)
 
 
 def person(site: Site, name: str) -> int:
@@ -53,7 +53,7 @@ def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, opened
     page = visitor.get(visitor.post(path(site), **looks, **times).location)
     kept = reader(site)
     assert kept.settings == LetterSettings("digest", 19, plain=True, at_once=True)
-    assert kept.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY, 4 * HOUR))
+    assert kept.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY_S, 4 * HOUR_S))
     assert kept.language == "nl"
     for words in ("This is kept.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
         assert words in page
@@ -67,7 +67,7 @@ def test_a_deadline_that_runs_moves_with_the_calendar(site: Site, visitor: Visit
     name = ("Anna", "Bert")[site.find_mover(opened)]
     due = site.load(opened).seats[site.find_mover(opened)].due_at
     visitor.post(path(site, name), **FORM, quiet_from="22", quiet_until="9")
-    assert site.load(opened).seats[site.find_mover(opened)].due_at == due + HOUR
+    assert site.load(opened).seats[site.find_mover(opened)].due_at == due + HOUR_S
 
 
 @pytest.mark.parametrize(

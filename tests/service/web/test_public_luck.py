@@ -51,7 +51,7 @@ def test_when_the_beacon_is_late_the_page_offers_to_go_on_without_it(app, clock)
     table = opened(app)
     link = f"/t/{table.links[0]}"
     assert 'value="sealed"' not in get(app, link)
-    clock.advance(beacons.LATE + 10)
+    clock.advance(beacons.LATE_AFTER_S + 10)
     assert 'value="sealed"' in get(app, link)
     place = access.find(app, table.links[0])
     assert apps.submit(app, place, "sealed").accepted
@@ -86,7 +86,7 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
 @pytest.mark.parametrize("language", SAID)
 def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, language):
     table = opened(app)
-    clock.advance(beacons.LATE + 10)
+    clock.advance(beacons.LATE_AFTER_S + 10)
     rounds.run()
     look = snapshots.look(app, table.table)
     order = LetterRequest(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from service.settings import DAY
+from service.settings import DAY_S
 from service.tables import access, snapshots, standing_orders
-from service.timing import HOUR, Clock
+from service.timing import HOUR_S, Clock
 from tests.sites import ROWS, Site, Visitor
 from workers.clock import tick
 
@@ -16,7 +16,7 @@ def clock_of(site: Site, link: str) -> Clock:
 def test_the_form_asks_for_a_clock_and_the_table_shows_it(site: Site, visitor: Visitor) -> None:
     fields = {"pace": "7", "late": "seat", "grace": "12", "offer_after": "2", "spare_weekends": "on"}
     response = visitor.post("/new/kaiser", **ROWS, **fields)
-    expected = Clock(7 * DAY, grace=12 * HOUR, late="seat", offer_after=2, spare_weekends=True)
+    expected = Clock(7 * DAY_S, grace=12 * HOUR_S, late="seat", offer_after=2, spare_weekends=True)
     assert clock_of(site, response.location.rsplit("/", 1)[1]) == expected
     page = visitor.get(response.location)
     for words in (
@@ -30,7 +30,7 @@ def test_the_form_asks_for_a_clock_and_the_table_shows_it(site: Site, visitor: V
 
 def test_a_bank_takes_the_place_of_a_pace(site: Site, visitor: Visitor) -> None:
     response = visitor.post("/new/kaiser", **ROWS, pace="3", bank="20", increment="6")
-    assert clock_of(site, response.location.rsplit("/", 1)[1]) == Clock(0, 20 * DAY, 6 * HOUR)
+    assert clock_of(site, response.location.rsplit("/", 1)[1]) == Clock(0, 20 * DAY_S, 6 * HOUR_S)
     assert "a bank of 20 days; each turn adds 6 hours" in visitor.get(response.location)
 
 
@@ -43,17 +43,17 @@ def test_a_clock_that_makes_no_sense_is_refused_with_the_form_kept(visitor: Visi
 
 def test_the_api_opens_a_table_with_a_clock(site: Site, visitor: Visitor) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bot"}]
-    opening = {"game": "kaiser", "players": players, "clock": {"pace": DAY, "late": "resign"}}
+    opening = {"game": "kaiser", "players": players, "clock": {"pace": DAY_S, "late": "resign"}}
     opened = visitor.client.post("/api/v1/tables", json=opening)
     assert opened.status_code == 201
     seen = visitor.client.get(f"/api/v1/t/{opened.json['links'][0]}").json
     assert seen["clock"]["late"] == "resign"
-    opening["clock"] = {"pace": DAY, "bank": DAY}
+    opening["clock"] = {"pace": DAY_S, "bank": DAY_S}
     assert visitor.client.post("/api/v1/tables", json=opening).status_code == 422
 
 
 def test_two_agree_on_a_pause_and_one_ends_it(site: Site, visitor: Visitor) -> None:
-    opened = site.start_table(pace=3 * DAY)
+    opened = site.start_table(pace=3 * DAY_S)
     first, second = opened.links
     assert "Propose a pause" in visitor.get(f"/t/{first}")
     page = visitor.submit(first, "pause")
@@ -77,9 +77,9 @@ def test_onlookers_see_no_forms_about_time(site: Site, visitor: Visitor) -> None
 
 def test_who_was_relieved_comes_back_on_the_page_or_by_moving(site: Site, visitor: Visitor) -> None:
     for how in ("back", "move"):
-        opened = site.start_table(pace=Clock(DAY, late="seat"))
+        opened = site.start_table(pace=Clock(DAY_S, late="seat"))
         turn = site.find_mover(opened)
-        site.time += DAY
+        site.time += DAY_S
         tick(site.app)
         page = visitor.get(f"/t/{opened.links[turn]}")
         assert "A bot plays for you." in page
@@ -89,9 +89,9 @@ def test_who_was_relieved_comes_back_on_the_page_or_by_moving(site: Site, visito
 
 
 def test_who_lost_the_seat_has_nothing_to_do_there(site: Site, visitor: Visitor) -> None:
-    opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY, late="resign"))
+    opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY_S, late="resign"))
     turn = site.find_mover(opened)
-    site.time += DAY
+    site.time += DAY_S
     tick(site.app)
     page = visitor.get(f"/t/{opened.links[turn]}")
     assert 'name="move"' not in page

@@ -14,10 +14,10 @@ from msgspec import Struct
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import MenuEntry, Move
-from service import receipts
 from service.app import App
 from service.tables import access, snapshots
 from service.tables.access import Place
+from service.text import receipts
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.workers.incoming.replies import clients
@@ -237,7 +237,7 @@ PROGRAMS_SAY = {
     "away in French": {"Subject": "=?utf-8?q?R=C3=A9ponse_automatique=C2=A0=3A_Kurier?="},
     "away in Dutch": {"Subject": "Automatisch antwoord: Kurier"},
     "no return": {"Return_Path": "<>"},
-    "our mark": {receipts.MARK: "0123456789abcdef"},
+    "our mark": {receipts.TABLE_HEADER: "0123456789abcdef"},
 }
 FORGED = (
     "eve@example.org",

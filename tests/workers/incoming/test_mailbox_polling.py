@@ -356,7 +356,7 @@ def test_the_password_goes_only_to_a_server_that_proves_its_name(
     for certificate, trusted in (("ours.pem", True), ("other.pem", False)):
         with encrypted(mailbox, certificate) as (port, heard):
             url = re.sub(r"^imap://(.*)@.*?/", rf"imaps://\1@localhost:{port}/", mailbox.url)
-            chosen = settings.checked(settings.Settings(imap=url))
+            chosen = settings.check_settings(settings.Settings(imap=url))
             if trusted:
                 with mailbox_polling.open_mailbox(chosen) as found:
                     assert mailbox_polling.supports_idle(found.box)
@@ -377,13 +377,13 @@ def test_the_password_goes_only_to_a_server_that_proves_its_name(
 )
 def test_a_mailbox_that_could_not_be_used_is_refused_in_a_sentence(words: dict[str, str], sentence: str) -> None:
     with pytest.raises(Refused, match=re.escape(sentence)):
-        settings.read(words)
+        settings.load_settings(words)
 
 
 def test_the_first_look_goes_back_some_days_and_no_further(app: App, mailbox: Mailbox, clock: FakeTime) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
-    clock.advance(30 * settings.DAY)
+    clock.advance(30 * settings.DAY_S)
     look(app)
     assert stored(app) == 0
 

@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from service.app import App
 from service.store.schema import letters, mails
-from service.timing import HOUR
+from service.timing import HOUR_S
 from tests import apps
 from tests.workers.incoming.test_inbox import (
     address,
@@ -109,7 +109,7 @@ def test_a_line_that_is_refused_again_is_answered_again_at_another_turn_or_after
     for _ in range(2):  # a program that answers every answer of ours ends here
         posted(app, waiting, "hint")
     assert answered(app) == ["refused"]
-    clock.advance(HOUR)
+    clock.advance(HOUR_S)
     posted(app, waiting, "hint")
     assert answered(app) == ["refused"] * 2
     for _ in range(2):  # round the table to the next wait

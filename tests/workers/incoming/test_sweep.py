@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import letters, mails, seats
@@ -35,9 +35,9 @@ def mailed(app: App, keys: list[str], read: bool = True) -> None:
 
 def test_a_mail_is_forgotten_sixty_days_after_it_was_answered(any_app: App, clock: FakeTime) -> None:
     mailed(any_app, ["first"])
-    clock.advance(DAY)
+    clock.advance(DAY_S)
     mailed(any_app, ["second"])
-    clock.advance(59 * DAY)
+    clock.advance(59 * DAY_S)
     timekeeping.tick(any_app)
     assert kept(any_app) == ["first", "second"]
     clock.advance(1)
@@ -48,7 +48,7 @@ def test_a_mail_is_forgotten_sixty_days_after_it_was_answered(any_app: App, cloc
 def test_a_mail_that_nobody_has_read_is_kept(app: App, clock: FakeTime) -> None:
     mailed(app, ["unread"], read=False)
     mailed(app, ["read", "newest"])
-    clock.advance(61 * DAY)
+    clock.advance(61 * DAY_S)
     timekeeping.delete_old_mails(app)
     assert kept(app) == ["unread", "newest"]
 
@@ -58,14 +58,14 @@ def test_however_many_they_are_a_tick_forgets_them_in_small_portions(
 ) -> None:
     monkeypatch.setattr(timekeeping, "DELETE_BATCH", 5)
     mailed(app, [str(number) for number in range(23)])
-    clock.advance(61 * DAY)
+    clock.advance(61 * DAY_S)
     timekeeping.delete_old_mails(app)
     assert kept(app) == ["22"]
 
 
 def test_the_number_of_a_mail_is_never_given_again(app: App, clock: FakeTime) -> None:
     mailed(app, ["only"])
-    clock.advance(61 * DAY)
+    clock.advance(61 * DAY_S)
     timekeeping.delete_old_mails(app)
     mailed(app, ["next"])
     with app.store.reading() as connection:

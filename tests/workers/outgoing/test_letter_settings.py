@@ -20,7 +20,7 @@ from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import letters, people, seats, vacations
 from service.tables import access, snapshots, talk
 from service.tables.access import Place
-from service.timing import HOUR, Calendar
+from service.timing import HOUR_S, Calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
@@ -37,7 +37,7 @@ def relay_app(app: App, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.Mo
     """An app with a relay, at noon, whose letters have no real pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    clock.at = MORNING_AT + 4 * HOUR
+    clock.at = MORNING_AT + 4 * HOUR_S
     return app
 
 
@@ -58,7 +58,7 @@ def set_table_letters(app: App, place: Place, **settings: Any) -> None:
 def set_calendar(app: App, calendar: Calendar) -> None:
     """Give all people this calendar."""
     with app.store.writing() as connection:
-        connection.execute(update(people).values(calendar=timing.kept(calendar)))
+        connection.execute(update(people).values(calendar=timing.dump_calendar(calendar)))
 
 
 def rows(app: App, kind: str = "%") -> list[Row[Any]]:
@@ -189,7 +189,7 @@ def test_the_digest_says_until_when_and_what_happened_since(relay_app: App, smtp
     play(relay_app, other)
     smtp_sink.letters.clear()
     post.run()
-    clock.at = MORNING_AT + DAY + HOUR
+    clock.at = MORNING_AT + DAY + HOUR_S
     post.run()
     (letter,) = smtp_sink.letters
     name = snapshots.look(relay_app, mover.table).names[other.seat or 0]
@@ -217,7 +217,7 @@ def test_the_digest_brings_what_others_said_since_its_readers_last_move(
     play(relay_app, other)
     smtp_sink.letters.clear()
     post.run()
-    clock.at = MORNING_AT + DAY + HOUR
+    clock.at = MORNING_AT + DAY + HOUR_S
     post.run()
     (letter,) = smtp_sink.letters
     name = snapshots.look(relay_app, mover.table).names[other.seat or 0]
@@ -254,7 +254,7 @@ def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
     start_game(relay_app, smtp_sink)
     set_letters(relay_app, letters="digest", hour=13)
     post.run()
-    clock.advance(2 * HOUR)
+    clock.advance(2 * HOUR_S)
     post.run()
     assert len(smtp_sink.letters) == 1
     with relay_app.store.writing() as connection:
@@ -284,9 +284,9 @@ def test_letters_left_to_the_digest_by_two_processes_are_one_digest(any_app: App
 
 def go_to_midnight(app: App, clock: FakeTime, quiet: tuple[int, int] = (22, 7)) -> int:
     """Set the time to midnight, and quiet hours until the moment that is returned."""
-    clock.at = MORNING_AT - 8 * HOUR + DAY
+    clock.at = MORNING_AT - 8 * HOUR_S + DAY
     set_calendar(app, Calendar(HOME, quiet))
-    return MORNING_AT + DAY - HOUR
+    return MORNING_AT + DAY - HOUR_S
 
 
 def test_a_turn_letter_waits_until_its_reader_is_up(relay_app: App, smtp_sink: Sink, clock: FakeTime) -> None:
@@ -330,18 +330,18 @@ def test_during_a_vacation_turn_letters_wait_until_it_ends(relay_app: App, smtp_
         connection.execute(update(seats).values(due_at=None))
     post.run()
     (turn,) = rows(relay_app, "turn")
-    assert turn.due_at == MORNING_AT + 3 * DAY - 8 * HOUR
+    assert turn.due_at == MORNING_AT + 3 * DAY - 8 * HOUR_S
     assert smtp_sink.letters == []
 
 
 def test_the_digest_leaves_when_its_reader_is_at_home_and_up() -> None:
-    noon = MORNING_AT + 4 * HOUR
-    assert timing.daily(noon, 8, Calendar(HOME)) == MORNING_AT + DAY
-    assert timing.daily(noon, 20, Calendar(HOME)) == MORNING_AT + 12 * HOUR
-    assert timing.daily(noon, 8, Calendar(HOME, quiet=(22, 9))) == MORNING_AT + DAY + HOUR
+    noon = MORNING_AT + 4 * HOUR_S
+    assert timing.next_digest_time(noon, 8, Calendar(HOME)) == MORNING_AT + DAY
+    assert timing.next_digest_time(noon, 20, Calendar(HOME)) == MORNING_AT + 12 * HOUR_S
+    assert timing.next_digest_time(noon, 8, Calendar(HOME, quiet=(22, 9))) == MORNING_AT + DAY + HOUR_S
     away = Calendar(HOME, away=(("2027-01-16", "2027-01-18"),))
-    assert timing.daily(noon, 8, away) == MORNING_AT + 4 * DAY
-    assert timing.daily(noon, 8, Calendar("nowhere")) == MORNING_AT + DAY + HOUR
+    assert timing.next_digest_time(noon, 8, away) == MORNING_AT + 4 * DAY
+    assert timing.next_digest_time(noon, 8, Calendar("nowhere")) == MORNING_AT + DAY + HOUR_S
 
 
 # Two turns at once

@@ -16,7 +16,7 @@ from engine import bots, catalogue
 from engine import table as tables
 from service import create_app, timing
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
@@ -36,7 +36,7 @@ def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def open_table(app: App, game: str = "kaiser") -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
-    return [access.find(app, link) for link in opening.open_table(app, game, {}, guests, 3 * DAY).links]
+    return [access.find(app, link) for link in opening.open_table(app, game, {}, guests, 3 * DAY_S).links]
 
 
 def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
@@ -134,7 +134,7 @@ def test_an_example_is_a_move(app: App, game: str) -> None:
 
 def test_a_deadline_is_in_the_readers_own_time(app: App) -> None:
     place = play_until_choice(app)[0]
-    calendar = timing.kept(Calendar("America/New_York"))
+    calendar = timing.dump_calendar(Calendar("America/New_York"))
     assert "until Monday 18 January, 03:00 (America/New York). 3 days left." in body(
         write_letter(app, place, "turn", calendar=calendar), "plain"
     )

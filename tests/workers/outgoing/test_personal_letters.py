@@ -71,7 +71,7 @@ def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(
 ) -> None:
     person = anna(relay_app)
     with relay_app.store.writing() as connection:
-        connection.execute(update(people).values(calendar=timing.kept(Calendar("America/New_York"))))
+        connection.execute(update(people).values(calendar=timing.dump_calendar(Calendar("America/New_York"))))
     owe(relay_app, person.id, f"enter/{clock.at}")
     post.run()
     assert "good until 15 Jan 2027, 04:00 (America/New York)" in text(smtp_sink.letters[0])

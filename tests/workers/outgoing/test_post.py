@@ -292,7 +292,7 @@ def test_a_letter_to_a_seat_without_a_player_is_not_sent(relay_app: App, smtp_si
 
 
 def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: FakeTime) -> None:
-    from service import local_mailbox
+    from service.hosting import local_mailbox
 
     with apps.run_app(replace(apps.make_settings(tmp_path), smtp="embedded"), clock) as app:
         mail = local_mailbox.start(app)

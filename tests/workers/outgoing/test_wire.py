@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from service.app import App
-from service.settings import DAY
+from service.settings import DAY_S
 from service.store.schema import people
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
@@ -114,7 +114,7 @@ def assert_same_to_all(written: EmailMessage, raw: bytes) -> None:
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, language) -> None:
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta =?x?=", "berta@example.org")]
-    opened = opening.open_table(relay_app, "kaiser", {}, guests, 3 * DAY)
+    opened = opening.open_table(relay_app, "kaiser", {}, guests, 3 * DAY_S)
     places = [access.find(relay_app, link) for link in opened.links]
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted

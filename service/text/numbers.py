@@ -1,4 +1,4 @@
-"""Small numbers from outside: forms, addresses, mails and tokens write them as ASCII digits."""
+"""Parsing of small numbers from forms, addresses, mails and tokens, which write them as ASCII digits."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ from sqlalchemy import update
 from engine import catalogue, log
 from engine.audit import Receipt, audit, compare_receipts
 from engine.log import Export
-from service import cli, receipts
+from service import cli
 from service.app import App
 from service.store.schema import people
 from service.tables import snapshots
 from service.tables.archive import Archive
-from service.text import samples
+from service.text import receipts, samples
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.engine import second_verifier
@@ -67,7 +67,7 @@ def played(app):
 def test_a_saved_letter_says_its_receipt_in_every_language(app, played, tmp_path, language):
     row = snapshots.look(app, played).row
     file = save(tmp_path / "letter.eml", written(app, played, 0, language))
-    (found,) = receipts.found(file)
+    (found,) = receipts.find_receipts(file)
     assert (found.hash, found.length, found.table) == (row.head, row.length, played)
     assert str(file) in found.source
     seen = {"table": played, "length": row.length, "hash": row.head}
@@ -85,7 +85,7 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
     other.set_content("Lunch?")
     box.add(other)
     box.close()
-    found = list(receipts.found(tmp_path / "box"))
+    found = list(receipts.find_receipts(tmp_path / "box"))
     row = snapshots.look(app, played).row
     assert {(one.hash, one.length) for one in found} == {(row.head, row.length)}
     assert len({one.source for one in found}) == len(LANGUAGES)
@@ -106,14 +106,14 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
 )
 def test_a_receipt_is_read_however_it_was_copied(tmp_path, text):
     (tmp_path / "note").write_text(f"Hello,\n{text}\nBye", "utf-8")
-    assert [(one.hash, one.length) for one in receipts.found(tmp_path / "note")] == [(HASH, 12)]
+    assert [(one.hash, one.length) for one in receipts.find_receipts(tmp_path / "note")] == [(HASH, 12)]
     assert second_verifier.ask(letter=f"Hello,\n{text}\nBye") == [{"table": "", "length": 12, "hash": HASH}]
 
 
 def test_what_is_no_receipt_is_none(tmp_path):
     for text in (f"Receipt after twelve entries: {HASH}", "Receipt after 12 entries: 0123", HASH, ""):
         (tmp_path / "note").write_text(text)
-        assert list(receipts.found(tmp_path / "note")) == []
+        assert list(receipts.find_receipts(tmp_path / "note")) == []
         assert second_verifier.ask(letter=text) == []
 
 

@@ -13,9 +13,10 @@ from flask.testing import FlaskClient
 
 from engine import menu as menus
 from engine import table as tables
-from service import create_app, local_mailbox
+from service import create_app
 from service.app import App, wall_clock
-from service.local_mailbox import StoredLetter
+from service.hosting import local_mailbox
+from service.hosting.local_mailbox import StoredLetter
 from service.settings import Settings
 from service.store.schema import mailbox
 from service.tables import access, opening, snapshots, submitting

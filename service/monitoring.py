@@ -1,0 +1,132 @@
+"""Monitoring: metrics of all processes together, and log lines about what does not answer.
+
+Each process counts by itself and adds its sums to Redis after each piece of work, so that the figures are right for any
+number of processes. Losing them costs a gap in a chart.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+from msgspec import Struct
+from redis import Redis, RedisError
+
+KEY = "meters"
+BUCKETS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # what is slower counts in the sum alone
+REPEAT_AFTER_S = 60.0  # between two log lines about the same outage
+log = structlog.get_logger()
+
+
+class Metric(Struct, frozen=True):
+    """A metric: a counter or a timer with one label."""
+
+    about: str
+    label: str
+    timed: bool = False
+
+
+METRICS = {
+    "moves": Metric("Submissions that were judged", "verdict"),
+    "letters": Metric("Letters that were settled", "outcome"),
+    "wakeups": Metric("Wake-ups that were sent; those of the clock found work that no worker had noticed", "queue"),
+    "verdict_seconds": Metric("From a submission on a page to its verdict", "way", timed=True),
+    "thinking_seconds": Metric("How long bots thought about a move", "level", timed=True),
+}
+
+
+class Metrics:
+    """The metrics of this process, which are added to those of all processes."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._lock = threading.Lock()
+        self._pending: Counter[str] = Counter()
+
+    def count(self, name: str, label: str) -> None:
+        """Add one to a counter."""
+        self._add({f"{name}|{label}|count": 1})
+
+    @contextmanager
+    def timed(self, name: str, label: str) -> Iterator[None]:
+        """Time the work inside a `with` statement."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.time(name, label, time.perf_counter() - began)
+
+    def time(self, name: str, label: str, seconds: float) -> None:
+        """Add a duration to a timer."""
+        bucket = next((bucket for bucket in BUCKETS_S if seconds <= bucket), None)
+        within = {} if bucket is None else {f"{name}|{label}|{bucket}": 1}
+        self._add({**within, f"{name}|{label}|count": 1, f"{name}|{label}|microseconds": round(seconds * 1e6)})
+
+    def _add(self, numbers: dict[str, int]) -> None:
+        with self._lock:
+            self._pending.update(numbers)
+
+    def flush(self) -> None:
+        """Add the figures of this process to those of all; without Redis they wait for the next call."""
+        with self._lock:
+            pending, self._pending = self._pending, Counter()
+        if not pending:
+            return
+        try:
+            with self._redis.pipeline(transaction=False) as pipeline:
+                for field, number in pending.items():
+                    pipeline.hincrby(KEY, field, number)
+                pipeline.execute()
+        except RedisError:
+            self._add(dict(pending))
+
+    def load(self) -> dict[str, int]:
+        """Return the figures of all processes; empty without Redis."""
+        self.flush()
+        try:
+            fields: dict[Any, Any] = self._redis.hgetall(KEY)
+        except RedisError as error:
+            log.warning("metrics not read", error=str(error))
+            return {}
+        return {field.decode(): int(number) for field, number in fields.items()}
+
+
+class Outage:
+    """Logs when something stops answering, once a minute while it does not, and when it answers again."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self.since: float | None = None
+        self._logged_at = 0.0
+        self._failures = 0
+
+    def begin(self, error: Exception) -> None:
+        """Record that it did not answer."""
+        now = time.monotonic()
+        with self._lock:
+            if self.since is None:
+                self.since, self._logged_at, self._failures = now, float("-inf"), 0
+            self._failures += 1
+            if now < self._logged_at + REPEAT_AFTER_S:
+                return
+            self._logged_at = now
+        log.warning(f"{self._name} does not answer", error=first_line(error), times=self._failures)
+
+    def end(self) -> None:
+        """Record that it answered."""
+        with self._lock:
+            since, self.since = self.since, None
+        if since is not None:
+            seconds = round(time.monotonic() - since, 1)
+            log.warning(f"{self._name} answers again", seconds=seconds, times=self._failures)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error; database drivers repeat the statement after it."""
+    return str(getattr(error, "orig", error)).strip().partition("\n")[0]
