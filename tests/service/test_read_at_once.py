@@ -6,17 +6,17 @@ READ = """
 from pathlib import Path
 from engine import log
 from service import timing
-from service.tables.submitting import Submitted, VerdictMessage
+from service.tables.submitting import Submitted, _decode
 
 export = Path("tests/golden/kaiser/abandoned.json").read_bytes()
 
 def read():
-    VerdictMessage.read(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Submitted("a", 1))
+    assert _decode(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Submitted("a", 1))
     timing.parse_clock({"bank": "86400", "increment": "3600"}, 60)
     log.parse_export(export)
 """
 
 
-def test_the_first_to_read_a_verdict_a_clock_or_a_log_may_be_many_threads_at_once() -> None:
-    """Eight web threads, the referee and the post of a house that was just started: it died of that."""
+def test_many_threads_may_read_the_first_verdict_clock_or_log_at_once() -> None:
+    """Web threads, the referee and the post of a server that was just started; its process once crashed."""
     check_concurrent_reads(READ)

@@ -46,11 +46,11 @@ def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(site: Site,
 
 
 def test_processes_count_together(app: App) -> None:
-    app, there = Metrics(app.redis), Metrics(app.redis)
-    app.count("moves", "accepted")
+    here, there = Metrics(app.redis), Metrics(app.redis)
+    here.count("moves", "accepted")
     there.count("moves", "accepted")
     there.flush()
-    assert app.read() == {"moves|accepted|count": 2}
+    assert here.load() == {"moves|accepted|count": 2}
 
 
 def test_without_redis_what_was_counted_is_kept_until_it_is_back(app: App) -> None:
