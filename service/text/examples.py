@@ -1,4 +1,4 @@
-"""Examples and lessons of a book: scenario files, drawn by the game's own board and told by its own voice."""
+"""Examples of a rule book: scenario files, drawn as boards and described in sentences like a real game."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from service.text.drawing import Scene
 from service.text.narration import Narrator
 
 NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
-BOX = re.compile(r'viewBox="([^"]+)"')
+VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
 
 
 class ExampleStep(Struct, frozen=True):
-    """A step of an example: who writes what, and what comes of it."""
+    """A step of an example: a player's move and what follows from it, or why it is refused."""
 
     who: str
     move: str
@@ -34,41 +34,8 @@ class ExampleStep(Struct, frozen=True):
     rule: str = ""
 
 
-def get_folder(name: str, kind: str = "examples") -> Path:
-    """Where the scenario files of a book are."""
-    return catalogue.get_folder(name) / "book" / kind
-
-
-@functools.lru_cache(maxsize=64)
-def list_scenarios(name: str, kind: str = "examples") -> frozenset[str]:
-    """Which scenario files a book has."""
-    return frozenset(path.stem for path in get_folder(name, kind).glob("*.toml"))
-
-
-@functools.lru_cache(maxsize=256)
-def load_scenario(name: str, example: str, kind: str = "examples") -> Scenario:
-    """One scenario file of a book."""
-    return scenario.load(get_folder(name, kind) / f"{example}.toml")
-
-
-@functools.lru_cache(maxsize=256)
-def play_scenario(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]:
-    """The positions of an example: the opening, and after each step."""
-    return tuple(scenario.play_steps(load_scenario(name, example, kind)))
-
-
-def render_example(name: str, example: str, language: str, caption: Markup) -> Markup:
-    """An example as it stands in a book: before, the moves, after."""
-    found, positions = load_scenario(name, example), play_scenario(name, example)
-    played = any(step.move for step in found.steps[found.picture.since :])
-    shown = tuple(_shown(name, example, language, when) for when in ("before", "after") if played or when == "before")
-    template = templates.get_environment(language).get_template("pages/example.html")
-    told = tuple(describe_steps(found, positions, language))
-    return Markup(template.render(shown=shown, told=told, caption=caption, rules=f"/rules/{name}"))  # noqa: S704
-
-
 class ExamplePicture(Struct, frozen=True):
-    """A picture of a page: its address, its size, and the position in words."""
+    """A picture of an example: its address, its size, and the position in words."""
 
     address: str
     width: float
@@ -76,80 +43,117 @@ class ExamplePicture(Struct, frozen=True):
     alt: str
 
 
-def _shown(name: str, example: str, language: str, when: str) -> ExamplePicture:
-    found, positions = load_scenario(name, example), play_scenario(name, example)
-    stage = positions[found.picture.since] if when == "before" else positions[-1]
-    box = found.picture.box or _box(draw_picture(name, example, language, when))
+def get_folder(name: str, kind: str = "examples") -> Path:
+    """Return the folder of a game's scenario files: its `examples` or its `lessons`."""
+    return catalogue.get_folder(name) / "book" / kind
+
+
+@functools.lru_cache(maxsize=64)
+def list_scenarios(name: str, kind: str = "examples") -> frozenset[str]:
+    """List the names of a game's scenario files."""
+    return frozenset(path.stem for path in get_folder(name, kind).glob("*.toml"))
+
+
+@functools.lru_cache(maxsize=256)
+def load_scenario(name: str, example: str, kind: str = "examples") -> Scenario:
+    """Load one scenario file of a game."""
+    return scenario.load(get_folder(name, kind) / f"{example}.toml")
+
+
+@functools.lru_cache(maxsize=256)
+def play_scenario(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]:
+    """Return the positions of an example: the first one, and one after each step."""
+    return tuple(scenario.play_steps(load_scenario(name, example, kind)))
+
+
+def render_example(name: str, example: str, language: str, caption: Markup) -> Markup:
+    """Render an example for a book: the board before, the moves, and the board after them."""
+    loaded, positions = load_scenario(name, example), play_scenario(name, example)
+    has_moves = any(step.move for step in loaded.steps[loaded.picture.since :])
+    whens = ("before", "after") if has_moves else ("before",)
+    pictures = tuple(_describe_picture(name, example, language, when) for when in whens)
+    steps = tuple(describe_steps(loaded, positions, language))
+    template = templates.get_environment(language).get_template("pages/example.html")
+    return Markup(template.render(pictures=pictures, steps=steps, caption=caption, rules=f"/rules/{name}"))  # noqa: S704
+
+
+def _describe_picture(name: str, example: str, language: str, when: str) -> ExamplePicture:
+    loaded, positions = load_scenario(name, example), play_scenario(name, example)
+    stage = positions[loaded.picture.since] if when == "before" else positions[-1]
+    box = loaded.picture.box or _get_view_box(draw_picture(name, example, language, when))
     narrator = Narrator(stage.game, NAMES[: stage.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
-    return ExamplePicture(
-        address, box[2], box[3], narrator.describe_board(stage.game.view(stage.state, found.picture.seat))
-    )
+    alt = narrator.describe_board(stage.game.view(stage.state, loaded.picture.seat))
+    return ExamplePicture(address, box[2], box[3], alt)
 
 
-def _box(svg: str) -> tuple[float, ...]:
-    found = BOX.search(svg)
-    assert found
-    return tuple(map(float, found[1].split()))
+def _get_view_box(svg: str) -> tuple[float, ...]:
+    match = VIEW_BOX.search(svg)
+    assert match
+    return tuple(map(float, match[1].split()))
 
 
 @functools.lru_cache(maxsize=64)
 def draw_picture(name: str, example: str, language: str, when: str) -> str:
-    """The board before or after an example, cropped; before it, what can follow the words of the picture is lit."""
-    found, positions = load_scenario(name, example), play_scenario(name, example)
+    """Draw the board `before` or `after` an example, cropped; the choices of the picture are lit before it."""
+    loaded, positions = load_scenario(name, example), play_scenario(name, example)
     if when == "before":
-        stage = positions[found.picture.since]
-        return draw_position(stage, found.picture, language, select_choices(found, stage))
-    return draw_position(positions[-1], found.picture, language, ())
+        stage = positions[loaded.picture.since]
+        return draw_position(stage, loaded.picture, language, select_choices(loaded, stage))
+    return draw_position(positions[-1], loaded.picture, language, ())
 
 
-def draw_position(stage: Stage, asked: Picture, language: str, menu: Menu) -> str:
-    """A position as the game's own board draws it."""
+def draw_position(stage: Stage, picture: Picture, language: str, menu: Menu) -> str:
+    """Draw a position with the board of its game; the choices of the menu are lit."""
     players = drawing.list_players(NAMES[: stage.seats])
-    view = stage.game.view(stage.state, asked.seat)
-    return drawing.draw_part(Scene(stage.game, view, players, asked.seat, menu, language), asked.box, asked.whole)
+    view = stage.game.view(stage.state, picture.seat)
+    scene = Scene(stage.game, view, players, picture.seat, menu, language)
+    return drawing.draw_part(scene, picture.box, picture.whole)
 
 
-def select_choices(found: Scenario, stage: Stage) -> Menu:
-    """The part of a menu that goes on with the words of a picture."""
-    verb, *said = found.picture.choosing.split() or [""]
-    seat = found.picture.seat if found.picture.seat is not None else next((step.seat for step in found.steps), 0)
+def select_choices(loaded: Scenario, stage: Stage) -> Menu:
+    """Select the part of the menu that continues the words of a scenario's picture (`choosing`)."""
+    verb, *tokens = loaded.picture.choosing.split() or [""]
+    seat = loaded.picture.seat if loaded.picture.seat is not None else next((step.seat for step in loaded.steps), 0)
     entries = (entry for entry in stage.game.menu(stage.state, seat) if entry.verb == verb)
-    return tuple(_tail(entry, tuple(said)) if isinstance(entry, Choice) else entry for entry in entries)
+    return tuple(_drop_tokens(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
 
 
-def _tail(entry: Choice, said: tuple[str, ...]) -> Choice:
-    left = (args[len(said) :] for args in entry.options if args[: len(said)] == said)
-    return replace(entry, options=tuple(left))
+def _drop_tokens(entry: Choice, tokens: tuple[str, ...]) -> Choice:
+    """Keep the options that begin with these tokens, without the tokens."""
+    rest = (args[len(tokens) :] for args in entry.options if args[: len(tokens)] == tokens)
+    return replace(entry, options=tuple(rest))
 
 
-def describe_steps(found: Scenario, positions: tuple[Stage, ...], language: str) -> Iterator[ExampleStep]:
-    """Each step as a letter would tell it."""
-    shown = itertools.islice(zip(found.steps, positions[1:], strict=True), found.picture.since, None)
-    for step, stage in shown:
-        narrator = Narrator(stage.game, NAMES[: stage.seats], language, found.picture.seat)
+def describe_steps(loaded: Scenario, positions: tuple[Stage, ...], language: str) -> Iterator[ExampleStep]:
+    """Describe each step in the sentences of a letter; steps before the picture are left out."""
+    steps = itertools.islice(zip(loaded.steps, positions[1:], strict=True), loaded.picture.since, None)
+    for step, stage in steps:
+        narrator = Narrator(stage.game, NAMES[: stage.seats], language, loaded.picture.seat)
         move = translate_move(stage, step.move or step.refused, language)
         if stage.refusal and step.refused:
-            yield ExampleStep(NAMES[step.seat], move, (describe_refusal(stage, language),), True, stage.refusal.rule)
+            refusal = describe_refusal(stage, language)
+            yield ExampleStep(NAMES[step.seat], move, (refusal,), True, stage.refusal.rule)
         else:
-            yield ExampleStep(NAMES[step.seat], move, tuple(filter(None, _news(stage, narrator))), False)
+            yield ExampleStep(NAMES[step.seat], move, describe_news(stage, narrator, None), False)
 
 
-def _news(stage: Stage, narrator: Narrator) -> tuple[str, ...]:
-    heard = (stage.game.hear(event, None) for event in stage.latest)
-    return tuple(narrator.describe(event) for event in heard if event is not None)
+def describe_news(stage: Stage, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
+    """Describe the events of the last step that this seat, or a spectator (None), may know."""
+    events = (stage.game.hear(event, seat) for event in stage.latest)
+    return tuple(filter(None, (narrator.describe(event) for event in events if event is not None)))
 
 
 def describe_refusal(stage: Stage, language: str) -> str:
-    """Why the last step was refused, with the words of moves as that language has them."""
+    """Return why the last step was refused; moves in the sentence are translated too."""
     assert stage.refusal
-    said = {key: translate_move(stage, str(word), language) for key, word in stage.refusal.words.items()}
-    return sentences.translate(language, Refused(stage.refusal.sentence, rule="", **said))
+    moves = {key: translate_move(stage, str(word), language) for key, word in stage.refusal.words.items()}
+    return sentences.translate(language, Refused(stage.refusal.sentence, rule="", **moves))
 
 
 def translate_move(stage: Stage, move: str, language: str) -> str:
-    """A move as a player of that language would write it."""
+    """Write a move with the words of this language."""
     if language == languages.SOURCE:
         return move
-    spoken = words.make_vocabulary(stage.game, NAMES[: stage.seats], language)
-    return " ".join(next(iter(spoken(token)), token) for token in move.split())
+    vocabulary = words.make_vocabulary(stage.game, NAMES[: stage.seats], language)
+    return " ".join(next(iter(vocabulary(token)), token) for token in move.split())

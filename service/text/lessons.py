@@ -16,7 +16,7 @@ from service.text.narration import Narrator
 
 
 class Lesson(Struct, frozen=True):
-    """A position, what is asked, and who is asked."""
+    """A position of a scenario file, and the seat that has to find the move."""
 
     scenario: Scenario
     stage: Stage
@@ -24,17 +24,17 @@ class Lesson(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The players of a lesson, who are those of the book."""
+        """The names of the players, which are the same as in the examples of the book."""
         return examples.NAMES[: self.stage.seats]
 
     @property
     def menu(self) -> Menu:
-        """What may be played."""
+        """All moves that are legal in the position."""
         return self.stage.game.menu(self.stage.state, self.seat)
 
 
 class Attempt(Struct, frozen=True):
-    """What a try came to: solved, allowed but not what was asked, or refused with a sentence and its paragraph."""
+    """The answer to a move: `solved`, `other` (legal, but not the one asked for), or `refused` with its paragraph."""
 
     verdict: str
     news: tuple[str, ...]
@@ -44,48 +44,43 @@ class Attempt(Struct, frozen=True):
 
 @functools.cache
 def load_lessons(name: str) -> tuple[Lesson, ...]:
-    """The lessons of a game in their order; none where its book has none."""
+    """Load the lessons of a game in their order; an empty tuple if it has none."""
     files = sorted(examples.get_folder(name, "lessons").glob("*.toml"))
-    return tuple(_lesson(examples.load_scenario(name, file.stem, "lessons")) for file in files)
+    return tuple(_make_lesson(examples.load_scenario(name, file.stem, "lessons")) for file in files)
 
 
 def has_lessons(name: str) -> bool:
-    """Whether a game has lessons; the first one is not played for this."""
+    """Return whether a game has lessons, without loading them."""
     return next(examples.get_folder(name, "lessons").glob("*.toml"), None) is not None
 
 
-def _lesson(found: Scenario) -> Lesson:
-    return Lesson(found, scenario.play_to_last(found), found.steps[-1].seat)
+def _make_lesson(loaded: Scenario) -> Lesson:
+    return Lesson(loaded, scenario.play_to_last(loaded), loaded.steps[-1].seat)
 
 
 def get_sentence(lesson: Lesson, language: str) -> str:
-    """The sentence of a lesson."""
+    """Return the task of a lesson in this language, or in English."""
     return lesson.scenario.sentences.get(language) or lesson.scenario.sentences["en"]
 
 
 def draw_lesson(lesson: Lesson, language: str) -> str:
-    """The position; what can be touched is lit."""
+    """Draw the position; everything that can be touched is lit."""
     return examples.draw_position(lesson.stage, lesson.scenario.picture, language, lesson.menu)
 
 
 def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
-    """What becomes of these words, which may be in any language."""
+    """Play a move that was written in any language, and answer in this one."""
     vocabulary = words.make_vocabulary(lesson.stage.game, lesson.names)
     try:
-        tried = scenario.try_instead(lesson.scenario, text, vocabulary)
+        trial = scenario.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:
-        refusal = replace(lesson.stage, refusal=refused)
-        return Attempt("refused", (examples.describe_refusal(refusal, language),), refused.rule)
-    return _played(lesson, tried, language)
+        stage = replace(lesson.stage, refusal=refused)
+        return Attempt("refused", (examples.describe_refusal(stage, language),), refused.rule)
+    return _describe_trial(lesson, trial, language)
 
 
-def _played(lesson: Lesson, tried: Trial, language: str) -> Attempt:
+def _describe_trial(lesson: Lesson, trial: Trial, language: str) -> Attempt:
     narrator = Narrator(lesson.stage.game, lesson.names, language, lesson.seat)
-    news = (narrator.describe(event) for event in _heard(lesson, tried.stage))
-    picture = examples.draw_position(tried.stage, lesson.scenario.picture, language, ())
-    return Attempt("solved" if tried.fits else "other", tuple(filter(None, news)), picture=picture)
-
-
-def _heard(lesson: Lesson, stage: Stage) -> list[object]:
-    heard = (stage.game.hear(event, lesson.seat) for event in stage.latest)
-    return [event for event in heard if event is not None]
+    news = examples.describe_news(trial.stage, narrator, lesson.seat)
+    picture = examples.draw_position(trial.stage, lesson.scenario.picture, language, ())
+    return Attempt("solved" if trial.fits else "other", news, picture=picture)

@@ -1,7 +1,7 @@
-"""What has to be translated, gathered where it is written; `make catalogues` brings the catalogues up to date.
+"""Collects the sentences that have to be translated; `make catalogues` brings the catalogues up to date.
 
-Messages are what templates mark for translation, the sentences of refusals in the code, and what a game's box says of
-itself. A game's own go to a domain of its name, so that each can be translated alone.
+Messages come from templates, from sentences and refusals in Python code, and from the boxes of games. Those of a game
+belong to a domain with its name, so that each game can be translated alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from service.text.languages import COMMON, LANGUAGES, SOURCE, get_catalogue_path
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("engine", "service", "workers")
-FOR_HOSTS = (  # told in a terminal
+FOR_HOSTS = (  # printed in a terminal, in English
     "service/beacon.py",
     "service/commands/",
     "service/settings.py",
@@ -47,75 +47,75 @@ msgstr ""
 
 
 def collect_messages() -> dict[str, Catalog]:
-    """Every message, domain by domain."""
-    found = {domain: Catalog() for domain in (COMMON, *catalogue.find_all())}
+    """Collect all messages, by domain."""
+    catalogs = {domain: Catalog() for domain in (COMMON, *catalogue.find_all())}
     for path in sorted((ROOT / "templates").rglob("*")):
         if path.suffix in (".html", ".txt", ".svg"):
-            _from_template(found[_domain(path)], path)
+            _add_template(catalogs[_get_domain(path)], path)
     for path in sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
         if not path.relative_to(ROOT).as_posix().startswith(FOR_HOSTS):
-            for sentence in _sentences(path):
-                found[_domain(path)].add(sentence)
+            for sentence in _iter_sentences(path):
+                catalogs[_get_domain(path)].add(sentence)
     for name, home in catalogue.get_package_folders().items():
-        _of_package(found[name], home)
+        _add_package(catalogs[name], home)
     for name, game in catalogue.find_all().items():
-        for text in dict.fromkeys(_box(game)):
-            found[name].add(text)
-    return found
+        for text in dict.fromkeys(_iter_box_texts(game)):
+            catalogs[name].add(text)
+    return catalogs
 
 
-def _of_package(found: Catalog, home: Path) -> None:
-    """What the package of a game says, in its templates and in its rules."""
+def _add_package(catalog: Catalog, home: Path) -> None:
+    """Add the messages of an installed game, from its templates and from its rules."""
     for path in sorted((home / "templates").rglob("*")):
         if path.suffix in (".html", ".txt", ".svg"):
-            _from_template(found, path)
+            _add_template(catalog, path)
     for path in sorted(home.rglob("*.py")):
-        for sentence in _sentences(path):
-            found.add(sentence)
+        for sentence in _iter_sentences(path):
+            catalog.add(sentence)
 
 
-def _domain(path: Path) -> str:
+def _get_domain(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
     return parts[2] if parts[1] == "games" and parts[2] in catalogue.find_all() else COMMON
 
 
-def _from_template(found: Catalog, path: Path) -> None:
+def _add_template(catalog: Catalog, path: Path) -> None:
     for _, message, comments, context in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA):
-        found.add(message, auto_comments=comments, context=context)
+        catalog.add(message, auto_comments=comments, context=context)
 
 
 def iter_messages(path: Path) -> Iterator[str | tuple[str, ...]]:
     """Yield the messages in a template or a Python file; a message with a plural is a tuple."""
     if path.suffix == ".py":
-        yield from _sentences(path)
+        yield from _iter_sentences(path)
         return
     for _, message, _, _ in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA):
         yield message
 
 
-def _sentences(path: Path) -> Iterator[str | tuple[str, str]]:
+def _iter_sentences(path: Path) -> Iterator[str | tuple[str, str]]:
     """Yield the sentences in Python code: those of refusals, and the arguments of `gettext` and `ngettext`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, second, *_]) if (
                 name == "ngettext"
             ):
-                yield from zip(_texts(first), _texts(second), strict=True)
+                yield from zip(_iter_texts(first), _iter_texts(second), strict=True)
             case ast.Call(func=ast.Name(id=name), args=[sentence, *_]) if name in SENTENCES:
-                yield from _texts(sentence)
+                yield from _iter_texts(sentence)
             case ast.Call(func=ast.Attribute(attr="gettext"), args=[sentence, *_]):
-                yield from _texts(sentence)
+                yield from _iter_texts(sentence)
 
 
-def _texts(sentence: ast.expr) -> Iterator[str]:
+def _iter_texts(sentence: ast.expr) -> Iterator[str]:
     """Yield the text of a literal, and both texts of a conditional expression."""
     for way in (sentence.body, sentence.orelse) if isinstance(sentence, ast.IfExp) else (sentence,):
         if isinstance(way, ast.Constant) and isinstance(way.value, str):
             yield way.value
 
 
-def _box(game: Game) -> Iterator[str]:
-    """What a game's box says of itself, in the words in which pages show it."""
+def _iter_box_texts(game: Game) -> Iterator[str]:
+    """Yield the texts of a game's box as pages show them: title, description, options and their values."""
     yield game.META.title
     yield game.META.about
     for option in describe(game.META.options):
@@ -126,7 +126,7 @@ def _box(game: Game) -> Iterator[str]:
 
 
 def load_catalogue(language: str, domain: str) -> Catalog:
-    """A catalogue as it is written now; an empty one where there is none yet."""
+    """Load a catalogue from its file; an empty one if there is no file."""
     path = get_catalogue_path(language, domain)
     if not path.exists():
         return Catalog(language, header_comment=f"# {LANGUAGES[language]}. Glossary:")
@@ -135,9 +135,9 @@ def load_catalogue(language: str, domain: str) -> Catalog:
 
 
 def find_untranslated(language: str, domain: str, template: Catalog) -> list[str]:
-    """The messages that are not translated yet, or no longer surely right."""
-    written = load_catalogue(language, domain)
-    return [get_english(message) for message in template if message.id and not _is_done(written.get(message.id))]
+    """Return the messages of a template that have no translation, or an uncertain one (`fuzzy`)."""
+    translated = load_catalogue(language, domain)
+    return [get_english(message) for message in template if message.id and not _is_done(translated.get(message.id))]
 
 
 def _is_done(message: Message | None) -> bool:
@@ -147,40 +147,40 @@ def _is_done(message: Message | None) -> bool:
 
 
 def get_english(message: Message) -> str:
-    """A message by its English text."""
+    """Return the English text of a message."""
     return str(message.id if isinstance(message.id, str) else message.id[0])
 
 
 def update_catalogue(language: str, domain: str, template: Catalog) -> None:
-    """Write the catalogue anew: translations stay, new messages are empty, unused ones are gone."""
-    written, fresh = load_catalogue(language, domain), Catalog(language)
+    """Write a catalogue with exactly these messages: it keeps translations, and leaves new messages empty."""
+    old, fresh = load_catalogue(language, domain), Catalog(language)
     for message in template:
         if message.id:
-            known = written.get(message.id)
-            same = known is not None and known.pluralizable == message.pluralizable
-            fresh.add(message.id, known.string if known is not None and same else None)
+            before = old.get(message.id)
+            same = before is not None and before.pluralizable == message.pluralizable
+            fresh.add(message.id, before.string if before is not None and same else None)
     path = get_catalogue_path(language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
-    head = HEADER.format(comment=written.header_comment, language=language, plurals=fresh.plural_forms)
+    head = HEADER.format(comment=old.header_comment, language=language, plurals=fresh.plural_forms)
     with path.open("wb") as file:
         file.write(head.encode())
         write_po(file, fresh, width=WIDTH, no_location=True, omit_header=True)
 
 
 def update_catalogues(domains: Sequence[str] = ()) -> int:
-    """Bring these catalogues up to date, or all; say what is missing, and how many messages that is."""
-    template, left = collect_messages(), 0
+    """Bring these catalogues up to date, or all; print each missing translation and return how many are missing."""
+    catalogs, missing = collect_messages(), 0
     for language in LANGUAGES:
         if language == SOURCE:
             continue
-        for domain, found in template.items():
+        for domain, catalog in catalogs.items():
             if domains and domain not in domains:
                 continue
-            update_catalogue(language, domain, found)
-            for text in find_untranslated(language, domain, found):
-                left += 1
+            update_catalogue(language, domain, catalog)
+            for text in find_untranslated(language, domain, catalog):
+                missing += 1
                 print(f"{language}/{domain}: {text}")
-    return left
+    return missing
 
 
 if __name__ == "__main__":

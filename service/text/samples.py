@@ -1,4 +1,4 @@
-"""Whole tables played at random, for measuring, demonstrating and testing."""
+"""Tables played at random, for benches, pictures and tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.record import Table
 
 
 class Sample:
-    """A table and its log, as they grow; a command that is refused changes nothing."""
+    """A table and its log, to which commands can be added; a refused command changes nothing."""
 
     def __init__(self, game: Game, seed: bytes) -> None:
         self.game = game
@@ -25,19 +25,20 @@ class Sample:
         self.entries: list[Entry[Any]] = []
 
     def do(self, seat: int | None, move: Move) -> None:
-        """A command of a seat, or of the house (None)."""
+        """Play a command of a seat, or of the server (None), and append its entry."""
         chance = table.make_sealed_chance(self.table, self.seed)
-        self.table, events = table.play(self.game, self.table, seat, move, chance, self.before)
+        self.table, events = table.play(self.game, self.table, seat, move, chance, self.rebuild_before)
         seq = len(self.entries)
         self.entries.append(
             Entry(seq, 1_700_000_000 + 60 * seq, seat, str(move), tuple(chance.draws), events, self.game.META.edition)
         )
 
-    def before(self, seq: int) -> Table:
+    def rebuild_before(self, seq: int) -> Table:
+        """Return the table as it was before entry `seq`."""
         return record.fold(self.game, self.entries, seq)
 
     def export(self, name: str = "sample", seat: int | None = None) -> Export:
-        """The log as an export: whole once the table is over, before that as this seat may know it."""
+        """Export the log: all of it once the table is over, before that the part that this seat may know."""
         over = self.table.phase == "over"
         return make_export(self.game, self.entries, self.seed, name, reveal=over, seat=None if over else seat)
 
@@ -45,13 +46,13 @@ class Sample:
 def make_export(
     game: Game, entries: Iterable[Entry[Any]], seed: bytes, name: str, *, reveal: bool, seat: int | None
 ) -> Export:
-    """These entries, sealed; the seed is told only where all is to be revealed."""
-    links = tuple(_link(game, entry, seed, reveal, seat) for entry in entries)
+    """Seal entries for an export; `reveal` includes the seed and every entry, otherwise a seat sees its own part."""
+    links = tuple(_make_link(game, entry, seed, reveal, seat) for entry in entries)
     head = log.compute_head(link.digest for link in links)
     return Export(name, game.META.name, commit(seed), head, links, seed=seed.hex() if reveal else None, seat=seat)
 
 
-def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
+def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
     body = canonical_json.encode(entry)
     digest = log.digest(seed, entry.seq, body)
     if reveal:
@@ -60,7 +61,7 @@ def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | 
 
 
 def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
-    """A table where everybody has just sat down; without a name its log may be exported under any."""
+    """Open a table, seat all players and start the game; a table with a `name` can be exported under that name only."""
     sample = Sample(game, seed)
     sample.do(None, open_command.make_open_command(game, seats, sample.seed, chosen, name=name))
     for seat in range(seats):
@@ -70,7 +71,7 @@ def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] 
 
 
 def play_randomly(sample: Sample, random: Random) -> Iterator[int]:
-    """Random moves to the end, one at a time; yields the seat that has moved."""
+    """Play random moves until the game is over; yield after each move the seat that made it."""
     while waiting := table.find_seats_to_move(sample.game, sample.table):
         seat = random.choice(waiting)
         sample.do(seat, bots.pick_random_move(table.menu(sample.game, sample.table, seat), random))

@@ -1,4 +1,4 @@
-"""The words people use: other ways to write the verbs and tokens of a game, and what may be said at every table."""
+"""The words of players: other ways to write the verbs and tokens of a game, in every language."""
 
 from __future__ import annotations
 
@@ -23,47 +23,42 @@ Forms = Mapping[str, tuple[str, ...]]
 
 
 class Dictionary(Struct, frozen=True, eq=False):
-    """What one file says, all languages together.
-
-    Forms of verbs and of tokens, small words, words for seats, what begins a line that is told to the table, what may
-    end or begin a line and means nothing there, words that make a no of a yes, words that lead up to a move, and words
-    that announce one before a colon.
-    """
+    """The words of one `words.toml`, of several languages together."""
 
     verbs: Forms
     tokens: Forms
-    small: frozenset[str]
-    seats: frozenset[str]
-    say: frozenset[str]
-    polite: frozenset[str] = frozenset()
-    greet: frozenset[str] = frozenset()
-    never: frozenset[str] = frozenset()
-    lead: frozenset[str] = frozenset()
-    announce: frozenset[str] = frozenset()
+    small: frozenset[str]  # without meaning in a move: “the”, “please”
+    seats: frozenset[str]  # stems of tokens that name a seat by its number
+    say: frozenset[str]  # begin a line that is a message to the table
+    polite: frozenset[str] = frozenset()  # may end a line
+    greet: frozenset[str] = frozenset()  # may begin a line
+    never: frozenset[str] = frozenset()  # turn a yes into a no
+    lead: frozenset[str] = frozenset()  # may come before the verb of a move: “I want”
+    announce: frozenset[str] = frozenset()  # may come before a colon and a move: “my move:”
 
 
 class Vocabulary(Struct, frozen=True):
-    """The words of one table; called with a verb or token it gives the ways to write it."""
+    """The words of one table; calling it with a verb or token returns the other ways to write it."""
 
     game: Dictionary
     table: Dictionary
     names: tuple[str, ...]
 
     def __call__(self, token: str) -> tuple[str, ...]:
-        return _known(self.game, token) or _known(self.table, token) or tuple(self._composed(token))
+        return _get_forms(self.game, token) or _get_forms(self.table, token) or tuple(self._compose(token))
 
     @property
     def small(self) -> frozenset[str]:
-        """Words that mean nothing in a move."""
+        """Words without meaning in a move."""
         return self.table.small
 
     @property
     def verbs(self) -> tuple[str, ...]:
-        """Every verb that may be meant at this table, at any moment."""
+        """Every verb that can be used at this table at some time."""
         return (*self.game.verbs, *self.table.verbs)
 
-    def _composed(self, token: str) -> Iterator[str]:
-        """A token like `city-N` or `cloister-lying`, with its words written otherwise; or the name of that seat."""
+    def _compose(self, token: str) -> Iterator[str]:
+        """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse-2`."""
         parts = PARTS.split(token)
         ways = [(*(self.game.tokens.get(part, ()) if place % 2 else ()), part) for place, part in enumerate(parts)]
         yield from itertools.islice(map("".join, itertools.product(*ways)), math.prod(map(len, ways)) - 1)
@@ -75,7 +70,7 @@ class Vocabulary(Struct, frozen=True):
 def make_vocabulary(game: Game, names: Sequence[str], *languages: str) -> Vocabulary:
     """Return the words for a table of this game, in these languages or in all.
 
-    In one language alone, the first form of a word is the one that letters write.
+    In one language alone, letters write the first form of a word.
     """
     of_game, of_table = (load_dictionary(folder, *languages) for folder in (f"games/{game.META.name}", "table"))
     return Vocabulary(of_game, of_table, tuple(names))
@@ -83,33 +78,33 @@ def make_vocabulary(game: Game, names: Sequence[str], *languages: str) -> Vocabu
 
 @functools.cache
 def load_dictionary(folder: str, *languages: str) -> Dictionary:
-    """The words of a folder of the templates, in these languages or in all; without a file, no words.
+    """Load the words of a template folder in these languages or in all; without a file, it has no words.
 
-    They stand in its `words.toml`, and in those of the folders in it, as a game with boxes has them.
+    They are in its `words.toml` and in those of its subfolders, one for each box of a game.
     """
-    files = _files(folder)
-    spoken = [file[language] for language in languages or LANGUAGES for file in files if language in file]
+    files = _load_files(folder)
+    sections = [file[language] for language in languages or LANGUAGES for file in files if language in file]
     return Dictionary(
-        _merged(language.get("verbs", {}) for language in spoken),
-        _merged(language.get("tokens", {}) for language in spoken),
-        frozenset(word.casefold() for language in spoken for word in language.get("small", ())),
+        _merge(language.get("verbs", {}) for language in sections),
+        _merge(language.get("tokens", {}) for language in sections),
+        frozenset(word.casefold() for language in sections for word in language.get("small", ())),
         frozenset(word for file in files for word in file.get("seats", ())),
-        frozenset(word.casefold() for language in spoken for word in language.get("say", ())),
-        frozenset(word.casefold() for language in spoken for word in language.get("polite", ())),
-        frozenset(word.casefold() for language in spoken for word in language.get("greet", ())),
-        frozenset(word.casefold() for language in spoken for word in language.get("never", ())),
-        frozenset(word.casefold() for language in spoken for word in language.get("lead", ())),
+        frozenset(word.casefold() for language in sections for word in language.get("say", ())),
+        frozenset(word.casefold() for language in sections for word in language.get("polite", ())),
+        frozenset(word.casefold() for language in sections for word in language.get("greet", ())),
+        frozenset(word.casefold() for language in sections for word in language.get("never", ())),
+        frozenset(word.casefold() for language in sections for word in language.get("lead", ())),
         frozenset(word.casefold() for file in files for word in file.get("announce", ())),
     )
 
 
-def _files(folder: str) -> list[dict[str, Any]]:
+def _load_files(folder: str) -> list[dict[str, Any]]:
     path = get_template_path(f"{folder}/words.toml")
     paths = [path, *sorted(path.parent.glob("*/words.toml"))]
     return [tomllib.loads(one.read_text("utf-8")) for one in paths if one.exists()]
 
 
-def _merged(tables: Iterable[Mapping[str, Sequence[str]]]) -> Forms:
+def _merge(tables: Iterable[Mapping[str, Sequence[str]]]) -> Forms:
     forms: defaultdict[str, list[str]] = defaultdict(list)
     for table in tables:
         for word, ways in table.items():
@@ -117,5 +112,5 @@ def _merged(tables: Iterable[Mapping[str, Sequence[str]]]) -> Forms:
     return {word: tuple(dict.fromkeys(ways)) for word, ways in forms.items()}
 
 
-def _known(found: Dictionary, token: str) -> tuple[str, ...]:
-    return (*found.verbs.get(token, ()), *found.tokens.get(token, ()))
+def _get_forms(dictionary: Dictionary, token: str) -> tuple[str, ...]:
+    return (*dictionary.verbs.get(token, ()), *dictionary.tokens.get(token, ()))

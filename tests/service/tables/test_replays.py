@@ -175,7 +175,7 @@ def test_a_frame_is_the_page_without_its_surroundings(visitor, over):
 
 def test_after_the_end_the_game_is_seen_through_anybodys_eyes(app, visitor, over):
     path, sample = over
-    game, then = sample.game, sample.before(60)
+    game, then = sample.game, sample.rebuild_before(60)
     names = list_players([f"Seat {seat + 1}" for seat in range(2)])
     for eyes, asked in ((0, ""), (1, "&as=1"), (None, "&as=all"), (0, "&as=7"), (0, "&as=x")):
         scene = Scene(game, game.view(then.state, eyes), names, eyes)
