@@ -17,12 +17,13 @@ from service.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("docs", "engine", "requirements", "service", "templates", "tests", "workers")
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING"))])
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY"))])
 LINKED_PAGES = [
     *PAGES,
     *(ROOT / name for name in ("engine/README.md", "engine/PACKAGE.md", "service/deploy/README.md")),
 ]
-NAMES_OF_OTHERS = ("SignHeaders",)  # a setting of OpenDKIM
+NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders")  # of cookies, and of OpenDKIM
+NOT_SOURCES = ("tests/test_docs.py", "tests/plain_words.toml")  # they hold names that do not exist
 
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
@@ -31,6 +32,7 @@ PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./<>*-]*")
 NAME_IN_FILE = re.compile(r"^([\w/.]+\.py):(\w+)(?:\.(\w+))?$")
 FILE = re.compile(r"^[\w.<*-][\w./<>*-]*\.(?:py|html|txt|toml|md|js|mjs|json|svg|service|yaml)$")
 IDENTIFIER = re.compile(r"^(?:\w+\.)*([A-Za-z_]*(?:_|[a-z][A-Z])\w*)(?:\([\w, ]*\))?$|^(\w+)\([\w, ]*\)$")
+WORD = re.compile(r"\b[A-Za-z_]\w+\b")
 SETTING = re.compile(r"\bDEPESCHE_[A-Z_]*[A-Z]")
 TARGET = re.compile(r"(?:`|    )make ([a-z-]+)")
 COMMAND = re.compile(r"(?:`|    |/)depesche ([a-z][a-z-]*)")
@@ -71,12 +73,11 @@ def name_nodes(node: ast.AST) -> Iterator[str]:
 
 
 @functools.cache
-def list_all_names() -> frozenset[str]:
-    """List every name that a module defines, every column of the database, and every metric."""
-    modules = [path for path in list_files() if path.endswith(".py")]
-    texts = ((ROOT / path).read_text("utf-8") for path in modules)
-    named = (re.findall(r'(?:Column|metrics\.\w+)\(\s*"(\w+)"', text) for text in texts)
-    return frozenset[str]().union(*named, *map(list_names, modules))
+def list_words() -> frozenset[str]:
+    """List every word in the code and its tests: a name that is gone is in none of them."""
+    suffixes = (".py", ".js", ".mjs", ".html", ".txt", ".toml")
+    sources = [path for path in list_files() if path.endswith(suffixes) and path not in NOT_SOURCES]
+    return frozenset[str]().union(*(WORD.findall((ROOT / path).read_text("utf-8")) for path in sources))
 
 
 @functools.cache
@@ -124,7 +125,7 @@ def find_missing_names(text: str) -> Iterator[str]:
                 yield f"there is no {code}"
         elif (identifier := IDENTIFIER.match(code)) and not code.startswith("DEPESCHE_"):
             name = identifier[1] or identifier[2]
-            if name not in list_all_names() and name not in NAMES_OF_OTHERS:
+            if name not in list_words() and name not in NAMES_OF_OTHERS:
                 yield f"nothing is called {name}"
     yield from (f"there is no setting {name}" for name in SETTING.findall(text) if not is_setting(name))
     yield from (f"there is no `make {name}`" for name in TARGET.findall(text) if name not in list_targets())
