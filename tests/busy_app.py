@@ -90,9 +90,9 @@ class BusyApp:
     def list_values(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """Yield values for the placeholders of a route with which it leads to a page."""
         tokens = {
-            "wishes": self.app.links.preferences(self.find_person()),
-            "confirm": self.app.links.confirm(self.find_person(), "anna@example.org"),
-            "enter": self.app.links.enter(self.find_person(), 0, self.app.now()),
+            "wishes": self.app.links.preferences(self._anna),
+            "confirm": self.app.links.confirm(self._anna, "anna@example.org"),
+            "enter": self.app.links.enter(self._anna, 0, self.app.now()),
             "join": self.open.join,
             "offer": self.offered,
             "host": self.app.links.host(0),
@@ -105,7 +105,7 @@ class BusyApp:
             "example": "formation",
             "spoken": "en",
             "when": "before",
-            "person": self.find_person(),
+            "person": self._anna,
             "letter": 1,
         }
         common |= {"filename": "depesche.css", "token": tokens.get(rule.rule.split("/")[1])}

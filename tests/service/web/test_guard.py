@@ -253,7 +253,7 @@ def test_every_form_needs_its_word_except_what_programs_send(app: App) -> None:
 
 def test_a_fault_is_logged_without_the_link_that_led_to_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     busy, link = BusyApp(app), "a" * 32
-    monkeypatch.setattr(access, "find", lambda link: 1 / 0)
+    monkeypatch.setattr(access, "find_place", lambda db, link: 1 / 0)
     with structlog.testing.capture_logs() as told:
         assert busy.flask_app.test_client().get(f"/t/{link}").status_code == 500
     assert told
