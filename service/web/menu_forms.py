@@ -108,8 +108,8 @@ def _offer(entry: MenuEntry, narrator: Narrator, said: tuple[str, ...]) -> Offer
     match entry:
         case Choice():
             words = _words(entry, narrator)
-            told = tuple(words.get(token, token) for token in said)
-            return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, words, label, said)))
+            chosen = tuple(words.get(token, token) for token in said)
+            return Offer(entry.verb, label, "steps", entry.rule, chosen, tuple(_steps(entry, words, label, said)))
         case Subset(verb, items, least, most, rule):
             ticks = tuple(_ticks(items, narrator, verb, said))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
@@ -124,20 +124,20 @@ def _ticks(items: Sequence[str], narrator: Narrator, verb: str, said: tuple[str,
         yield FormStep(item, narrator.label_token(verb, item), chosen=said.count(item) > before)
 
 
-def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
-    """The next tokens; where only a few whole moves are left, these at once."""
+def _steps(entry: Choice, words: dict[str, str], verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
+    """The next tokens; if only a few whole moves are left, these."""
     left = [args for args in entry.options if args[: len(said)] == said]
     if len(left) <= FEW and len(left[0] if left else ()) != len(said):
         for args in left:
-            label = " → ".join(told[token] for token in args[len(said) :])
+            label = " → ".join(words[token] for token in args[len(said) :])
             yield FormStep(args[-1], label, move=" ".join((entry.verb, *args)))
         return
     for token in dict.fromkeys(args[len(said)] for args in left if len(args) > len(said)):
-        words = (*said, token)
-        whole = [args for args in left if args[: len(words)] == words]
-        text = " ".join((entry.verb, *words))
-        done = len(whole) == 1 and len(whole[0]) == len(words)
-        label = told[token]
+        chosen = (*said, token)
+        whole = [args for args in left if args[: len(chosen)] == chosen]
+        text = " ".join((entry.verb, *chosen))
+        done = len(whole) == 1 and len(whole[0]) == len(chosen)
+        label = words[token]
         yield FormStep(token, label, move=text) if done else FormStep(token, label, say=text)
     if said in left:
         yield FormStep(entry.verb, verb, move=" ".join((entry.verb, *said)))
@@ -157,14 +157,14 @@ def labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
 def _words(entry: MenuEntry, narrator: Narrator) -> dict[str, str]:
     sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
     tokens = dict.fromkeys(token for args in sequences for token in args)
-    return _apart({token: narrator.label_token(entry.verb, token) for token in tokens})
+    return _number_doubles({token: narrator.label_token(entry.verb, token) for token in tokens})
 
 
-def _apart(told: dict[str, str]) -> dict[str, str]:
-    """The same words, with numbers where two things would be called the same."""
-    count, often = Counter[str](), Counter(told.values())
+def _number_doubles(labels: dict[str, str]) -> dict[str, str]:
+    """The same labels, with numbers if two tokens would have the same one."""
+    count, often = Counter[str](), Counter(labels.values())
     numbered = dict[str, str]()
-    for token, words in told.items():
+    for token, words in labels.items():
         count[words] += 1
         numbered[token] = f"{words} ({count[words]})" if often[words] > 1 else words
     return numbered

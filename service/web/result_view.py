@@ -19,7 +19,7 @@ from service.web.rendering import get_app
 TINTS = (
     "#3f74b5", "#d18f1f", "#4c9a5b", "#a8577f", "#7b6bb8", "#5aa9b5", "#b8613d", "#8a8a3a", "#6b7280", "#c2b280",
 )  # fmt: skip
-LEFT, WIDTH, TOP, HEIGHT = 8, 284, 12, 100  # of the chart's lines in its drawing
+CHART_X, CHART_WIDTH, CHART_Y, CHART_HEIGHT = 8, 284, 12, 100  # of the lines in the drawing
 
 
 class Share(Struct, frozen=True):
@@ -57,7 +57,7 @@ class ScoreLine(Struct, frozen=True):
     end: float
 
 
-class Turning(Struct, frozen=True):
+class LeadChange(Struct, frozen=True):
     """A point of the chart where the lead changed."""
 
     seq: int
@@ -70,7 +70,7 @@ class ScoreChart(Struct, frozen=True):
 
     most: int
     lines: tuple[ScoreLine, ...]
-    turnings: tuple[Turning, ...]
+    turnings: tuple[LeadChange, ...]
 
 
 class FinalResult(Struct, frozen=True):
@@ -135,20 +135,20 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
     least = min(*(score for mark in marks for score in mark.scores), 0)
 
     def x(seq: int) -> float:
-        return round(LEFT + WIDTH * seq / last, 1)
+        return round(CHART_X + CHART_WIDTH * seq / last, 1)
 
     def y(score: int) -> float:
-        return round(TOP + HEIGHT - HEIGHT * (score - least) / (most - least), 1)
+        return round(CHART_Y + CHART_HEIGHT - CHART_HEIGHT * (score - least) / (most - least), 1)
 
     def line(seat: int) -> str:
         first, *rest = marks
         steps = "".join(f"H{x(mark.seq)}V{y(mark.scores[seat])}" for mark in rest)
-        return f"M{x(first.seq)} {y(first.scores[seat])}{steps}H{LEFT + WIDTH}"
+        return f"M{x(first.seq)} {y(first.scores[seat])}{steps}H{CHART_X + CHART_WIDTH}"
 
     return ScoreChart(
         most,
         tuple(ScoreLine(player, line(seat), y(marks[-1].scores[seat])) for seat, player in enumerate(seated)),
-        tuple(Turning(mark.seq, x(mark.seq), y(max(mark.scores))) for mark in marks if mark.lead),
+        tuple(LeadChange(mark.seq, x(mark.seq), y(max(mark.scores))) for mark in marks if mark.lead),
     )
 
 

@@ -1,4 +1,4 @@
-"""What all pages of a table show: verdict, notices, talk, a player's own settings, and the rules of the table."""
+"""The common part of all pages of a table: verdict, notices, talk, a player's settings, and the rules of the table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from service.web.rendering import game_title, get_app
 
 
 class VerdictNote(Struct, frozen=True):
-    """What became of the move that the page was sent back for; `sentence` tells an accepted one."""
+    """The verdict on the move that was sent from the page before; `sentence` describes an accepted move."""
 
     kind: Literal["waiting", "accepted", "refused"]
     seq: int | None = None
@@ -37,7 +37,7 @@ class VerdictNote(Struct, frozen=True):
 
 
 class AddressNote(Struct, frozen=True):
-    """Why letters do not reach the reader yet: the address is unproven, or there is none."""
+    """A note that letters do not reach the reader yet: the address is unproven, or there is none."""
 
     kind: Literal["organiser", "guest", "none"]
     address: str
@@ -49,7 +49,7 @@ class DiceNote(Struct, frozen=True):
     round: int
     entry: int
     is_late: bool
-    asked_by: str  # who would like to go on without the beacon; empty if nobody asked
+    asked_by: str  # who would like to go on without the beacon; empty if no player asked
     asked_by_you: bool
     can_agree: bool
     can_refuse: bool
@@ -66,7 +66,7 @@ class RemarkLine(Struct, frozen=True):
 
 
 class OwnSettings(Struct, frozen=True):
-    """What a player settles for this seat, and the organiser for the table."""
+    """The settings of a player for this seat, and of the organiser for the table."""
 
     note: str
     note_rows: int
@@ -77,7 +77,7 @@ class OwnSettings(Struct, frozen=True):
 
 
 class TableFrame(Struct, frozen=True):
-    """What all pages of a table show; `me` is the reader's seat, None for spectators."""
+    """The common part of all pages of a table; `me` is the reader's seat, None for spectators."""
 
     link: str
     title: str
@@ -97,7 +97,7 @@ class TableFrame(Struct, frozen=True):
 
 
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
-    """Load and build what all pages of a table show."""
+    """Load and build the common part of all pages of a table."""
     app, seated = get_app(), list_players(table.names)
     remarks = [] if place.seat is None else talk.newest(db, place.table)
     is_watchable = table.row.watched and place.seat is not None
@@ -111,17 +111,17 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         length=table.row.length,
         live=live.PATH + app.links.live(table.row.id, "watch" if place.seat is None else "seat"),
         too_late=too_late,
-        verdict=_verdict_note(db, place, table),
-        address=_address_note(db, place, table),
-        dice=_dice_note(place, table),
+        verdict=_load_verdict_note(db, place, table),
+        address=_load_address_note(db, place, table),
+        dice=_make_dice_note(place, table),
         remarks=tuple(RemarkLine(seated[one.seat], one.seat == place.seat, one.at, one.text) for one in remarks),
         talk_number=remarks[-1].id if remarks else 0,
-        own=_own_settings(place, table),
+        own=_make_own_settings(place, table),
         about=describe_table(table, watch),
     )
 
 
-def _verdict_note(db: Connection, place: Place, table: Snapshot) -> VerdictNote | None:
+def _load_verdict_note(db: Connection, place: Place, table: Snapshot) -> VerdictNote | None:
     """The verdict that the address asks for; None once another seat has moved and it is this seat's turn again."""
     number = numbers.parse_int(request.args.get("said", ""))
     verdict = None if number is None else submitting.find_verdict(db, place, number)
@@ -141,15 +141,15 @@ def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot
     return any(entry.seat not in (None, place.seat) for entry in later)
 
 
-def tell_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
-    """The verdict with the sentence that tells its entry."""
+def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
+    """The verdict with the sentence about its entry."""
     if verdict is None or verdict.kind != "accepted":
         return verdict
     sentence = next((chapter.sentences[0] for chapter in chapters if chapter.seq == verdict.seq), "")
     return VerdictNote("accepted", verdict.seq, sentence=sentence)
 
 
-def _address_note(db: Connection, place: Place, table: Snapshot) -> AddressNote | None:
+def _load_address_note(db: Connection, place: Place, table: Snapshot) -> AddressNote | None:
     if place.seat is None:
         return None
     seat = table.seats[place.seat]
@@ -164,7 +164,7 @@ def _address_note(db: Connection, place: Place, table: Snapshot) -> AddressNote 
     return AddressNote("guest", address) if seat.status == "taken" else None
 
 
-def _dice_note(place: Place, table: Snapshot) -> DiceNote | None:
+def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
     beacon, waiting, request = table.table.beacon, table.table.waiting_command, table.table.seal_request
     if beacon is None or waiting is None:
         return None
@@ -182,7 +182,7 @@ def _dice_note(place: Place, table: Snapshot) -> DiceNote | None:
     )
 
 
-def _own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
+def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
     if place.seat is None:
         return None
     seat, is_playing = table.seats[place.seat], table.table.phase == "playing"

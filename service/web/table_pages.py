@@ -45,7 +45,7 @@ class ThenPage(Struct, frozen=True):
 
 
 class ForeseenPage(Struct, frozen=True):
-    """What a seat could do after a move that is not made yet."""
+    """The choices of a seat after a move that is not made yet."""
 
     stage: Stage
     choices: ScriptMenu
@@ -185,28 +185,28 @@ def say(link: str) -> Reply:
 
 
 @seat_forms.post("/note")
-def note(link: str) -> Reply:
+def store_note(link: str) -> Reply:
     """Store a private note."""
     seat_settings.write(get_app(), access.find(get_app(), link), request.form.get("note", ""))
     return _show_section(link, "note")
 
 
 @seat_forms.post("/at-once")
-def at_once(link: str) -> Reply:
+def choose_confirmation(link: str) -> Reply:
     """Choose whether whole moves are made without being confirmed."""
     seat_settings.move_at_once(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.post("/watched")
-def watched(link: str) -> Reply:
+def allow_spectators(link: str) -> Reply:
     """Allow or forbid spectators."""
     seat_settings.let_look_on(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.post("/released")
-def released(link: str) -> Reply:
+def release(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
     seat_settings.release(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "released")

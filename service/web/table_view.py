@@ -33,11 +33,11 @@ from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import get_app, language
 from service.web.result_view import FinalResult, list_ranks, load_result
-from service.web.table_frame import TableFrame, make_frame, tell_verdict
+from service.web.table_frame import TableFrame, describe_verdict, make_frame
 
-LATEST = 40
-FAR = 200  # entries that are looked through for them
-FOLDED, OPEN = 8, 6  # more chapters than this since the last move are folded, but for the last ones
+MAX_CHAPTERS = 40
+MAX_ENTRIES = 200  # that are searched for these chapters
+FOLD_FROM, SHOW_LAST = 8, 6  # from so many chapters since the last move on, only the last are shown at first
 
 
 class GatheringPage(Struct, frozen=True):
@@ -85,7 +85,7 @@ class FreeSeat(Struct, frozen=True):
 
 
 class TableNotices(Struct, frozen=True):
-    """What the table waits for besides moves."""
+    """The requests and offers that the table waits for besides moves."""
 
     undo: Question | None
     pause: Question | None
@@ -117,8 +117,8 @@ class HintNote(Struct, frozen=True):
     moves: tuple[str, ...]
 
 
-class Happened(Struct, frozen=True):
-    """What happened since the reader's last move; `opening` if the game has just begun."""
+class RecentChapters(Struct, frozen=True):
+    """The chapters since the reader's last move; `opening` if the game has just begun."""
 
     opening: Chapter | None
     folded: tuple[Chapter, ...]
@@ -159,7 +159,7 @@ class TablePage(Struct, frozen=True):
     places: str  # the final places
     notices: TableNotices
     own_time: OwnTime | None
-    happened: Happened | None
+    happened: RecentChapters | None
     chapters: tuple[Chapter, ...]
     players: tuple[PlayerLine, ...]
     score_word: str
@@ -193,12 +193,12 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     scene, narrator = make_scene(place, table, menu), make_narrator(place, table)
     board = drawing.draw_staged_board(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
     hint = _find_hint(db, place, table)
-    chosen = _chosen_words(menu, hint)
+    chosen = _find_chosen_words(menu, hint)
     chapters, happened = _load_chapters(db, place, table, narrator)
     is_over = table.table.phase == "over"
     waiting_for, due_at = _find_waiting(table)
     frame = make_frame(db, place, table, too_late=_is_too_late(place, table, chosen))
-    frame, hidden = replace(frame, verdict=tell_verdict(frame.verdict, chapters)), _list_hidden_fields(table)
+    frame, hidden = replace(frame, verdict=describe_verdict(frame.verdict, chapters)), _list_hidden_fields(table)
     visitor, commands = find_visitor(db), _list_commands(place, table, narrator)
     return TablePage(
         table=place.table,
@@ -220,7 +220,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         notices=_make_notices(place, table, frame, commands),
         own_time=_load_own_time(db, place, table, visitor),
         happened=happened,
-        chapters=chapters[:LATEST],
+        chapters=chapters[:MAX_CHAPTERS],
         players=_list_players(place, table, board.stage),
         score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
@@ -258,7 +258,7 @@ def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None
     return hint if hint and hint.length == table.table.length else None
 
 
-def _chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
+def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
     """The move, or its beginning, that a hint or the address proposes; empty if the menu does not allow it."""
     if hint and hint.move:
         return [hint.move.verb, *hint.move.args]
@@ -276,25 +276,25 @@ def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
 
 def _load_chapters(
     db: Connection, place: Place, table: Snapshot, narrator: Narrator
-) -> tuple[tuple[Chapter, ...], Happened | None]:
-    """The latest chapters, the newest first, and what happened since the reader's last move; each is told once."""
-    entries = snapshots.load_entries(db, table, max(0, table.row.length - FAR))
+) -> tuple[tuple[Chapter, ...], RecentChapters | None]:
+    """The latest chapters, the newest first, and what happened since the reader's last move; each is described once."""
+    entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     over = table.table.phase == "over"
     recent = {entry.seq for entry in ([] if over else narration.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
     for chapter in narration.describe_entries(table.game, reversed(entries), narrator, place.seat):
-        if len(chapters) >= LATEST and chapter.seq < min(recent, default=table.row.length):
+        if len(chapters) >= MAX_CHAPTERS and chapter.seq < min(recent, default=table.row.length):
             break
         chapters.append(chapter)
     since = [chapter for chapter in reversed(chapters) if chapter.seq in recent]
-    return tuple(chapters), _make_happened(since) if since else None
+    return tuple(chapters), _make_recent(since) if since else None
 
 
-def _make_happened(since: Sequence[Chapter]) -> Happened:
+def _make_recent(since: Sequence[Chapter]) -> RecentChapters:
     opening = since[0] if since[0].start else None
     rest = tuple(since[1:] if opening else since)
-    folded = len(rest) - OPEN if len(rest) > FOLDED else 0
-    return Happened(opening, rest[:folded], rest[folded:])
+    folded = len(rest) - SHOW_LAST if len(rest) > FOLD_FROM else 0
+    return RecentChapters(opening, rest[:folded], rest[folded:])
 
 
 def _list_commands(place: Place, table: Snapshot, narrator: Narrator) -> dict[str, str]:
