@@ -21,7 +21,7 @@ FOR_HOSTS = (
     "service.commands.host_link",
     "service.commands.backup",
     "service.commands.partition",
-    "service.commands.move_house",
+    "service.commands.transfer_commands",
 )
 FOR_AUTHORS = (
     "service.commands.games",

@@ -14,6 +14,8 @@ import fakeredis
 
 from engine import menu as menus
 from engine import table as tables
+from engine.log import Entry
+from engine.record import Table
 from service.app import App
 from service.plans import branch_orders
 from service.plans.branch_orders import OrdersOfBranch
@@ -23,6 +25,7 @@ from service.store.queries import Verdict
 from service.tables import access, opening, snapshots, standing_orders, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
+from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
 from workers import referee
 from workers.jobs import set_app
@@ -135,12 +138,12 @@ def get_verdict(app: App, submission: Submitted) -> Verdict:
 
 
 def count_entries(app: App, place: Place) -> int:
-    return int(snapshots.look(app, place.table).row.length)
+    return int(load_table(app, place.table).row.length)
 
 
 def list_moves(app: App, place: Place) -> list[str]:
     """Return the moves that this seat may make now."""
-    snapshot = snapshots.look(app, place.table)
+    snapshot = load_table(app, place.table)
     assert place.seat is not None
     return [str(move) for move in menus.iter_moves(tables.menu(snapshot.game, snapshot.table, place.seat))]
 
@@ -155,20 +158,43 @@ def find_waiting(app: App, places: list[Place]) -> Place:
     return next(place for place in places if not list_moves(app, place))
 
 
+def load(app: App, query: Callable[..., T], *words: Any) -> T:
+    """Like `read`, for a query that takes the app too."""
+    with app.store.reading() as db:
+        return query(app, db, *words)
+
+
+def load_table(app: App, name: str) -> Snapshot:
+    """Load a table in a transaction of its own."""
+    return load(app, snapshots.load_table, name)
+
+
+def load_entries(app: App, table: Snapshot, first: int = 0, end: int | None = None) -> list[Entry[Any]]:
+    """Load entries of a table in a transaction of its own."""
+    return read(app, snapshots.load_entries, table, first, end)
+
+
+def load_past(app: App, table: Snapshot, seq: int) -> Table:
+    """Load the table as it was after entry `seq`, in a transaction of its own."""
+    return load(app, snapshots.load_past, table, seq)
+
+
+def load_receipt(app: App, table: Snapshot, seq: int) -> str:
+    """Load the hash of the chain after entry `seq`, in a transaction of its own."""
+    return read(app, snapshots.load_receipt, table, seq)
+
+
+def list_orders(app: App, place: Place) -> list[Any]:
+    """Return the standing orders of a seat; a spectator has none."""
+    return read(app, standing_orders.list_orders, place.table, place.seat) if place.seat is not None else []
+
+
 def read(app: App, query: Callable[..., T], *words: Any) -> T:
     """The result of a query in a transaction of its own."""
     with app.store.reading() as db:
         return query(db, *words)
 
 
-def list_intentions(app: App, place: Place) -> list[OrdersOfBranch]:
-    """The orders of a seat that come from branches."""
-    return read(
-        app, lambda db: branch_orders.list_intentions(db, place, standing_orders.of(db, place.table, place.seat))
-    )
-
-
-def load(app: App, load_: Callable[..., T], *words: Any) -> T:
-    """The same for a query that needs the app too: `load_(app, db, *words)`."""
-    with app.store.reading() as db:
-        return load_(app, db, *words)
+def list_branch_orders(app: App, place: Place) -> list[OrdersOfBranch]:
+    """Return the orders of a seat that come from branches."""
+    return read(app, branch_orders.list_orders, place, list_orders(app, place))

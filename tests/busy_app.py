@@ -19,7 +19,7 @@ from service import create_app
 from service.app import App
 from service.plans import branches
 from service.store.schema import mailbox, metadata, people, seats
-from service.tables import access, gallery, judging, opening, seat_settings, snapshots, substitutes, talk
+from service.tables import access, gallery, joining, judging, opening, seat_settings, talk
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -63,7 +63,7 @@ class BusyApp:
         place = apps.start_table(self.app, pace=3_600)[0]
         with judging.at_table(self.app, place.table) as work:
             work.locked = judging.carry_out_for_server(work.locked, Move("offer", (str(place.seat),)))
-        return substitutes.link(self.app, snapshots.look(self.app, place.table).seats[place.seat or 0])
+        return joining.make_offer_token(self.app, apps.load_table(self.app, place.table).seats[place.seat or 0])
 
     def find_person(self, name: str = "anna") -> int:
         with self.app.store.reading() as connection:
@@ -84,7 +84,7 @@ class BusyApp:
             "seat": self.played[0].link,
             "over": self.shown[0].link,
             "watch": self.app.links.watch(self.played[0].table),
-            "gallery": gallery.link(self.shown[0].table),
+            "gallery": gallery.make_link(self.shown[0].table),
         }
 
     def list_values(self, rule: Rule) -> Iterator[dict[str, Any]]:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from engine import audit, catalogue
 from engine import menu as menus
-from service.tables import access, archive, snapshots
+from service.tables import access, snapshots
+from service.tables.history import archive
 from service.tables.opening import Opened
+from tests import apps
 from tests.sites import Site, Visitor
 from tests.workers.incoming.test_inbox import answer, sent
 
@@ -28,7 +30,7 @@ def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
     response = visitor.post(f"/new/{name}", **rows)
     assert response.status_code == 303, response.text
     table = access.find(site.app, response.location.rpartition("/")[2]).table
-    seats = snapshots.look(site.app, table).seats
+    seats = apps.load_table(site.app, table).seats
     opened = Opened(table, tuple(access.link_of(site.app, seat) for seat in seats), "")
     assert visitor.post(f"/t/{opened.links[0]}/sit", nonce="lantern").status_code == 303
     answer_by_mail(site, opened, "sit kettle")
@@ -66,7 +68,7 @@ def main(name: str, folder: str) -> None:
     assert title in visitor.get("/mailbox")
     assert title in visitor.get(f"/rules/{name}")
     assert f"{name}.View" in json.loads(visitor.get("/api/v1/openapi.json"))["components"]["schemas"]
-    log = archive.export_for(site.app, access.find(site.app, over.links[1]))
+    log = apps.read(site.app, archive.export_for_place, access.find(site.app, over.links[1]))
     assert audit.audit(catalogue.find(name), log).finding is None
     site.app.close()
     print(json.dumps({"over": over.links, "running": running.links}))

@@ -19,7 +19,7 @@ from service.accounts import preferences
 from service.app import App, wall_clock
 from service.hosting import local_mailbox
 from service.settings import Settings
-from service.tables import access, opening, snapshots, submitting
+from service.tables import access, opening, submitting
 from service.tables.opening import Invited, Opened
 from service.web.server import create_server
 from tests import apps
@@ -78,7 +78,7 @@ class RunningService:
     def play_until(self, table: str, condition: Callable[[Any], bool], seed: int = 1) -> None:
         """Submit random moves, without pages because that is quicker, until the state meets a condition."""
         app, random = self.app, Random(seed)
-        while not condition((snapshot := snapshots.look(app, table)).table.state):
+        while not condition((snapshot := apps.load_table(app, table)).table.state):
             seat = tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
             move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
             self.submit(access.link_of(app, snapshot.seats[seat]), str(move))
@@ -86,7 +86,7 @@ class RunningService:
     def disable_letters(self, table: str) -> None:
         """Turn off the letters to all people at a table."""
         app = self.app
-        for seat in snapshots.look(app, table).seats:
+        for seat in apps.load_table(app, table).seats:
             if seat.person:
                 preferences.set_letters(
                     app, preferences.find_recipient(app, app.links.preferences(seat.person)), "none", table
@@ -105,7 +105,7 @@ class RunningService:
 
     def find_mover(self, table: str) -> int:
         """Return a seat that may act now."""
-        snapshot = snapshots.look(self.app, table)
+        snapshot = apps.load_table(self.app, table)
         return tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
 
 

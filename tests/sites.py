@@ -14,7 +14,7 @@ from engine import table as tables
 from service import create_app
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
-from service.tables import access, opening, snapshots, submitting
+from service.tables import access, opening, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
@@ -58,7 +58,7 @@ class Site:
         return opened
 
     def load(self, opened: Opened) -> Snapshot:
-        return snapshots.look(self.app, opened.table)
+        return apps.load_table(self.app, opened.table)
 
     def find_mover(self, opened: Opened) -> int:
         """Return a seat that may act now."""

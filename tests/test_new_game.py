@@ -23,7 +23,8 @@ from service import create_app
 from service.accounts import my_tables
 from service.app import App
 from service.people import register
-from service.tables import access, archive
+from service.tables import access
+from service.tables.history import archive
 from tests import apps
 
 ROOT = Path(__file__).parents[1]
@@ -84,7 +85,7 @@ def app_without(package: Path, played: dict[str, list[str]]) -> Iterator[App]:
 
 
 def log_of(app: App, link: str) -> Export:
-    return archive.export_for(app, access.find(app, link))
+    return apps.read(app, archive.export_for_place, access.find(app, link))
 
 
 def test_without_its_package_a_table_is_listed(app_without: App) -> None:

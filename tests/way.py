@@ -22,7 +22,7 @@ from service import create_app
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters
-from service.tables import access, snapshots
+from service.tables import access
 from tests import apps
 from workers import clock, referee
 from workers.incoming import inbox, mail_moves
@@ -112,7 +112,7 @@ def trace_mail(app: App, _: apps.FakeTime) -> Way:
     places = apps.start_table(app)
     for number in range(ROUNDS):
         place, move = apps.find_move(app, places)
-        to = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
+        to = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
         mail = EmailMessage()
         mail["From"], mail["To"], mail["Message-ID"] = access.owner(app, place), to, f"<{number}@example.org>"
         mail.set_content(move)

@@ -14,8 +14,9 @@ from engine import table as tables
 from engine.menu import Move
 from service.app import App
 from service.store.schema import seats, submissions
-from service.tables import hints, snapshots, stories, submitting, thinking
+from service.tables import hints, snapshots, submitting
 from service.tables.access import Place
+from service.tables.history import stories
 from service.tables.locked_table import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
@@ -39,13 +40,13 @@ def run() -> None:
 
 def answer_hints(app: App) -> None:
     """Find the hints that players wait for: a person comes before the next bot."""
-    for number, table in hints.waiting(app):
+    for number, table in hints.list_unanswered(app):
         try_table(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
 
 
 def work_out_stories(app: App) -> None:
     """Work out the stories of finished games; this takes seconds, so hints come first."""
-    for table in stories.waiting(app):
+    for table in stories.list_requested(app):
         if is_stopping():
             return
         if not try_table(table, partial(stories.answer, app, table, process_pool.run), "story not told"):
@@ -86,7 +87,7 @@ def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> 
 def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
     """Choose a move, but none of these, with a bot of this seat's level; its seed can be checked after the game."""
     meta, name = snapshot.game.META, snapshot.seats[seat].level or "normal"
-    level = thinking.level(name, app.settings)
-    seed = thinking.seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.table.length, seat))
+    level = hints.find_level(name, app.settings)
+    seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.table.length, seat))
     with app.metrics.timed("thinking_seconds", name):
-        return process_pool.run(thinking.think, meta.name, meta.edition, snapshot.table.state, seat, level, seed, but)
+        return process_pool.run(hints.think, meta.name, meta.edition, snapshot.table.state, seat, level, seed, but)

@@ -49,7 +49,8 @@ def confirm_by_seat(app: App, place: Place) -> None:
 
     A seat that is taken already proves nothing: the link of an open table works with any address.
     """
-    snapshot = snapshots.look(app, place.table)
+    with app.store.reading() as db:
+        snapshot = snapshots.load_table(app, db, place.table)
     if not app.settings.confirms or place.seat is None or place.seat == queries.find_organiser(snapshot.seats):
         return
     person = snapshot.seats[place.seat].person if snapshot.seats[place.seat].status == "invited" else None

@@ -18,7 +18,7 @@ from service.store.schema import branches, letters, mailbox, mails, seats, submi
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
 from service.store.schema import vacations as vacation_table
-from service.tables import access, sitting, standing_orders
+from service.tables import access, seating, standing_orders
 from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, append_command, change_seat
 
@@ -84,7 +84,7 @@ def _list_seats(connection: Connection, person: int) -> list[Any]:
 def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
     link = f"{app.settings.address}/t/{access.link_of(app, seat)}"
     remarks = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
-    ordered = [order.move for order in standing_orders.of(connection, seat.table, seat.seat)]
+    ordered = [order.move for order in standing_orders.list_orders(connection, seat.table, seat.seat)]
     words = list(connection.execute(remarks).scalars())
     own = (seat.table, seat.game, seat.phase, seat.seat, seat.name, link, f"{link}/log.json", seat.place)
     return SeatBelongings(*own, seat.wishes, seat.note, ordered, words)
@@ -155,7 +155,7 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
     if locked.row.moved_to:
         return locked  # the other server plays this table now
     if locked.table.phase == "gathering" and chair.status in ("empty", "taken"):
-        return sitting.seat_bot(locked, seat, chair.nonce or "bot")
+        return seating.seat_bot(locked, seat, chair.nonce or "bot")
     if locked.table.phase != "playing" or chair.status != "taken":
         return locked
     return standing_orders.follow(append_command(locked, seat, Move("resign")))

@@ -20,7 +20,7 @@ from service.app import App
 from service.benches import Measure, bench
 from service.lru import Caches
 from service.settings import Settings
-from service.tables.archive import Archive
+from service.tables.history.archive import Archive
 from service.text import samples
 from service.web import warm_up
 

@@ -49,12 +49,13 @@ class Players:
         return took
 
     def _next(self) -> tuple[Place, str]:
-        look = snapshots.look(self._app, self._places[0].table)
-        if look.table.phase == "over":
+        with self._app.store.reading() as db:
+            table = snapshots.load_table(self._app, db, self._places[0].table)
+        if table.table.phase == "over":
             self._places = self._seated()
             return self._next()
-        place = next(place for place in self._places if look.seats[place.seat or 0].open_since is not None)
-        menu = tables.menu(look.game, look.table, place.seat or 0)
+        place = next(place for place in self._places if table.seats[place.seat or 0].open_since is not None)
+        menu = tables.menu(table.game, table.table, place.seat or 0)
         return place, str(menus.pick(menu, self._random.randrange))
 
     def _seated(self) -> list[Place]:

@@ -177,7 +177,7 @@ def _outcomes(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Audite
         return
     book = logs.open_book(args.database)
     passed = Passed(args.resume)
-    named = dict.fromkeys((*args.table, *(book.tables() if args.all else ())))
+    named = dict.fromkeys((*args.table, *(book.list_tables() if args.all else ())))
     tables = [table for table in named if not passed.over(book, table)]
     jobs = args.jobs or (os.cpu_count() or 1 if len(tables) > MANY else 1)
     each = _side_by_side(args.database, tables, receipts, jobs) if jobs > 1 else _in_turn(book, tables, receipts)
@@ -190,7 +190,7 @@ def _outcomes(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Audite
 def _in_turn(book: logs.Book, tables: list[str], receipts: tuple[Receipt, ...]) -> Iterator[Audited]:
     for table in tables:
         over = book.is_over(table)
-        yield judged(table, partial(book.whole, table), receipts, running=not over)
+        yield judged(table, partial(book.export_whole, table), receipts, running=not over)
 
 
 def _side_by_side(

@@ -38,13 +38,13 @@ class Book(Protocol):
     def import_(self, export: Export) -> str:
         """Add a log from elsewhere; the result is the table's name here."""
 
-    def whole(self, table: str) -> Export:
+    def export_whole(self, table: str) -> Export:
         """The log with everything, even while it is played: for the host's own audit."""
 
     def is_over(self, table: str) -> bool:
         """Whether this table has ended, as the book says."""
 
-    def tables(self) -> Iterable[str]:
+    def list_tables(self) -> Iterable[str]:
         """All tables, the oldest first."""
 
 
@@ -60,7 +60,7 @@ def open_book(database: str | None, make: bool = False) -> Book:
     from service.links import Links
     from service.monitoring import first_line
     from service.store import Store
-    from service.tables.archive import Archive
+    from service.tables.history.archive import Archive
 
     found = settings.load_settings()
     found = replace(found, database=database) if database else found
@@ -149,14 +149,14 @@ class NotTaken(Struct, frozen=True):
 def _taken(file: str) -> Export | NotTaken:
     """A log that may be added, or why it may not."""
     from engine.refusal import Refused
-    from service.tables import archive
+    from service.tables.history import archive
 
     try:
         log = load(file)
     except Misuse as misuse:
         return NotTaken(str(misuse), "unusable")
     try:
-        archive.refuse(log)
+        archive.refuse_unsound(log)
     except Refused as refused:
         return NotTaken(str(refused), "refused")
     except Exception as fault:  # the log is somebody's file: anything may stand in it

@@ -1,4 +1,4 @@
-"""What if: branches on which a player tries a game out, and the standing orders made from them.
+"""Branches for “what if”, on which a player tries moves, and the standing orders made from them.
 
 Imports tables and below.
 """

@@ -1,7 +1,7 @@
-"""What if: private copies of a table on which one player tries out, for all seats, how it could go on.
+"""What if: private copies of a table on which one player tries out moves for all seats.
 
-A branch is a position as its seat knew it, with everything hidden dealt anew from the branch's own seed, and the moves
-made from there. Whenever somebody looks, it is played again; nothing of it ever reaches the table or anybody else.
+A branch is a position as its seat knew it, with everything hidden dealt again from the branch's own seed, and the moves
+made from there. It is played again for every page that shows it. Nothing of it reaches the table or another player.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from service.tables.access import Place, Unknown, player
 from service.tables.snapshots import Snapshot
 from service.text import words
 
-MOST = 20
-LONGEST = 500
-NAME_LENGTH = 40
+MAX_BRANCHES = 20
+MAX_MOVES = 500
+MAX_NAME_CHARS = 40
 Moves = tuple[tuple[int, str], ...]
 
 
@@ -60,47 +60,42 @@ class PlayedBranch(Struct, frozen=True):
 
 
 def list_branches(db: Connection, place: Place) -> list[Branch]:
-    """The branches of this seat, the newest first."""
+    """Return the branches of this seat, the newest first."""
     own = select(branches).where(branches.c.table == place.table, branches.c.seat == player(place))
-    return [_read(row) for row in db.execute(own.order_by(branches.c.id.desc()))]
+    return [_parse(row) for row in db.execute(own.order_by(branches.c.id.desc()))]
 
 
 def find(db: Connection, place: Place, number: int) -> Branch:
-    """The branch of this seat with that number; raise Unknown if there is none."""
-    return _own(db, place, number)
+    """Return the branch of this seat with that number; raise Unknown if there is none."""
+    own = select(branches).where(
+        branches.c.id == number, branches.c.table == place.table, branches.c.seat == player(place)
+    )
+    row = db.execute(own).one_or_none()
+    if row is None:
+        raise Unknown("There is no such branch; it may have been deleted.")
+    return _parse(row)
 
 
-def _load(app: App, place: Place, number: int) -> Branch:
-    with app.store.reading() as db:
-        return find(db, place, number)
-
-
-def play_out(app: App, db: Connection, look: Snapshot, branch: Branch) -> PlayedBranch:
+def play_out(app: App, db: Connection, table: Snapshot, branch: Branch) -> PlayedBranch:
     """Play the moves of a branch, as far as they are legal."""
-    then = snapshots.load_past(app, db, look, branch.seq)
-    return played(look.game, origin(look, then, branch), branch)
+    then = snapshots.load_past(app, db, table, branch.seq)
+    return _play_moves(table.game, make_first_position(table, then, branch), branch)
 
 
-def line(app: App, look: Snapshot, branch: Branch) -> PlayedBranch:
-    """`play_out` in a transaction of its own."""
-    with app.store.reading() as db:
-        return play_out(app, db, look, branch)
-
-
-def origin(look: Snapshot, then: Table, branch: Branch) -> Any:
-    """The first position of a branch, with everything hidden dealt anew unless the game was over when it began."""
-    if knows_all(look, branch.at):
+def make_first_position(table: Snapshot, then: Table, branch: Branch) -> Any:
+    """Return the first position of a branch, with everything hidden dealt again unless the game was over by then."""
+    if knows_all(table, branch.at):
         return then.state
-    return look.game.redeal(then.state, branch.seat, chances.make_sealed(branch.seed, 0))
+    return table.game.redeal(then.state, branch.seat, chances.make_sealed(branch.seed, 0))
 
 
-def knows_all(look: Snapshot, at: int) -> bool:
-    """Whether the game was over at that moment, so that nothing was hidden."""
-    return look.row.ended_at is not None and at > look.row.ended_at
+def knows_all(table: Snapshot, at: int) -> bool:
+    """Return whether the game was over at that moment, so that nothing was hidden."""
+    return table.row.ended_at is not None and at > table.row.ended_at
 
 
-def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
-    """The moves of a branch from that position on, up to the first illegal one; chance comes from the branch's seed."""
+def _play_moves(game: Game, state: Any, branch: Branch) -> PlayedBranch:
+    """Play the moves of a branch up to the first illegal one; chance comes from the branch's seed."""
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
         try:
@@ -113,44 +108,46 @@ def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
 
 
 def begin(app: App, place: Place, seq: int) -> int:
-    """A branch that leaves the game after entry `seq`; an existing empty one is used again."""
-    seat, look = player(place), snapshots.look(app, place.table)
-    seq, at = min(seq, look.row.length - 1), app.now()
-    if snapshots.past(app, look, seq).state is None:
-        raise Refused("There is nothing to try out yet; the game has not begun.")
+    """Begin a branch after entry `seq` and return its number; an existing empty one is used again."""
+    seat, at = player(place), app.now()
     with app.store.reading() as db:
+        table = snapshots.load_table(app, db, place.table)
+        seq = min(seq, table.row.length - 1)
+        if snapshots.load_past(app, db, table, seq).state is None:
+            raise Refused("There is nothing to try out yet; the game has not begun.")
         own = list_branches(db, place)
     for branch in own:
-        as_good = knows_all(look, branch.at) == knows_all(look, at)
-        if as_good and branch.seq == seq and not branch.moves and not branch.name:
+        is_same_kind = knows_all(table, branch.at) == knows_all(table, at)
+        if is_same_kind and branch.seq == seq and not branch.moves and not branch.name:
             return branch.id
-    return _added(app, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
+    return _store(app, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
 
 
 def play(app: App, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
-    """Make a move for any seat after so many moves of a branch; the result is the branch and step it leads to.
+    """Make a move for any seat after so many moves of a branch; return the branch and the step that it leads to.
 
-    The move that stands there already is only gone along with; another one begins a branch of its own.
+    A move that the branch has at this step already changes nothing; another move begins a new branch.
     """
-    look, branch = snapshots.look(app, place.table), _load(app, place, number)
-    out = line(app, look, branch)
-    step = min(step, len(out))
-    move = _meant(look.game, out.states[step], seat, text)
+    with app.store.reading() as db:
+        table, branch = snapshots.load_table(app, db, place.table), find(db, place, number)
+        line = play_out(app, db, table, branch)
+    step = min(step, len(line))
+    move = _parse_move(table.game, line.states[step], seat, text)
     if branch.moves[step : step + 1] == ((seat, move),):
         return number, step + 1
     moves = (*branch.moves[:step], (seat, move))
-    if len(moves) > LONGEST:
-        raise Refused("A branch has at most {most} moves; take some back, or begin another one.", most=LONGEST)
+    if len(moves) > MAX_MOVES:
+        raise Refused("A branch has at most {most} moves; take some back, or begin another one.", most=MAX_MOVES)
     longer = replace(branch, moves=moves)
-    if len(played(look.game, out.states[0], longer)) < len(moves):
+    if len(_play_moves(table.game, line.states[0], longer)) < len(moves):
         raise Refused("“{move}” is not possible here.", move=move)
-    if step < len(out):
-        return _added(app, replace(longer, name="")), step + 1
-    _change(app, place, number, moves=_kept(moves))
+    if step < len(line):
+        return _store(app, replace(longer, name="")), step + 1
+    _change(app, place, number, moves=_dump_moves(moves))
     return number, step + 1
 
 
-def _meant(game: Game, state: Any, seat: int, text: str) -> str:
+def _parse_move(game: Game, state: Any, seat: int, text: str) -> str:
     seats = len(game.standing(state))
     menu = game.menu(state, seat) if 0 <= seat < seats else ()
     if not menu:
@@ -160,68 +157,65 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
 
 def cut(app: App, place: Place, number: int, step: int) -> None:
     """Delete the moves of a branch after the first `step`."""
-    _change(app, place, number, moves=_kept(_load(app, place, number).moves[:step]))
+    _change(app, place, number, moves=_dump_moves(_load(app, place, number).moves[:step]))
 
 
 def fork(app: App, place: Place, number: int, step: int) -> int:
-    """A copy of the branch with its first `step` moves and the same chance."""
+    """Copy the branch with its first `step` moves and the same chance; return the number of the copy."""
     branch = _load(app, place, number)
-    return _added(app, replace(branch, name="", moves=branch.moves[:step]))
+    return _store(app, replace(branch, name="", moves=branch.moves[:step]))
 
 
 def rename(app: App, place: Place, number: int, name: str) -> None:
     """Name a branch; an empty name removes it."""
     name = " ".join(name.split())
-    if len(name) > NAME_LENGTH or not name.isprintable():
-        raise Refused("A branch has a name of at most {most} plain letters.", most=NAME_LENGTH)
+    if len(name) > MAX_NAME_CHARS or not name.isprintable():
+        raise Refused("A branch has a name of at most {most} plain letters.", most=MAX_NAME_CHARS)
     _change(app, place, number, name=name)
 
 
 def remove(app: App, place: Place, number: int) -> None:
-    """Forget a branch; orders that were made from it stay."""
-    with app.store.writing() as connection:
-        connection.execute(delete(branches).where(branches.c.id == _own(connection, place, number).id))
+    """Delete a branch; orders that were made from it remain."""
+    with app.store.writing() as db:
+        db.execute(delete(branches).where(branches.c.id == find(db, place, number).id))
 
 
 def deal(app: App, place: Place, number: int) -> int:
-    """Deal hidden things and chance anew; the result is the number of moves that became illegal and were cut."""
-    look, branch = snapshots.look(app, place.table), _load(app, place, number)
-    other = replace(branch, seed=secrets.token_bytes(32))
-    fitting = len(line(app, look, other))
-    _change(app, place, number, seed=other.seed, moves=_kept(branch.moves[:fitting]))
-    return len(branch.moves) - fitting
+    """Deal hidden things and chance again; return how many moves became illegal and were cut."""
+    with app.store.reading() as db:
+        table, branch = snapshots.load_table(app, db, place.table), find(db, place, number)
+        other = replace(branch, seed=secrets.token_bytes(32))
+        legal = len(play_out(app, db, table, other))
+    _change(app, place, number, seed=other.seed, moves=_dump_moves(branch.moves[:legal]))
+    return len(branch.moves) - legal
 
 
-def _own(connection: Connection, place: Place, number: int) -> Branch:
-    wanted = select(branches).where(
-        branches.c.id == number, branches.c.table == place.table, branches.c.seat == player(place)
-    )
-    row = connection.execute(wanted).one_or_none()
-    if row is None:
-        raise Unknown("There is no such branch; it may have been deleted.")
-    return _read(row)
+def _load(app: App, place: Place, number: int) -> Branch:
+    with app.store.reading() as db:
+        return find(db, place, number)
 
 
-def _read(row: Any) -> Branch:
+def _parse(row: Any) -> Branch:
     moves: Moves = make_decoder(Moves).decode(row.moves)
     return Branch(row.id, row.table, row.seat, row.name, row.seq, bytes(row.seed), moves, row.at)
 
 
-def _kept(moves: Sequence[tuple[int, str]]) -> str:
+def _dump_moves(moves: Sequence[tuple[int, str]]) -> str:
     return msgspec.json.encode(moves).decode()
 
 
-def _added(app: App, branch: Branch) -> int:
+def _store(app: App, branch: Branch) -> int:
+    """Store a new branch and return its number."""
     own = select(branches.c.id).where(branches.c.table == branch.table, branches.c.seat == branch.seat)
-    row = msgspec.structs.asdict(branch) | {"moves": _kept(branch.moves)}
+    row = msgspec.structs.asdict(branch) | {"moves": _dump_moves(branch.moves)}
     del row["id"]
-    with app.store.writing() as connection:
-        if len(connection.execute(own).all()) >= MOST:
-            raise Refused("You keep {most} branches already; delete one that you no longer need.", most=MOST)
-        return int(connection.execute(insert(branches).returning(branches.c.id), row).scalar_one())
+    with app.store.writing() as db:
+        if len(db.execute(own).all()) >= MAX_BRANCHES:
+            raise Refused("You keep {most} branches already; delete one that you no longer need.", most=MAX_BRANCHES)
+        return int(db.execute(insert(branches).returning(branches.c.id), row).scalar_one())
 
 
 def _change(app: App, place: Place, number: int, **values: Any) -> None:
-    with app.store.writing() as connection:
-        own = _own(connection, place, number)
-        connection.execute(update(branches).where(branches.c.id == own.id).values(**values))
+    with app.store.writing() as db:
+        branch = find(db, place, number)
+        db.execute(update(branches).where(branches.c.id == branch.id).values(**values))

@@ -60,7 +60,7 @@ def find_place(db: Connection, link: str) -> Place:
         if row.moved_to:
             raise moved(row.moved_to, link)
         return Place(row.table, row.seat, link)
-    table = gallery.table_of(db, link) or _watched(db, link)
+    table = gallery.find_table(db, link) or _watched(db, link)
     if table:
         return Place(table, None, link)
     if link.startswith(gallery.PREFIX):

@@ -1,38 +1,47 @@
 """Hints: a good move for a player who asks, found by a strong bot that knows no more than the player may.
 
-A hint is a row: asked for here, found by a worker, and the same for everybody who asks again at this position.
+A hint is a row: requested by a player, computed by a worker, and the same for every request at the same position.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, func, select, update
 
+from engine import catalogue, search
+from engine import chance as chances
+from engine import game as games
+from engine.chance import UnexpectedDraw
 from engine.menu import Move
 from engine.refusal import Refused
+from engine.search import Level
 from service.app import App
+from service.settings import Settings
 from service.store import queries
 from service.store.schema import hints
-from service.tables import snapshots, thinking
+from service.tables import snapshots
 from service.tables.access import Place, player
 from service.tables.locked_table import LockedTable
 from service.tables.snapshots import Snapshot
 from service.timing import HOUR_S
 
-PER_HOUR = 60
+MAX_PER_HOUR = 60
 STRENGTH = "strong"
-OVERTAKEN = "-"  # instead of a move: the table went on before one was found
-BETWEEN = "\n"  # the moves of one turn
+NO_MOVE = "-"  # instead of a move: the game went on before one was found
+SEPARATOR = "\n"  # between the moves of one turn
+REDEAL_SEED = b"nothing is drawn"  # for dealing again what the seat cannot know
 InPool = Callable[..., tuple[Move, ...]]
 
 
 class GoodMove(Struct, frozen=True):
-    """A hint for the position after so many entries; no move yet means that the bot is thinking.
+    """A hint for the position after `length` entries; its move is None while the bot is thinking.
 
-    `then` are the moves of the same turn that follow from it, such as the figure on the tile.
+    `then` holds the moves that follow in the same turn, such as the figure on the tile.
     """
 
     number: int
@@ -46,43 +55,51 @@ class GoodMove(Struct, frozen=True):
         return (self.move, *self.then) if self.move else ()
 
 
-def allowed(look: Snapshot | LockedTable, seat: int) -> bool:
-    """Whether the table gives hints: it agreed to them when it was opened, or nobody else sits there but bots."""
-    return look.clock.hints or all(one.person is None for one in look.seats if one.seat != seat)
+def can_ask(table: Snapshot | LockedTable, seat: int) -> bool:
+    """Return whether the table gives hints: its players agreed to them, or all other seats are bots."""
+    return table.clock.hints or all(one.person is None for one in table.seats if one.seat != seat)
 
 
 def ask(app: App, place: Place) -> int:
-    """Ask for a good move at the position of now; asked again it is the same hint."""
-    look = snapshots.look(app, place.table)
-    with app.store.writing() as connection:
-        number = note(connection, look, player(place), app.now())
+    """Request a hint for the current position and return its number; a second request returns the same hint."""
+    with app.store.writing() as db:
+        number = store_request(db, snapshots.load_table(app, db, place.table), player(place), app.now())
     app.wakeups.wake("bots")
     return number
 
 
-def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: int) -> int:
-    """The number of the hint for this position, which waits to be found; refused where there may be none."""
-    if not allowed(look, seat):
+def store_request(db: Connection, table: Snapshot | LockedTable, seat: int, at: int) -> int:
+    """Store a request for a hint at this position and return its number; raise Refused if hints are not allowed."""
+    if not can_ask(table, seat):
         raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
-    if not snapshots.open_menu(look.game, look.table, seat):
+    if not snapshots.open_menu(table.game, table.table, seat):
         raise Refused("A hint is for your own turn; now there is nothing for you to choose.")
-    own = (hints.c.table == look.row.id, hints.c.seat == seat)
-    same = select(hints.c.id).where(*own, hints.c.length == look.table.length)
-    known = connection.execute(same).scalar_one_or_none()
-    if known is None:
+    own = (hints.c.table == table.row.id, hints.c.seat == seat)
+    same = select(hints.c.id).where(*own, hints.c.length == table.table.length)
+    number = db.execute(same).scalar_one_or_none()
+    if number is None:
         recent = select(func.count()).select_from(hints).where(*own, hints.c.at > at - HOUR_S)
-        if connection.execute(recent).scalar_one() >= PER_HOUR:
+        if db.execute(recent).scalar_one() >= MAX_PER_HOUR:
             raise Refused("That were many hints within an hour; please wait a while before you ask again.")
-        row = {"table": look.row.id, "seat": seat, "length": look.table.length, "at": at}
-        known = queries.insert_new(connection, hints, row) or connection.execute(same).scalar_one()
-    return int(known)
+        row = {"table": table.row.id, "seat": seat, "length": table.table.length, "at": at}
+        number = queries.insert_new(db, hints, row) or db.execute(same).scalar_one()
+    return int(number)
 
 
 def find(db: Connection, place: Place, number: int) -> GoodMove | None:
-    """A hint of this very seat; None once the game went on."""
+    """Return a hint of this very seat; None if there is none, or the game went on before it was found."""
     own = (hints.c.id == number, hints.c.table == place.table, hints.c.seat == place.seat)
     row = db.execute(select(hints).where(*own)).one_or_none()
-    return None if row is None else _read(row)
+    return None if row is None else _parse(row)
+
+
+def wait(app: App, place: Place, number: int, seconds: float | None = None) -> GoodMove | None:
+    """Return a hint like `find`, and wait a moment for its move."""
+    hint = _load(app, place, number)
+    if hint and hint.move is None:
+        app.wakeups.wait(number, app.settings.patience if seconds is None else seconds, "hint")
+        hint = _load(app, place, number)
+    return hint
 
 
 def _load(app: App, place: Place, number: int) -> GoodMove | None:
@@ -90,47 +107,80 @@ def _load(app: App, place: Place, number: int) -> GoodMove | None:
         return find(db, place, number)
 
 
-def wait(app: App, place: Place, number: int, patience: float | None = None) -> GoodMove | None:
-    """The same, waited for a little."""
-    hint = _load(app, place, number)
-    if hint and hint.move is None:
-        app.wakeups.wait(number, app.settings.patience if patience is None else patience, "hint")
-        hint = _load(app, place, number)
-    return hint
-
-
-def waiting(app: App) -> list[tuple[int, str]]:
-    """The hints that a worker has still to find and their tables, in the order in which they were asked for."""
-    wanted = select(hints.c.id, hints.c.table).where(hints.c.move == "").order_by(hints.c.id)
-    with app.store.reading() as connection:
-        return [(row.id, row.table) for row in connection.execute(wanted)]
+def list_unanswered(app: App) -> list[tuple[int, str]]:
+    """Return the hints that have no move yet and their tables, the oldest first."""
+    unanswered = select(hints.c.id, hints.c.table).where(hints.c.move == "").order_by(hints.c.id)
+    with app.store.reading() as db:
+        return [(row.id, row.table) for row in db.execute(unanswered)]
 
 
 def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
-    """Find this hint, unless the table has gone on since; it takes a second or two, so a process pool finds it."""
-    with app.store.reading() as connection:
-        row: Any = connection.execute(select(hints).where(hints.c.id == number)).one()
-    if row.move:
-        known = _read(row)
-        return known.moves if known else ()
-    look = snapshots.look(app, row.table)
-    moves = _thought(app, look, row.seat, in_pool) if look.table.length == row.length else ()
-    with app.store.writing() as connection:
-        told = BETWEEN.join(map(str, moves)) or OVERTAKEN
-        connection.execute(update(hints).where(hints.c.id == number).values(move=told))
+    """Find the moves of a hint in a process pool and store them; no moves if the game went on since the request."""
+    with app.store.reading() as db:
+        row: Any = db.execute(select(hints).where(hints.c.id == number)).one()
+        if row.move:
+            hint = _parse(row)
+            return hint.moves if hint else ()
+        table = snapshots.load_table(app, db, row.table)
+    moves = _compute(app, table, row.seat, in_pool) if table.table.length == row.length else ()
+    with app.store.writing() as db:
+        text = SEPARATOR.join(map(str, moves)) or NO_MOVE
+        db.execute(update(hints).where(hints.c.id == number).values(move=text))
     app.wakeups.publish({number: b"found"}, "hint")
     return moves
 
 
-def _thought(app: App, look: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
-    """What a strong bot would do here; the seed holds nothing secret, and a hint is the same whenever it is found."""
-    meta, level = look.game.META, thinking.level(STRENGTH, app.settings)
-    seed = thinking.seed(b"depesche hint 1", look.row.commitment.encode(), b"%d/%d" % (look.table.length, seat))
-    return in_pool(thinking.think_ahead, meta.name, meta.edition, look.table.state, seat, level, seed)
+def _compute(app: App, table: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
+    """Return the turn of a strong bot; its seed holds no secret and is the same however often it is computed."""
+    meta, level = table.game.META, find_level(STRENGTH, app.settings)
+    seed = make_seed(b"depesche hint 1", table.row.commitment.encode(), b"%d/%d" % (table.table.length, seat))
+    return in_pool(think_ahead, meta.name, meta.edition, table.table.state, seat, level, seed)
 
 
-def _read(row: Any) -> GoodMove | None:
-    if row.move == OVERTAKEN:
+def _parse(row: Any) -> GoodMove | None:
+    if row.move == NO_MOVE:
         return None
-    moves = tuple(map(Move.parse, row.move.split(BETWEEN))) if row.move else ()
+    moves = tuple(map(Move.parse, row.move.split(SEPARATOR))) if row.move else ()
     return GoodMove(row.id, row.length, moves[0] if moves else None, moves[1:])
+
+
+# Thinking: for hints and for bots, in a process of its own
+
+
+def find_level(name: str, settings: Settings) -> Level:
+    """Return a level of bots, with no more time to think than the host allows."""
+    level = search.LEVELS[name]
+    return replace(level, seconds=min(level.seconds, settings.thinking))
+
+
+def make_seed(*parts: bytes) -> bytes:
+    """Return the seed of a bot's search; the same parts lead to the same move."""
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def think(
+    game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: frozenset[Move] = frozenset()
+) -> Move:
+    """Return a move found by looking ahead; one of `but` only if there is no other."""
+    return search.choose_move(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), but)
+
+
+def think_ahead(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> tuple[Move, ...]:
+    """Return a move and those that follow from it in the same turn."""
+    return search.choose_turn(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))
+
+
+def imagine_move(table: Snapshot, seat: int, text: str) -> Any:
+    """Return the state after a move that is not made yet, as its seat imagines it, so that the next can be added.
+
+    Return None if the move is illegal, ends the seat's turn, or draws something.
+    """
+    if table.table.phase != "playing" or table.table.undo_request or not text.strip():
+        return None
+    game, chance = table.game, chances.make_rigged({})
+    imagined = game.redeal(table.table.state, seat, chances.make_sealed(REDEAL_SEED, 0))
+    try:
+        state = games.play(game, imagined, seat, Move.parse(text), chance).state
+    except (Refused, UnexpectedDraw):
+        return None
+    return None if chance.draws or not game.menu(state, seat) else state

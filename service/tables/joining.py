@@ -1,60 +1,70 @@
-"""Open tables: a seat for anybody who comes with the table's link, until all are taken."""
+"""Joining a table by a link that is not one seat's own.
+
+Anyone with the link of an open table may take a free seat. The seat of an absent player is offered by a link of its own
+to a substitute, who plays on from there.
+"""
 
 from __future__ import annotations
 
 import itertools
 import secrets
+from typing import Any
 
 from sqlalchemy import Connection
 
+from engine.menu import Move
 from engine.refusal import Refused
 from service import links
 from service.app import App
+from service.links import hash_token
 from service.people import limits, names, register
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.tables import access, seating, sitting, snapshots
+from service.store.rows import SeatRow
+from service.tables import access, seat_commands, seating, snapshots
 from service.tables.access import Place, Unknown
 from service.tables.judging import at_table
-from service.tables.locked_table import LockedTable, change_seat
+from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.languages import SOURCE
 
 FREE = "open"
 
 
-def opened(app: App, token: str) -> Snapshot:
-    """The open table that this token leads to."""
-    (table,) = links.parse_subject(token, 1)
-    if not links.is_same(app.links.join(table), token):
+def find_open_table(app: App, token: str) -> Snapshot:
+    """Return the open table of this link; raise Unknown if the link is wrong or no seat is free."""
+    (name,) = links.parse_subject(token, 1)
+    if not links.is_same(app.links.join(name), token):
         raise Unknown("This link leads to no open table; please ask whoever sent it for the newest one.")
-    look = snapshots.look(app, table)
-    if not any(seat.status == FREE for seat in look.seats):
+    with app.store.reading() as db:
+        table = snapshots.load_table(app, db, name)
+    if not any(seat.status == FREE for seat in table.seats):
         raise Unknown("All seats at this table are taken.")
-    return look
+    return table
 
 
 def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
-    """Sit down on the next free seat; the result is its link."""
-    table = opened(app, token).row.id
+    """Take the next free seat of an open table; return the seat's link."""
+    table = find_open_table(app, token).row.id
     name, address = names.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, table) as work:
-        connection = work.locked.flush()
-        seat = next((one for one in queries.list_seats(connection, table) if one.status == FREE), None)
+        db = work.locked.flush()
+        seat = next((one for one in queries.list_seats(db, table) if one.status == FREE), None)
         if seat is None:
             raise Unknown("Somebody was quicker; all seats at this table are taken.")
-        person = register.find_or_create_person(connection, address, name, app.now(), language)
-        seating.refuse_twice(work.locked, seat.seat, person, name)
-        limits.refuse_invitation(connection, app.settings, person, app.now())
+        person = register.find_or_create_person(db, address, name, app.now(), language)
+        seating.refuse_second_seat(work.locked, seat.seat, person, name)
+        limits.refuse_invitation(db, app.settings, person, app.now())
         locked = change_seat(work.locked, seat.seat, person=person, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
-        work.locked = sitting.sit(locked, seat.seat, nonce)
-        _write(work.locked, seat.seat, person)
+        work.locked = seating.sit(locked, seat.seat, nonce)
+        _owe_first_letter(work.locked, seat.seat, person)
     return access.link_of(app, seat)
 
 
-def _write(locked: LockedTable, seat: int, person: int) -> None:
+def _owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
     if locked.settings.confirms and not register.is_confirmed(locked.flush(), person):
         queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
@@ -62,19 +72,71 @@ def _write(locked: LockedTable, seat: int, person: int) -> None:
         queries.owe_letter(locked.flush(), locked.row.id, 0, OwedLetter(seat, "invitation", locked.now))
 
 
-def fill(app: App, place: Place) -> None:
-    """Let bots take the seats that are still free; the organiser waits no longer."""
-    look = snapshots.look(app, place.table)
-    if place.seat is None or place.seat != queries.find_organiser(look.seats):
+def fill_with_bots(app: App, place: Place) -> None:
+    """Let bots take the seats that are still free; raise Refused unless the organiser asks for it."""
+    with app.store.reading() as db:
+        seats = queries.list_seats(db, place.table)
+    if place.seat is None or place.seat != queries.find_organiser(seats):
         raise Refused("Only the player who opened the table can let bots take its free seats.")
     with at_table(app, place.table) as work:
         for seat in [one for one in queries.list_seats(work.locked.flush(), place.table) if one.status == FREE]:
-            name = _bot_name(work.locked.flush(), place.table)
+            name = _find_bot_name(work.locked.flush(), place.table)
             locked = change_seat(work.locked, seat.seat, name=name, status="bot")
-            work.locked = sitting.seat_bot(locked, seat.seat, "bot")
+            work.locked = seating.seat_bot(locked, seat.seat, "bot")
 
 
-def _bot_name(connection: Connection, table: str) -> str:
-    """A name for a bot that no player at the table has."""
-    names = {seat.name.casefold() for seat in queries.list_seats(connection, table)}
-    return next(name for number in itertools.count(1) if (name := f"Bot {number}").casefold() not in names)
+def _find_bot_name(db: Connection, table: str) -> str:
+    """Return a name for a bot that no player at the table has."""
+    taken = {seat.name.casefold() for seat in queries.list_seats(db, table)}
+    return next(name for number in itertools.count(1) if (name := f"Bot {number}").casefold() not in taken)
+
+
+def make_offer_token(app: App, seat: Any) -> str:
+    """Return the token of the link that offers this seat to a substitute."""
+    return app.links.offer(seat.table, seat.seat, seat.link_number)
+
+
+def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
+    """Return the table and the seat that this token offers; raise Unknown if it does not, or no longer."""
+    name, number = links.parse_subject(token, 2)
+    with app.store.reading() as db:
+        table = snapshots.load_table(app, db, name)
+    seat = numbers.parse_int(number, len(table.seats) - 1)
+    if seat is None or not links.is_same(make_offer_token(app, table.seats[seat]), token):
+        raise Unknown("This seat has been taken, or was never offered.")
+    if table.table.phase != "playing" or not table.table.seats[seat].offered:
+        raise Unknown("This seat is no longer offered.")
+    return table, seat
+
+
+def take_offered_seat(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
+    """Take an offered seat; return its new link, which replaces the old one."""
+    table, seat = find_offered_seat(app, token)
+    name, address = names.clean_name(guest.name), register.clean_address(guest.address)
+    with at_table(app, table.row.id) as work:
+        db = work.locked.flush()
+        if not work.locked.table.seats[seat].offered:
+            raise Unknown("Somebody was quicker; this seat has been taken.")
+        row = queries.list_seats(db, table.row.id)[seat]
+        if row.link_number != table.seats[seat].link_number:
+            raise Unknown("This seat is no longer offered.")
+        person = register.find_or_create_person(db, address, name, app.now(), language)
+        seating.refuse_second_seat(work.locked, seat, person, name)
+        limits.refuse_invitation(db, app.settings, person, app.now())
+        locked = _replace_player(work.locked, row, person, name)
+        locked = append_command(locked, None, Move("substitute", (str(seat),)))
+        work.locked = seat_commands.announce_vacations(locked, seat)
+        if app.settings.confirms and not register.is_confirmed(db, person):
+            queries.owe_personal_letter(db, person, f"confirm/{table.row.id}", app.now())
+    return app.links.seat(table.row.id, seat, row.link_number + 1)
+
+
+def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str) -> LockedTable:
+    """Give the seat to another person with a new link, and delete what the last player stored there."""
+    number = row.link_number + 1
+    queries.clear_seat(locked.flush(), row.table, row.seat)
+    if row.person is not None and row.person != person:
+        kind = f"replaced/{row.table}/{row.seat}/{number}"
+        queries.owe_personal_letter(locked.flush(), row.person, kind, locked.now)
+    link = hash_token(locked.app.links.seat(row.table, row.seat, number))
+    return change_seat(locked, row.seat, person=person, name=name, link=link, link_number=number)

@@ -27,7 +27,7 @@ from service.settings import EMBEDDED
 from service.store import notices, queries
 from service.store.batch import Batch
 from service.store.schema import seats, tables
-from service.tables import access, sitting
+from service.tables import access, seating
 from service.tables.locked_table import LockedTable, append_command, lock_table
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.sentences import translate
@@ -264,7 +264,7 @@ def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
             locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
     for number, guest in enumerate(guests):
         if guest.status == "invited" and guest.nonce:
-            locked = sitting.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
+            locked = seating.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
 def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:

@@ -108,12 +108,12 @@ class TurnIndex(Struct, frozen=True):
     movers: tuple[int | None, ...] = ()
     first: int | None = None
 
-    def since(self, seat: int | None) -> int | None:
+    def find_first_after(self, seat: int | None) -> int | None:
         """The first entry after the last one of this seat; None if there is none."""
         last = max((seq for seq, actor in enumerate(self.actors) if actor == seat), default=None)
         return last + 1 if seat is not None and last is not None and last + 1 < len(self.actors) else None
 
-    def rounds(self, seat: int | None) -> tuple[int, ...]:
+    def list_round_starts(self, seat: int | None) -> tuple[int, ...]:
         """The entries where this seat's turns begin; for spectators those of the seat that moved first."""
         own = next((one for one in self.movers if one is not None), None) if seat is None else seat
         starts, before = list[int](), None

@@ -23,7 +23,8 @@ from service.text.languages import SOURCE
 
 def lay(app: App, place: Place, language: str = SOURCE) -> str:
     """Open the table and invite all players; this one sits down, and the result is the link of his seat there."""
-    look = snapshots.look(app, place.table)
+    with app.store.reading() as db:
+        look = snapshots.load_table(app, db, place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
     own = look.seats[place.seat]

@@ -47,7 +47,7 @@ def release(app: App, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
     with app.store.writing() as connection:
         row = queries.lock_table(connection, place.table)
-        gallery.release(connection, row, player(place), agreed)
+        gallery.set_released(connection, row, player(place), agreed)
 
 
 def _keep(app: App, place: Place, changed: dict[str, Any]) -> None:

@@ -35,14 +35,8 @@ class Snapshot(Struct, frozen=True):
         return timing.parse_clock(self.table.clock, self.row.pace)
 
 
-def look(app: App, table: str) -> Snapshot:
-    """Load a table in a transaction of its own."""
-    with app.store.reading() as db:
-        return load_table(app, db, table)
-
-
 def load_table(app: App, db: Connection, table: str) -> Snapshot:
-    """The table as this transaction sees it; raise Unknown if there is none."""
+    """Return the table as this transaction sees it; raise Unknown if there is none."""
     row = load_row(db, table)
     seats = tuple(queries.list_seats(db, table))
     names = tuple(seat.name for seat in seats)
@@ -51,7 +45,7 @@ def load_table(app: App, db: Connection, table: str) -> Snapshot:
 
 
 def load_row(db: Connection, table: str) -> TableRow:
-    """The row of a table; raise Unknown if there is none."""
+    """Return the row of a table; raise Unknown if there is none."""
     row = queries.find_table(db, table)
     if row is None:
         raise Unknown("There is no such table.")
@@ -59,43 +53,25 @@ def load_row(db: Connection, table: str) -> TableRow:
 
 
 def open_menu(game: Game, table: Table, seat: int | None) -> Menu:
-    """What this seat may do in the game: nothing for a spectator, or for a player who has resigned."""
+    """Return the menu of this seat in the game: empty for a spectator, or for a player who has resigned."""
     if seat is None or table.phase != "playing" or table.seats[seat].status == "resigned":
         return ()
     return engine_table.menu(game, table, seat)
 
 
 def load_past(app: App, db: Connection, snapshot: Snapshot, seq: int) -> Table:
-    """The table as it was after entry `seq`."""
+    """Return the table as it was after entry `seq`."""
     if seq + 1 >= snapshot.row.length:
         return snapshot.table
     return positions.position_before(app.caches, db, snapshot.row, seq + 1)
 
 
 def load_entries(db: Connection, snapshot: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
-    """The entries of a table from `first` up to, not including, `end`."""
+    """Return the entries of a table from `first` up to, not including, `end`."""
     row = snapshot.row
     return positions.load_entries(db, snapshot.game, row.id, first, row.length if end is None else end)
 
 
 def load_receipt(db: Connection, snapshot: Snapshot, seq: int) -> str:
-    """The hash of the chain after entry `seq`."""
+    """Return the hash of the chain after entry `seq`."""
     return queries.list_entries(db, snapshot.row.id, seq, seq + 1)[0].hash
-
-
-def past(app: App, snapshot: Snapshot, seq: int) -> Table:
-    """`load_past` in a transaction of its own."""
-    with app.store.reading() as db:
-        return load_past(app, db, snapshot, seq)
-
-
-def entries(app: App, snapshot: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
-    """`load_entries` in a transaction of its own."""
-    with app.store.reading() as db:
-        return load_entries(db, snapshot, first, end)
-
-
-def receipt(app: App, snapshot: Snapshot, seq: int) -> str:
-    """`load_receipt` in a transaction of its own."""
-    with app.store.reading() as db:
-        return load_receipt(db, snapshot, seq)

@@ -1,113 +1,145 @@
-"""Standing orders: moves that a player wants made as soon as they are legal, and moves that leave no choice.
+"""Standing orders: moves that a player plans ahead, and moves that leave no choice.
 
 An order is a row and no entry, because the other players must not see it. The move it makes is an entry like any other.
+An order made from a branch has a condition: it holds as long as the game goes the way of the branch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
+import msgspec
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import OperationalError
 
-from engine import bots
+from engine import bots, record
 from engine import menu as menus
 from engine import table as tables
-from engine.menu import Move
+from engine.canonical_json import make_decoder
+from engine.game import Game
+from engine.log import Entry
+from engine.menu import Menu, Move
+from engine.record import Table
 from engine.refusal import Refused
-from service.app import App
+from engine.table_events import RoundDrawn, RoundNamed, WentSealed
 from service.store.schema import orders, seats
-from service.tables import order_conditions
-from service.tables.access import Place
 from service.tables.locked_table import LockedTable, append_command
-from service.tables.order_conditions import Condition, Status
 from service.tables.positions import load_entries
 from service.text import numbers, words
 
-MOST = 5
-MOST_PLANNED = 20
-LONGEST = 100
-AT_ONCE = 100  # moves in a row without a player; the rest waits for the next entry
+MAX_ORDERS = 5
+MAX_BRANCH_ORDERS = 20
+MAX_ORDER_CHARS = 100
+MAX_MOVES_IN_A_ROW = 100  # without a player; the next entry continues
+KnownMoves = tuple[tuple[int, str | None], ...]  # seat and move; None if part of what the move did is hidden
+Status = Literal["waits", "now", "done", "left"]
 log = structlog.get_logger()
 
 
-def of(connection: Connection, table: str, seat: int) -> list[Any]:
-    """The orders of a seat, the oldest first, with those that no longer hold until they are forgotten."""
+class Condition(Struct, frozen=True, omit_defaults=True):
+    """The moves that must be made after entry `since` before an order holds, and the digest of the view it needs then.
+
+    `left`: the game took another course, so that the order can never hold.
+    """
+
+    since: int
+    moves: KnownMoves = msgspec.field(name="heard")
+    view_digest: str = msgspec.field(name="sight")
+    left: bool = False
+
+
+def list_orders(db: Connection, table: str, seat: int) -> list[Any]:
+    """Return the orders of a seat, the oldest first, including those that can never hold and are not deleted yet."""
     wanted = select(orders).where(orders.c.table == table, orders.c.seat == seat).order_by(orders.c.id)
-    return list(connection.execute(wanted))
+    return list(db.execute(wanted))
 
 
-def of_seat(app: App, place: Place) -> list[Any]:
-    """The orders of the seat at this place; a spectator has none."""
-    with app.store.reading() as connection:
-        return of(connection, place.table, place.seat) if place.seat is not None else []
-
-
-def holds(order: Any) -> bool:
-    """Whether an order can still be carried out."""
-    condition = order_conditions.read(order.after)
+def can_hold(order: Any) -> bool:
+    """Return whether an order can still be carried out."""
+    condition = parse_condition(order.after)
     return condition is None or not condition.left
 
 
-def give(locked: LockedTable, seat: int, text: str) -> LockedTable:
-    """Note an order."""
-    known = [order for order in of(locked.flush(), locked.row.id, seat) if not order.after]
-    if not text or len(text) > LONGEST:
+def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
+    """Store an order without a condition."""
+    stored = [order for order in list_orders(locked.flush(), locked.row.id, seat) if not order.after]
+    if not text or len(text) > MAX_ORDER_CHARS:
         raise Refused("Write the move after the word order, such as: order pass")
-    _refuse_stand_ins(locked, seat)
-    if any(order.move.casefold() == text.casefold() for order in known):
+    _refuse_bots(locked, seat)
+    if any(order.move.casefold() == text.casefold() for order in stored):
         raise Refused("You have ordered “{move}” already.", move=text)
-    if len(known) >= MOST:
-        raise Refused("You can have {most} orders at a time; cancel one first.", most=MOST)
+    if len(stored) >= MAX_ORDERS:
+        raise Refused("You can have {most} orders at a time; cancel one first.", most=MAX_ORDERS)
     row = {"table": locked.row.id, "seat": seat, "move": text, "at": locked.now}
     locked.flush().execute(insert(orders), row)
-    return _counted(locked, seat)
+    return _count_orders(locked, seat)
 
 
-def plan(locked: LockedTable, seat: int, branch: int, planned: list[tuple[str, Condition]]) -> LockedTable:
-    """Replace what a seat ordered from a branch."""
-    _refuse_stand_ins(locked, seat)
-    forget(locked, seat, branch)
-    known = [order for order in of(locked.flush(), locked.row.id, seat) if order.after and holds(order)]
-    if len(known) + len(planned) > MOST_PLANNED:
-        raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MOST_PLANNED)
+def replace_branch_orders(
+    locked: LockedTable, seat: int, branch: int, planned: list[tuple[str, Condition]]
+) -> LockedTable:
+    """Replace the orders that a seat has from a branch."""
+    _refuse_bots(locked, seat)
+    delete_branch_orders(locked, seat, branch)
+    others = [o for o in list_orders(locked.flush(), locked.row.id, seat) if o.after and can_hold(o)]
+    if len(others) + len(planned) > MAX_BRANCH_ORDERS:
+        raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MAX_BRANCH_ORDERS)
     common = {"table": locked.row.id, "seat": seat, "branch": branch, "at": locked.now}
-    rows = [{**common, "move": move, "after": order_conditions.kept(one)} for move, one in planned]
+    rows = [{**common, "move": move, "after": dump_condition(condition)} for move, condition in planned]
     locked.flush().execute(insert(orders), rows)
-    return _counted(locked, seat)
+    return _count_orders(locked, seat)
 
 
-def _refuse_stand_ins(locked: LockedTable, seat: int) -> None:
+def _refuse_bots(locked: LockedTable, seat: int) -> None:
+    """Raise Refused if a bot has the seat."""
     if locked.table.seats[seat].status != "taken":
         raise Refused("Only the player of this seat can leave orders.")
 
 
-def forget(locked: LockedTable, seat: int, branch: int) -> LockedTable:
-    """Drop the orders of a branch, and all orders that no longer hold."""
-    for order in of(locked.flush(), locked.row.id, seat):
-        if order.branch == branch or not holds(order):
+def delete_branch_orders(locked: LockedTable, seat: int, branch: int) -> LockedTable:
+    """Delete the orders of a branch, and all orders that can never hold."""
+    for order in list_orders(locked.flush(), locked.row.id, seat):
+        if order.branch == branch or not can_hold(order):
             _delete(locked, order)
-    return _counted(locked, seat)
+    return _count_orders(locked, seat)
 
 
-def cancel(locked: LockedTable, seat: int, said: list[str]) -> LockedTable:
-    """Forget the order of that number, or without a number all of them."""
-    wanted = delete(orders).where(orders.c.table == locked.row.id, orders.c.seat == seat)
-    if said:
-        wanted = wanted.where(orders.c.id == (numbers.parse_int(said[0]) or 0))
-    if not locked.flush().execute(wanted).rowcount:
+def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
+    """Delete the order with this number, or without a number all orders of the seat."""
+    own = delete(orders).where(orders.c.table == locked.row.id, orders.c.seat == seat)
+    if arguments:
+        own = own.where(orders.c.id == (numbers.parse_int(arguments[0]) or 0))
+    if not locked.flush().execute(own).rowcount:
         raise Refused("There is no such order; it may have been done already.")
-    return _counted(locked, seat)
+    return _count_orders(locked, seat)
+
+
+def _delete(locked: LockedTable, order: Any) -> None:
+    locked.flush().execute(delete(orders).where(orders.c.id == order.id))
+
+
+def _count_orders(locked: LockedTable, seat: int) -> LockedTable:
+    """Count the orders of a seat that can hold, and store their number with the seat."""
+    count = sum(map(can_hold, list_orders(locked.flush(), locked.row.id, seat)))
+    own = update(seats).where(seats.c.table == locked.row.id, seats.c.seat == seat)
+    locked.flush().execute(own.values(orders=count))
+    rows = (replace(one, orders=count) if one.seat == seat else one for one in locked.seats)
+    return replace(locked, seats=tuple(rows))
+
+
+# Making the moves
 
 
 def follow(locked: LockedTable) -> LockedTable:
     """Make the moves that were ordered or leave no choice until there is none left; not while the table pauses."""
-    for _ in range(AT_ONCE):
-        locked = _weeded(locked)
-        after = None if locked.table.paused else _step(locked)
+    for _ in range(MAX_MOVES_IN_A_ROW):
+        locked = _remove_past_orders(locked)
+        after = None if locked.table.paused else _make_one_move(locked)
         if after is None:
             return locked
         locked = after
@@ -115,75 +147,27 @@ def follow(locked: LockedTable) -> LockedTable:
     return locked
 
 
-def _step(locked: LockedTable) -> LockedTable | None:
+def _make_one_move(locked: LockedTable) -> LockedTable | None:
+    """Make the first move that is ordered or leaves no choice; return None if there is none."""
     for seat in locked.seats:
         if seat.open_since is None or locked.table.seats[seat.seat].status != "taken":
             continue
-        for order, move in _legal(locked, seat.seat) if seat.orders else ():
+        for order, move in _list_legal_orders(locked, seat.seat) if seat.orders else ():
             _delete(locked, order)
-            locked = _counted(locked, seat.seat)
-            after = _entered(locked, seat.seat, move)
+            locked = _count_orders(locked, seat.seat)
+            after = _try_move(locked, seat.seat, move)
             if after is not None:
                 return after
         if locked.clock.automatic:
             only = bots.find_only_move(locked.game, locked.table, seat.seat, locked.row.seed)
-            after = _entered(locked, seat.seat, only) if only else None
+            after = _try_move(locked, seat.seat, only) if only else None
             if after is not None:
                 return after
     return None
 
 
-def _weeded(locked: LockedTable) -> LockedTable:
-    """The table without conditional orders whose moment has passed; those that can never come no longer hold."""
-    for seat in locked.seats:
-        for order, condition, status in _conditional(locked, seat.seat) if seat.orders else ():
-            if status == "done":
-                _delete(locked, order)
-            elif status == "left":
-                marked = update(orders).where(orders.c.id == order.id)
-                locked.flush().execute(marked.values(after=order_conditions.kept(replace(condition, left=True))))
-            if status in ("done", "left"):
-                locked = _counted(locked, seat.seat)
-    return locked
-
-
-def _conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Condition, Status]]:
-    """The conditional orders of a seat that still hold, with their status."""
-    known = [(order, order_conditions.read(order.after)) for order in of(locked.flush(), locked.row.id, seat)]
-    held = [(order, condition) for order, condition in known if condition is not None and not condition.left]
-    judged = statuses(locked, seat, [(order.move, condition) for order, condition in held])
-    for (order, condition), status in zip(held, judged, strict=True):
-        yield order, condition, status
-
-
-def statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str, Condition]]) -> list[Status]:
-    """The status of conditional moves of a seat, as the table is now."""
-    if not planned:
-        return []
-    game, table = locked.game, locked.table
-    now, so_far = order_conditions.sight(game, table.state, seat), dict[int, order_conditions.Heard | None]()
-    for since in {condition.since for _, condition in planned}:
-        later = load_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
-        so_far[since] = order_conditions.heard(game, table, later, since, seat)
-    return [order_conditions.status(condition, seat, move, so_far[condition.since], now) for move, condition in planned]
-
-
-def _legal(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
-    """The orders whose move is legal now."""
-    own = tables.menu(locked.game, locked.table, seat)
-    spoken = words.make_vocabulary(locked.game, ())
-    ready = {order.id for order, _, status in _conditional(locked, seat) if status == "now"}
-    for order in of(locked.flush(), locked.row.id, seat):
-        if order.after and order.id not in ready:
-            continue
-        try:
-            yield order, menus.parse_move(own, order.move, spoken)
-        except Refused:
-            continue
-
-
-def _entered(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
-    """The table after this move; None, and nothing is changed, where the game raises an error."""
+def _try_move(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
+    """Return the table after this move; if the game raises an error, change nothing and return None."""
     try:
         with locked.batch.savepoint():
             return append_command(locked, seat, move)
@@ -194,14 +178,122 @@ def _entered(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
         return None
 
 
-def _delete(locked: LockedTable, order: Any) -> None:
-    locked.flush().execute(delete(orders).where(orders.c.id == order.id))
+def _remove_past_orders(locked: LockedTable) -> LockedTable:
+    """Delete conditional orders whose moment has passed, and mark those that can never hold."""
+    for seat in locked.seats:
+        for order, condition, status in _list_conditional(locked, seat.seat) if seat.orders else ():
+            if status == "done":
+                _delete(locked, order)
+            elif status == "left":
+                marked = update(orders).where(orders.c.id == order.id)
+                locked.flush().execute(marked.values(after=dump_condition(replace(condition, left=True))))
+            if status in ("done", "left"):
+                locked = _count_orders(locked, seat.seat)
+    return locked
 
 
-def _counted(locked: LockedTable, seat: int) -> LockedTable:
-    """The table with the number of the seat’s orders counted again."""
-    count = sum(map(holds, of(locked.flush(), locked.row.id, seat)))
-    own = update(seats).where(seats.c.table == locked.row.id, seats.c.seat == seat)
-    locked.flush().execute(own.values(orders=count))
-    held = (replace(one, orders=count) if one.seat == seat else one for one in locked.seats)
-    return replace(locked, seats=tuple(held))
+def _list_conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Condition, Status]]:
+    """Yield the conditional orders of a seat that can still hold, with their status."""
+    stored = [(order, parse_condition(order.after)) for order in list_orders(locked.flush(), locked.row.id, seat)]
+    possible = [(order, condition) for order, condition in stored if condition is not None and not condition.left]
+    statuses = compute_statuses(locked, seat, [(order.move, condition) for order, condition in possible])
+    for (order, condition), status in zip(possible, statuses, strict=True):
+        yield order, condition, status
+
+
+def _list_legal_orders(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
+    """Yield the orders whose move is legal now."""
+    menu = tables.menu(locked.game, locked.table, seat)
+    vocabulary = words.make_vocabulary(locked.game, ())
+    ready = {order.id for order, _, status in _list_conditional(locked, seat) if status == "now"}
+    for order in list_orders(locked.flush(), locked.row.id, seat):
+        if order.after and order.id not in ready:
+            continue
+        try:
+            yield order, menus.parse_move(menu, order.move, vocabulary)
+        except Refused:
+            continue
+
+
+# Conditions
+
+
+def parse_condition(text: str) -> Condition | None:
+    """Parse the condition of an order; None for an order that always holds."""
+    condition: Condition | None = make_decoder(Condition).decode(text) if text else None
+    return condition
+
+
+def dump_condition(condition: Condition) -> str:
+    """Return a condition as text."""
+    return msgspec.json.encode(condition).decode()
+
+
+def digest_view(game: Game, state: Any, seat: int) -> str:
+    """Return a digest of everything that a seat sees and may do."""
+    for kind in (game.View, Menu):
+        make_decoder(kind)  # registers the kind with msgspec in this thread
+    view = msgspec.json.encode((game.view(state, seat), game.menu(state, seat)), order="deterministic")
+    return hashlib.sha256(view).hexdigest()
+
+
+def compute_statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str, Condition]]) -> list[Status]:
+    """Return the status of conditional moves of a seat in the current position."""
+    if not planned:
+        return []
+    game, table = locked.game, locked.table
+    now, so_far = digest_view(game, table.state, seat), dict[int, KnownMoves | None]()
+    for since in {condition.since for _, condition in planned}:
+        later = load_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
+        so_far[since] = _list_known_moves(game, table, later, since, seat)
+    return [_compute_status(condition, seat, move, so_far[condition.since], now) for move, condition in planned]
+
+
+def _compute_status(condition: Condition, seat: int, move: str, so_far: KnownMoves | None, now: str) -> Status:
+    """Compare the moves since the condition's entry with those it needs; `now` is the digest of the current view."""
+    both = min(len(condition.moves), len(so_far or ()))
+    if so_far is None or so_far[:both] != condition.moves[:both]:
+        return "left"
+    if len(so_far) < len(condition.moves):
+        return "waits"
+    if len(so_far) == len(condition.moves):
+        return "now" if now == condition.view_digest else "left"
+    return "done" if so_far[both] == (seat, move) else "left"
+
+
+def _list_known_moves(
+    game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, seat: int
+) -> KnownMoves | None:
+    """Return the moves since that entry as far as this seat knows them; None if that entry itself was undone."""
+    step, numbers = table.last, set[int]()
+    while step and step.seq > since:
+        numbers.add(step.seq)
+        step = step.before
+    if (step.seq if step else -1) != since:
+        return None
+    pairs = _pair_with_commands(entries)
+    return tuple(_redact_entry(game, entry, command, seat) for entry, command in pairs if entry.seq in numbers)
+
+
+def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[Any], Entry[Any]]]:
+    """Yield each entry with the entry of its command, which is an earlier one if its draws were waited for."""
+    waiting: Entry[Any] | None = None
+    for entry in entries:
+        if isinstance(entry.events[0], RoundNamed):
+            waiting = entry
+        is_drawn = any(isinstance(event, RoundDrawn | WentSealed) for event in entry.events[:2])
+        yield entry, (waiting or entry) if is_drawn else entry
+
+
+def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int) -> tuple[int, str | None]:
+    """Return a move of the log as far as this seat knows it."""
+    mover = record.find_mover(entry)
+    assert mover is not None
+    text = command.move if command.seat is not None else " ".join(Move.parse(command.move or "").args[1:])
+    return redact_move(game, mover, text or "", entry.events, seat)
+
+
+def redact_move(game: Game, mover: int, text: str, events: Iterable[Any], seat: int) -> tuple[int, str | None]:
+    """Return a move as that seat knows it: without its words if part of what it did is hidden."""
+    is_whole = mover == seat or all(record.hear(game, event, seat) == event for event in events)
+    return mover, text if is_whole else None

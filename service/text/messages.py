@@ -30,7 +30,7 @@ FOR_HOSTS = (  # printed in a terminal, in English
     "service/store/copies.py",
     "service/store/identity.py",
     "service/store/partitions.py",
-    "service/tables/moving.py",
+    "service/tables/transfer.py",
     "workers/commands/",
 )
 SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Sentence", "_"}

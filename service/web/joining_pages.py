@@ -8,7 +8,7 @@ from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
-from service.tables import access, substitutes
+from service.tables import access
 from service.tables import joining as open_seats
 from service.tables.access import Unknown
 from service.tables.opening import Invited
@@ -82,7 +82,7 @@ def join(token: str) -> Reply:
 @joining.post("/t/<link>/fill")
 def fill(link: str) -> Reply:
     """Give the free seats to bots."""
-    open_seats.fill(get_app(), access.find(get_app(), link))
+    open_seats.fill_with_bots(get_app(), access.find(get_app(), link))
     return redirect(url_for("table.show", link=link), 303)
 
 
@@ -97,7 +97,7 @@ def take_seat(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invited(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        link = substitutes.take(get_app(), token, guest, language())
+        link = open_seats.take_offered_seat(get_app(), token, guest, language())
     except Unknown:
         raise
     except Refused as refused:
@@ -106,7 +106,7 @@ def take_seat(token: str) -> Reply:
 
 
 def _join_page(token: str, error: Refused | None = None) -> Response:
-    table, form = open_seats.opened(get_app(), token), request.form
+    table, form = open_seats.find_open_table(get_app(), token), request.form
     page = JoinPage(
         title=game_title(table.game.META),
         about_game=translate_in_game(language(), table.game.META.name, table.game.META.about),
@@ -123,7 +123,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
 
 
 def _offer_page(token: str, error: Refused | None = None) -> Response:
-    table, seat = substitutes.offered(get_app(), token)
+    table, seat = open_seats.find_offered_seat(get_app(), token)
     view, shown = table.game.view(table.table.state, None), list_players(table.names)
     standing = table.game.standing(table.table.state)
     page = OfferPage(

@@ -14,11 +14,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from engine.menu import Move
 from engine.story import TurningPoint
-from service.tables import access, archive, chance_course, replays, snapshots, stories
+from service.tables import access, snapshots
 from service.tables import gallery as exhibits
 from service.tables.access import Place
-from service.tables.chance_course import Course
-from service.tables.replays import Frame, Viewpoint
+from service.tables.history import archive, chance_history, replays, stories
+from service.tables.history.chance_history import ChanceHistory
+from service.tables.history.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
@@ -74,7 +75,7 @@ class ReplayPage(Struct, frozen=True):
     players: tuple[ReplayPlayer, ...]
     frame: Frame
     board: Markup
-    chances: Course | None
+    chances: ChanceHistory | None
     story: StoryInWords | None
 
 
@@ -156,7 +157,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
         ),
         frame=frame,
         board=Markup(frame.board.svg),  # noqa: S704 - our own template, which escapes what goes in
-        chances=chance_course.course(get_app(), table, frame.at),
+        chances=chance_history.load_chances(get_app(), db, table, frame.at),
         story=story,
     )
 
@@ -179,17 +180,17 @@ def _entry_argument(name: str) -> int | None:
 
 def _load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     """Return the story of the game; None if the game does not have one."""
-    if not stories.is_to_be_told(table):
+    if not stories.has_story(table):
         return None
     requested = stories.find(get_app(), db, table)
-    if requested is None or requested.told is None:
+    if requested is None or requested.story is None:
         return StoryInWords(requested is not None)
     narrator = Narrator(table.game, table.names, language())
-    shares = zip(table.names, requested.told.luck, strict=False)
+    shares = zip(table.names, requested.story.luck, strict=False)
     return StoryInWords(
         is_requested=True,
         is_ready=True,
-        turning_points=tuple(_describe_point(table, point, narrator) for point in requested.told.turning_points),
+        turning_points=tuple(_describe_point(table, point, narrator) for point in requested.story.turning_points),
         luck=", ".join(f"{name} {round(100 * share):+d} %".replace("-", "−") for name, share in shares),
     )
 
@@ -207,7 +208,8 @@ def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) ->
 @from_replica
 def log(link: str) -> Response:
     """Send the log as this seat may have it."""
-    export = archive.export_for(get_app(), access.find(get_app(), link))
+    with get_app().store.reading() as db:
+        export = archive.export_for_place(db, access.find_place(db, link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
     return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
 
@@ -248,7 +250,7 @@ def hall() -> Response:
     number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     app = get_app()
     with app.store.reading() as db:
-        names, has_more = exhibits.hung(db, number - 1)
+        names, has_more = exhibits.list_released(db, number - 1)
         games = tuple(_gallery_game(snapshots.load_table(app, db, name)) for name in names)
     return render("gallery.html", GalleryPage(games, number, has_more))
 
@@ -256,8 +258,8 @@ def hall() -> Response:
 @gallery.get("/<table>")
 def game(table: str) -> BaseResponse:
     """Go to the replay of a game, by a link that is no secret."""
-    access.find(get_app(), exhibits.link(table))
-    return redirect(url_for("replay.show", link=exhibits.link(table)))
+    access.find(get_app(), exhibits.make_link(table))
+    return redirect(url_for("replay.show", link=exhibits.make_link(table)))
 
 
 @gallery.get("/<table>.svg")
@@ -265,8 +267,9 @@ def game(table: str) -> BaseResponse:
 def board(table: str) -> Response:
     """Send a picture of the board at the end of a game."""
     in_language = request.args.get("in", SOURCE)
-    access.find(get_app(), exhibits.link(table))
-    names = snapshots.look(get_app(), table).names
+    access.find(get_app(), exhibits.make_link(table))
+    with get_app().store.reading() as db:
+        names = snapshots.load_table(get_app(), db, table).names
     response = make_response(_draw_end(table, names, in_language if in_language in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=3600"
@@ -276,7 +279,8 @@ def board(table: str) -> Response:
 @functools.lru_cache(maxsize=200)
 def _draw_end(name: str, names: tuple[str, ...], in_language: str) -> str:
     """Draw the last position of a game; its players may change their names."""
-    table = snapshots.look(get_app(), name)
+    with get_app().store.reading() as db:
+        table = snapshots.load_table(get_app(), db, name)
     view = table.game.view(table.table.state, None)
     return draw_board_svg(Scene(table.game, view, list_players(names), language=in_language))
 

@@ -8,9 +8,9 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from engine.game import Standing
-from service.tables import score_history
 from service.tables.access import Place
-from service.tables.score_history import Mark
+from service.tables.history import score_history
+from service.tables.history.score_history import Mark
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
 from service.text.narration import Narrator

@@ -10,18 +10,10 @@ from werkzeug.wrappers import Response as Reply
 
 from service.accounts import confirming
 from service.people import register
-from service.tables import (
-    access,
-    hints,
-    lookahead,
-    replays,
-    seat_settings,
-    snapshots,
-    submitting,
-    talk,
-)
+from service.tables import access, hints, seat_settings, snapshots, submitting, talk
 from service.tables.access import Unknown
-from service.tables.replays import Viewpoint
+from service.tables.history import replays
+from service.tables.history.replays import Viewpoint
 from service.text import drawing, numbers
 from service.text.drawing import Scene, Stage, draw_stage, list_players
 from service.text.narration import Chapter
@@ -113,7 +105,7 @@ def foresee(link: str) -> Response:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
     seat = place.seat
-    after = None if seat is None else lookahead.foreseen(snapshot, seat, request.args.get("move", ""))
+    after = None if seat is None else hints.imagine_move(snapshot, seat, request.args.get("move", ""))
     if seat is None or after is None:
         return make_response("", 204)
     game = snapshot.game

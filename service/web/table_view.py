@@ -19,7 +19,7 @@ from service.accounts import my_tables
 from service.plans import branch_orders
 from service.plans.branch_orders import OrdersOfBranch
 from service.settings import EMBEDDED
-from service.tables import hints, snapshots, standing_orders, substitutes
+from service.tables import hints, joining, snapshots, standing_orders
 from service.tables.access import Place
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
@@ -214,7 +214,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         left=(due_at or 0) - get_app().now(),
         turn=_make_turn(table, menu, narrator, chosen, frame, hidden) if menu else None,
         hint=_make_hint_note(hint, narrator),
-        can_ask_hint=place.seat is not None and hints.allowed(table, place.seat),
+        can_ask_hint=place.seat is not None and hints.can_ask(table, place.seat),
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
         notices=_make_notices(place, table, frame, commands),
@@ -362,7 +362,7 @@ def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
         return
     for row in table.seats:
         if table.table.seats[row.seat].offered and row.seat != place.seat:
-            address = url_for("joining.show_offer", token=substitutes.link(get_app(), row))
+            address = url_for("joining.show_offer", token=joining.make_offer_token(get_app(), row))
             yield FreeSeat(row.name, address)
 
 
@@ -375,11 +375,11 @@ def _load_own_time(db: Connection, place: Place, table: Snapshot, visitor: Any) 
         return None
     if seat.person is None:
         return OwnTime(seat.status == "taken", (), (), "", has_settings=False)
-    rows = standing_orders.of(db, place.table, place.seat)
+    rows = standing_orders.list_orders(db, place.table, place.seat)
     return OwnTime(
         can_order=seat.status == "taken",
         orders=tuple(StandingOrder(row.id, row.move) for row in rows if not row.after),
-        intentions=tuple(branch_orders.list_intentions(db, place, rows)),
+        intentions=tuple(branch_orders.list_orders(db, place, rows)),
         settings=_find_settings_address(seat.person, table.row.id, visitor),
         has_settings=True,
     )

@@ -126,9 +126,9 @@ def begin(link: str) -> Reply:
     """A branch that begins with the position after some entry."""
     app = get_app()
     place = access.find(app, link)
-    number = branches.begin(
-        app, place, _parse(request.form.get("at", ""), snapshots.look(app, place.table).row.length - 1)
-    )
+    with app.store.reading() as db:
+        length = snapshots.load_row(db, place.table).length
+    number = branches.begin(app, place, _parse(request.form.get("at", ""), length - 1))
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
@@ -144,7 +144,7 @@ def play(link: str, number: int) -> Reply:
     app, form = get_app(), request.form
     place = access.find(app, link)
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
-    step, seat = _parse(form.get("step", ""), branches.LONGEST), _parse(form.get("as", ""), 0)
+    step, seat = _parse(form.get("step", ""), branches.MAX_MOVES), _parse(form.get("as", ""), 0)
     try:
         number, step = branches.play(app, place, number, step, seat, text)
     except Unknown:
@@ -192,14 +192,14 @@ def remove(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/orders")
 def order(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders."""
-    branch_orders.keep(get_app(), access.find(get_app(), link), number)
+    branch_orders.order_branch(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
 @whatif.post("/<int:number>/forget")
 def forget(link: str, number: int) -> Reply:
     """Drop the orders of a branch."""
-    branch_orders.forget(get_app(), access.find(get_app(), link), number)
+    branch_orders.delete_orders(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
@@ -209,8 +209,8 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         table = snapshots.load_table(app, db, place.table)
         branch, own = branches.find(db, place, number), branches.list_branches(db, place)
         line = branches.play_out(app, db, table, branch)
-        orders = standing_orders.of(db, place.table, branch.seat)
-        intentions = branch_orders.list_intentions(db, place, orders)
+        orders = standing_orders.list_orders(db, place.table, branch.seat)
+        intentions = branch_orders.list_orders(db, place, orders)
     has_orders = any(one.number == number and not one.left for one in intentions)
     step = min(_parse(request.values.get("step", ""), len(line)), len(line))
     others = {"branches": tuple(map(_link, own)), "error": error, "has_orders": has_orders}
@@ -289,7 +289,7 @@ def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator
 
 
 def _step() -> int:
-    return _parse(request.form.get("step", ""), branches.LONGEST)
+    return _parse(request.form.get("step", ""), branches.MAX_MOVES)
 
 
 def _parse(text: str, otherwise: int) -> int:

@@ -20,11 +20,11 @@ from engine import table as tables
 from service.app import App
 from service.benches import Measure, bench
 from service.settings import Settings
-from service.tables import access, opening, snapshots, submitting
+from service.tables import access, opening, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
-from tests import servers
+from tests import apps, servers
 from tests.bench.bench_servers import start_servers
 from tests.bench.verdict import run_worker
 
@@ -90,7 +90,7 @@ def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], No
     return next(
         game
         for seed in range(1_000)
-        if len(game := plan_game(snapshots.look(app, places[0].table), places, seed, moves)) == moves
+        if len(game := plan_game(apps.load_table(app, places[0].table), places, seed, moves)) == moves
     )
 
 

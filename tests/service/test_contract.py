@@ -13,7 +13,7 @@ from engine.game import Game
 from service import create_app
 from service.contract import *  # noqa: F403 - what is promised of drawings and prose stands there
 from service.contract import NAMES
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import apps
 from workers.outgoing import letter_kinds, pictures, table_letters
@@ -38,7 +38,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
             assert visitor.get(f"/t/{place.link}").status_code == 200
             apps.submit(app, place, "sit word")
         for step in range(STEPS):
-            look = snapshots.look(app, opened.table)
+            look = apps.load_table(app, opened.table)
             waiting = tables.find_seats_to_move(game, look.table)
             if not waiting:
                 break

@@ -18,7 +18,7 @@ from service.accounts import preferences
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, seats
-from service.tables import opening, snapshots
+from service.tables import opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import HOUR_S, Calendar, Clock
@@ -49,7 +49,7 @@ def kinds(app: App, place: Place) -> list[str]:
 
 
 def last(app: App, place: Place) -> Any:
-    return snapshots.entries(app, snapshots.look(app, place.table))[-1]
+    return apps.load_entries(app, apps.load_table(app, place.table))[-1]
 
 
 def says(app: App, place: Place, text: str) -> None:
@@ -216,7 +216,7 @@ def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
     for place in later:
         says(any_app, place, "sit word")
     assert last(any_app, later[0]).events == (away,)
-    assert snapshots.look(any_app, made.table).row.length == 1
+    assert apps.load_table(any_app, made.table).row.length == 1
     says(any_app, later[0], "home")
     for places in (*running, later):
         assert last(any_app, places[0]).events == (VacationEnded(0, "2027-01-20", "2027-01-19"),)

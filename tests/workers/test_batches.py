@@ -12,8 +12,9 @@ from engine.games import kaiser
 from engine.refusal import Refused
 from service.app import App
 from service.store.schema import letters, orders, submissions
-from service.tables import archive, positions, snapshots, standing_orders, submitting
+from service.tables import positions, standing_orders, submitting
 from service.tables.access import Place
+from service.tables.history import archive
 from service.tables.submitting import Submitted
 from tests import apps
 from workers import jobs, referee
@@ -39,8 +40,8 @@ def handed_in(app: App, tables: Sequence[list[Place]]) -> list[Submitted]:
 
 
 def sound(app: App, place: Place) -> None:
-    look = snapshots.look(app, place.table)
-    report = audits.audit(look.game, archive.export_for(app, place))
+    look = apps.load_table(app, place.table)
+    report = audits.audit(look.game, apps.read(app, archive.export_for_place, place))
     assert (report.finding, report.entries) == (None, look.row.length)
 
 
@@ -86,27 +87,27 @@ def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) 
     tables = [apps.start_table(any_app) for _ in range(3)]
     mover, move = apps.find_move(any_app, tables[1])
     other = next(place for place in tables[1] if place != mover)
-    before = snapshots.look(any_app, mover.table).table.state
+    before = apps.load_table(any_app, mover.table).table.state
     numbers = [submitting.submit(any_app, *apps.find_move(any_app, tables[0]))]
     for place, text in ((mover, move), (mover, "undo"), (other, "agree")):
         numbers.append(submitting.submit(any_app, place, text))
     numbers.append(submitting.submit(any_app, *apps.find_move(any_app, tables[2])))
     referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).said for number in numbers] == [""] * len(numbers)
-    assert snapshots.look(any_app, mover.table).table.state == before
+    assert apps.load_table(any_app, mover.table).table.state == before
     for places in tables:
         sound(any_app, places[0])
 
 
 def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
-    ordered = standing_orders.give
+    ordered = standing_orders.add_order
 
     def refused(*args: Any) -> Any:
         ordered(*args)
         raise Refused("Not this time.")
 
-    monkeypatch.setattr(standing_orders, "give", refused)
+    monkeypatch.setattr(standing_orders, "add_order", refused)
     numbers = handed_in(any_app, tables[:1])
     bad = submitting.submit(any_app, tables[1][0], "order pass")
     numbers += handed_in(any_app, tables[2:])
@@ -183,7 +184,7 @@ def test_others_moves_are_read_in_one_go(any_app: App, tmp_path: Any, clock: app
     tables = [apps.start_table(any_app) for _ in range(4)]
     with apps.run_app(any_app.settings, clock, any_app.redis) as other:
         for places in tables:
-            snapshots.look(other, places[0].table)
+            apps.load_table(other, places[0].table)
         jobs.set_app(any_app)
         numbers = handed_in(any_app, tables)
         referee.run()

@@ -15,7 +15,7 @@ from engine.table_events import (
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, seats
-from service.tables import snapshots, submitting
+from service.tables import submitting
 from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
@@ -94,7 +94,7 @@ def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock:
     assert apps.count_entries(any_app, mover) == before
     clock.advance(1)
     tick(any_app)
-    (entry,) = snapshots.entries(any_app, snapshots.look(any_app, mover.table), before)
+    (entry,) = apps.load_entries(any_app, apps.load_table(any_app, mover.table), before)
     assert entry.seat is None
     assert entry.move
     assert entry.move.startswith(f"expire {mover.seat} ")
@@ -135,7 +135,7 @@ def test_a_move_in_the_last_second_counts(any_app: App, clock: FakeTime, monkeyp
     monkeypatch.setattr(bots, "choose", interrupted)
     before = apps.count_entries(any_app, mover)
     tick(any_app)
-    (entry,) = snapshots.entries(any_app, snapshots.look(any_app, mover.table), before)
+    (entry,) = apps.load_entries(any_app, apps.load_table(any_app, mover.table), before)
     assert entry.seat == mover.seat
 
 
@@ -143,7 +143,7 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = apps.start_table(any_app, pace=DAY_S)[0], apps.start_table(any_app, pace=DAY_S)[0]
-    choose, broken = bots.choose, snapshots.look(any_app, bad.table).table.state
+    choose, broken = bots.choose, apps.load_table(any_app, bad.table).table.state
     before = apps.count_entries(any_app, good)
 
     def choosy(app: App, look: Any, seat: int) -> Any:

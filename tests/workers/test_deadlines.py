@@ -19,7 +19,6 @@ from service import timing
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats
-from service.tables import snapshots
 from service.tables.access import Place
 from service.timing import HOUR_S, Calendar, Clock
 from tests import apps
@@ -42,7 +41,7 @@ def kinds(app: App, place: Place) -> list[str]:
 
 
 def last(app: App, place: Place) -> Any:
-    return snapshots.entries(app, snapshots.look(app, place.table))[-1]
+    return apps.load_entries(app, apps.load_table(app, place.table))[-1]
 
 
 def live_by(app: App, place: Place, calendar: Calendar) -> None:
@@ -100,7 +99,7 @@ def test_the_seat_resigns(any_app: App, clock: FakeTime) -> None:
 def test_of_two_one_who_is_late_loses(any_app: App, clock: FakeTime) -> None:
     _, mover = late(any_app, clock, Clock(late="resign"), seats=2)
     assert isinstance(last(any_app, mover).events[-1], Ended)
-    assert snapshots.look(any_app, mover.table).row.phase == "over"
+    assert apps.load_table(any_app, mover.table).row.phase == "over"
 
 
 def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_app: App, clock: FakeTime) -> None:
@@ -115,7 +114,7 @@ def test_where_passing_is_possible_the_move_is_skipped(any_app: App, monkeypatch
     places = apps.start_table(any_app, pace=Clock(late="skip"))
     mover, _ = apps.find_move(any_app, places)
     assert mover.seat is not None
-    move = ticking.consequence(any_app, snapshots.look(any_app, mover.table), mover.seat)
+    move = ticking.consequence(any_app, apps.load_table(any_app, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"
 
 

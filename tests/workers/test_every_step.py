@@ -20,8 +20,9 @@ from engine.menu import Move
 from service.app import App
 from service.settings import DAY_S, Settings
 from service.store.schema import letters, tables
-from service.tables import archive, snapshots, submitting, thinking
+from service.tables import hints, submitting
 from service.tables.access import Place
+from service.tables.history import archive
 from service.tables.submitting import Submitted
 from service.wakeups import Wakeups
 from tests import apps
@@ -101,7 +102,7 @@ def app(
 ) -> Iterator[App]:
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
-    monkeypatch.setattr(thinking, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
+    monkeypatch.setattr(hints, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
     chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY_S)
     with Redis.from_url(redis_url) as redis, apps.run_app(chosen, clock, redis) as app:
         app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
@@ -144,8 +145,8 @@ def recover(app: App, clock: FakeTime) -> None:
 
 def all_is_well(app: App, sink: Sink, place: Place) -> None:
     """The log is sound; every letter of this table is sent, none was made up."""
-    look = snapshots.look(app, place.table)
-    report = audits.audit(look.game, archive.export_for(app, place))
+    look = apps.load_table(app, place.table)
+    report = audits.audit(look.game, apps.read(app, archive.export_for_place, place))
     assert report.finding is None
     assert report.entries == look.row.length
     with app.store.reading() as connection:
@@ -166,7 +167,7 @@ def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, 
         return lambda app: submitting.wait_for_verdict(app, submitting.submit(app, *prepared, "once"), 0.0)
 
     for mover, move in every_step(app, redis_url, steps, prepare, work):
-        before = snapshots.look(app, mover.table).row.length
+        before = apps.load_table(app, mover.table).row.length
         number = submitting.submit(app, mover, move, "once")
         recover(app, clock)
         assert apps.get_verdict(app, number).seq == before
@@ -189,7 +190,7 @@ def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, cloc
     for mover, before, number in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
         recover(app, clock)
         assert apps.get_verdict(app, number).seq == before
-        (entry,) = snapshots.entries(app, snapshots.look(app, mover.table), before, before + 1)
+        (entry,) = apps.load_entries(app, apps.load_table(app, mover.table), before, before + 1)
         assert entry.seat == mover.seat
         all_is_well(app, smtp_sink, mover)
 
@@ -224,7 +225,7 @@ def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sin
 
     for place in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
         recover(app, clock)
-        entries = snapshots.entries(app, snapshots.look(app, place.table))
+        entries = apps.load_entries(app, apps.load_table(app, place.table))
         assert [entry.move for entry in entries].count("start") == 1
         all_is_well(app, smtp_sink, place)
 
@@ -254,7 +255,7 @@ def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock:
     for mover, before in every_step(app, redis_url, steps, prepare, lambda _: tick):
         recover(app, clock)
         assert apps.count_entries(app, mover) == before + 1
-        assert snapshots.entries(app, snapshots.look(app, mover.table), before)[0].seat is None
+        assert apps.load_entries(app, apps.load_table(app, mover.table), before)[0].seat is None
         all_is_well(app, smtp_sink, mover)
         assert apps.submit(app, mover, "resign").accepted  # so that this table's clock stands still
         recover(app, clock)

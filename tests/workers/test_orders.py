@@ -14,8 +14,9 @@ from engine.menu import Choice, Move
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters
-from service.tables import archive, snapshots, standing_orders
+from service.tables import standing_orders
 from service.tables.access import Place
+from service.tables.history import archive
 from service.timing import Clock
 from tests import apps
 from workers import bots, referee
@@ -30,11 +31,11 @@ def says(app: App, place: Place, text: str) -> None:
 
 
 def waiting(app: App, place: Place) -> list[str]:
-    return [order.move for order in standing_orders.of_seat(app, place)]
+    return [order.move for order in apps.list_orders(app, place)]
 
 
 def last_moves(app: App, place: Place, since: int) -> list[tuple[int | None, str | None]]:
-    return [(entry.seat, entry.move) for entry in snapshots.entries(app, snapshots.look(app, place.table), since)]
+    return [(entry.seat, entry.move) for entry in apps.load_entries(app, apps.load_table(app, place.table), since)]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def table(any_app: App) -> list[Place]:
 
 def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
     """What the other could do after this move."""
-    look = snapshots.look(app, mover.table)
+    look = apps.load_table(app, mover.table)
     luck = chance.make_from_random(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
@@ -103,7 +104,7 @@ def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_app: App, 
         says(any_app, other, text)
     says(any_app, mover, apps.list_moves(any_app, mover)[0])
     assert waiting(any_app, other) == ["fly moon", "swim sea"]
-    first = standing_orders.of_seat(any_app, other)[0].id
+    first = apps.list_orders(any_app, other)[0].id
     assert not apps.submit(any_app, mover, f"cancel {first}").accepted  # another's
     says(any_app, other, f"cancel {first}")
     assert waiting(any_app, other) == ["swim sea"]
@@ -121,7 +122,7 @@ def test_an_order_that_makes_no_sense_is_refused(any_app: App, table: list[Place
 
 def test_the_list_is_short_and_says_everything_once(any_app: App, table: list[Place]) -> None:
     other = table[1]
-    for number in range(standing_orders.MOST):
+    for number in range(standing_orders.MAX_ORDERS):
         says(any_app, other, f"order fly {number}")
     assert "at a time" in apps.submit(any_app, other, "order fly 9").said
     says(any_app, other, "cancel")
@@ -183,7 +184,7 @@ def without_choice(monkeypatch: pytest.MonkeyPatch, *seats: int) -> None:
 
 
 def since_start(app: App, place: Place) -> list[Any]:
-    entries = snapshots.entries(app, snapshots.look(app, place.table))
+    entries = apps.load_entries(app, apps.load_table(app, place.table))
     return entries[next(entry.seq for entry in entries if entry.move == "start") + 1 :]
 
 
@@ -196,7 +197,7 @@ def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
     entries = since_start(any_app, place)
     assert (len(entries) > 1) == automatic
     assert all(entry.seat is not None and not entry.draws for entry in entries)
-    assert len(entries) <= standing_orders.AT_ONCE
+    assert len(entries) <= standing_orders.MAX_MOVES_IN_A_ROW
 
 
 def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,11 +205,11 @@ def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatc
     one, other = apps.start_table(any_app, pace=Clock(DAY_S, automatic=True))
     while not any(entry.seat == 0 for entry in since_start(any_app, one)):
         says(any_app, other, apps.list_moves(any_app, other)[0])
-    before = snapshots.look(any_app, one.table).table.last
+    before = apps.load_table(any_app, one.table).table.last
     says(any_app, one, "undo")
-    if snapshots.look(any_app, one.table).table.undo_request:
+    if apps.load_table(any_app, one.table).table.undo_request:
         says(any_app, other, "agree")
-    after = snapshots.look(any_app, one.table).table.last
+    after = apps.load_table(any_app, one.table).table.last
     assert before
     assert after is None or after.seq < before.seq
     assert len(apps.list_moves(any_app, one)) == 1
@@ -231,7 +232,7 @@ def test_such_a_log_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None
         apps.submit(any_app, place, "resign")
     bots.run()
     referee.run()
-    export = archive.export_for(any_app, places[0])
+    export = apps.read(any_app, archive.export_for_place, places[0])
     assert export.seed
     report = audit.audit(kaiser, export)
     assert report.finding is None

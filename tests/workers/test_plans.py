@@ -10,7 +10,7 @@ from service.app import App
 from service.plans import branch_orders, branches
 from service.plans.branch_orders import OrdersOfBranch
 from service.settings import DAY_S
-from service.tables import snapshots, standing_orders
+from service.tables import standing_orders
 from service.tables.access import Place
 from tests import apps
 from tests.service.plans.test_branches import newest, states, table_of
@@ -30,7 +30,7 @@ def table(any_app: App) -> list[Place]:
 
 def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
     """A branch of that seat from the position as it is now, with so many moves of its own, and all its moves."""
-    app, game, random = app, snapshots.look(app, place.table).game, Random(own)
+    app, game, random = app, apps.load_table(app, place.table).game, Random(own)
     number, made = branches.begin(app, place, newest(app, place)), list[tuple[int, str]]()
     while sum(seat == place.seat for seat, _ in made) < own:
         state = states(app, place, number)[-1]
@@ -42,7 +42,7 @@ def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
 
 
 def intention(app: App, place: Place) -> OrdersOfBranch | None:
-    found = apps.list_intentions(app, place)
+    found = apps.list_branch_orders(app, place)
     assert len(found) <= 1
     return found[0] if found else None
 
@@ -69,17 +69,17 @@ def follow(app: App, mover: Place, made: Moves) -> None:
 def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 5)
-    assert branch_orders.keep(any_app, other, number) == 5
+    assert branch_orders.order_branch(any_app, other, number) == 5
     assert held(any_app, other) == [move for seat, move in made if seat == other.seat]
     follow(any_app, mover, made)
     assert intention(any_app, other) is None
-    assert snapshots.look(any_app, mover.table).seats[other.seat or 0].orders == 0
+    assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
 
 
 def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 4)
-    branch_orders.keep(any_app, other, number)
+    branch_orders.order_branch(any_app, other, number)
     theirs = [place for place, (seat, _) in enumerate(made) if seat == mover.seat]
     later = next(place for place in theirs if any(seat == other.seat for seat, _ in made[:place]))
     follow(any_app, mover, made[:later])
@@ -91,8 +91,8 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     found = intention(any_app, other)
     assert found
     assert (found.left, [one.move for one in found.intended]) == (True, left)
-    assert snapshots.look(any_app, mover.table).seats[other.seat or 0].orders == 0
-    branch_orders.forget(any_app, other, number)
+    assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
+    branch_orders.delete_orders(any_app, other, number)
     assert intention(any_app, other) is None
 
 
@@ -100,7 +100,7 @@ def test_on_ones_own_turn_the_first_is_made_at_once(any_app: App, table: list[Pl
     mover, _ = table
     before = apps.count_entries(any_app, mover)
     number, made = branch_of(any_app, mover, 1)
-    branch_orders.keep(any_app, mover, number)
+    branch_orders.order_branch(any_app, mover, number)
     assert last_moves(any_app, mover, before) == made
 
 
@@ -108,14 +108,14 @@ def test_who_plays_on_by_hand_as_in_the_branch_stays_in_it(any_app: App, table: 
     mover, other = table
     number, made = branch_of(any_app, other, 3)
     says(any_app, mover, made[0][1])
-    assert branch_orders.keep(any_app, other, number) == 3
+    assert branch_orders.order_branch(any_app, other, number) == 3
     assert apps.read(any_app, branches.find, other, number).seq < newest(any_app, other)
 
 
 def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: list[Place]) -> None:
     mover, other = table
     first, made = branch_of(any_app, other, 2)
-    game, app = snapshots.look(any_app, mover.table).game, any_app
+    game, app = apps.load_table(any_app, mover.table).game, any_app
     seat, known = made[0]
     second, step = branches.play(app, other, first, 0, seat, another(any_app, mover, known))
     while sum(seat == other.seat for seat, _ in apps.read(app, branches.find, other, second).moves) < 1:
@@ -124,29 +124,29 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
         move = str(next(game.menu(state, seat)[0].iter_moves()))
         second, step = branches.play(app, other, second, step, seat, move)
     for number in (first, second):
-        branch_orders.keep(app, other, number)
+        branch_orders.order_branch(app, other, number)
     follow(any_app, mover, list(apps.read(app, branches.find, other, second).moves))
-    assert [(one.number, one.left) for one in apps.list_intentions(app, other)] == [(first, True)]
+    assert [(one.number, one.left) for one in apps.list_branch_orders(app, other)] == [(first, True)]
 
 
 def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place]) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 3)
-    branch_orders.keep(any_app, other, number)
+    branch_orders.order_branch(any_app, other, number)
     branches.cut(any_app, other, number, len(made) - 1)
-    assert branch_orders.keep(any_app, other, number) == 2
+    assert branch_orders.order_branch(any_app, other, number) == 2
     assert len(held(any_app, other)) == 2
     says(any_app, other, "order fly moon")
-    assert [order.move for order in standing_orders.of_seat(any_app, other) if not order.after] == ["fly moon"]
+    assert [order.move for order in apps.list_orders(any_app, other) if not order.after] == ["fly moon"]
     says(any_app, other, "cancel")
-    assert standing_orders.of_seat(any_app, other) == []
+    assert apps.list_orders(any_app, other) == []
 
 
 def test_a_move_taken_back_takes_the_game_back_into_the_branch(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 2)
     assert [seat for seat, _ in made] == [mover.seat, other.seat, mover.seat, other.seat]
-    branch_orders.keep(any_app, other, number)
+    branch_orders.order_branch(any_app, other, number)
     says(any_app, mover, made[0][1])
     says(any_app, mover, "undo")
     says(any_app, other, "agree")
@@ -161,7 +161,7 @@ def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]
     for place in (mover, other):
         says(any_app, place, apps.list_moves(any_app, place)[0])
     number, _ = branch_of(any_app, other, 2)
-    branch_orders.keep(any_app, other, number)
+    branch_orders.order_branch(any_app, other, number)
     says(any_app, mover, "undo")
     says(any_app, other, "agree")
     says(any_app, mover, apps.list_moves(any_app, mover)[0])
@@ -175,7 +175,7 @@ def test_a_move_made_for_who_was_late_counts_like_any_other(
 ) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 2)
-    branch_orders.keep(any_app, other, number)
+    branch_orders.order_branch(any_app, other, number)
     before = apps.count_entries(any_app, other)
     clock.advance(DAY_S + 1)
     tick(any_app)
@@ -193,25 +193,25 @@ def test_only_where_the_game_is_can_orders_be_made(any_app: App, table: list[Pla
     number, made = branch_of(any_app, other, 2)
     says(any_app, mover, another(any_app, mover, made[0][1]))
     with pytest.raises(Refused, match="gone another way"):
-        branch_orders.keep(any_app, other, number)
+        branch_orders.order_branch(any_app, other, number)
     empty = branches.begin(any_app, other, newest(any_app, other))
     with pytest.raises(Refused, match="make one first"):
-        branch_orders.keep(any_app, other, empty)
+        branch_orders.order_branch(any_app, other, empty)
     with pytest.raises(Refused, match="only players"):
-        branch_orders.forget(any_app, Place(other.table, None, ""), number)
+        branch_orders.delete_orders(any_app, Place(other.table, None, ""), number)
 
 
 def test_orders_from_branches_have_a_limit(any_app: App, table: list[Place]) -> None:
-    number, _ = branch_of(any_app, table[1], standing_orders.MOST_PLANNED + 1)
+    number, _ = branch_of(any_app, table[1], standing_orders.MAX_BRANCH_ORDERS + 1)
     with pytest.raises(Refused, match="20 orders from branches"):
-        branch_orders.keep(any_app, table[1], number)
+        branch_orders.order_branch(any_app, table[1], number)
 
 
 def test_after_the_end_there_is_nothing_to_order(any_app: App, table: list[Place]) -> None:
     number, _ = branch_of(any_app, table[1], 1)
     says(any_app, table[0], "resign")
     with pytest.raises(Refused, match="is over"):
-        branch_orders.keep(any_app, table[1], number)
+        branch_orders.order_branch(any_app, table[1], number)
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
@@ -221,11 +221,11 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
     mover, _ = apps.find_move(app, places)
     number, made = branch_of(app, mover, 6)
     before = apps.count_entries(app, mover)
-    branch_orders.keep(app, mover, number)
+    branch_orders.order_branch(app, mover, number)
     real = last_moves(app, mover, before)
     assert real == made[: len(real)]
     copy = states(app, mover, number)[len(real)]
-    game, now = snapshots.look(app, mover.table).game, snapshots.look(app, mover.table).table.state
+    game, now = apps.load_table(app, mover.table).game, apps.load_table(app, mover.table).table.state
     as_there = game.view(now, mover.seat) == game.view(copy, mover.seat)
     found = intention(app, mover)
     assert found is not None or len(real) == len(made)

@@ -17,8 +17,9 @@ from service.app import App
 from service.settings import DAY_S
 from service.store.queries import Verdict
 from service.store.schema import letters, submissions
-from service.tables import archive, snapshots, submitting
+from service.tables import submitting
 from service.tables.access import Place
+from service.tables.history import archive
 from tests import apps
 from tests.apps import FakeTime, get_verdict
 from workers import clock as clocks
@@ -57,9 +58,9 @@ def judge_all(app: App) -> None:
 
 def sound(app: App, place: Place) -> None:
     """The log passes its audit and has as many entries as its table says."""
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     game: Game = look.game
-    report = audits.audit(game, archive.export_for(app, place))
+    report = audits.audit(game, apps.read(app, archive.export_for_place, place))
     assert report.finding is None, report
     assert report.entries == look.row.length
 
@@ -106,7 +107,7 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
         assert won.accepted
         assert won.seq == before
         assert apps.count_entries(app, mover) == before + 1
-        over = snapshots.look(app, mover.table).table.phase == "over"
+        over = apps.load_table(app, mover.table).table.phase == "over"
         assert lost.said.startswith("The game is over" if over else "The table has changed")
         if over:
             break
@@ -141,7 +142,7 @@ def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
         assert get_verdict(app, numbers[0]).seq == before
         assert submitting.submit(there, mover, move, key).number == numbers[0].number
         assert apps.count_entries(app, mover) == before + 1
-        if snapshots.look(app, mover.table).table.phase == "over":
+        if apps.load_table(app, mover.table).table.phase == "over":
             break
     sound(app, places[0])
 
@@ -153,9 +154,9 @@ def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
         numbers = [submitting.submit(app, place, "sit word") for place in places]
         at_once(lambda: judge_all(app), lambda: judge_all(there))
         assert all(get_verdict(app, number).accepted for number in numbers)
-        look = snapshots.look(app, places[0].table)
+        look = apps.load_table(app, places[0].table)
         assert look.table.phase == "playing"
-        assert [entry.move for entry in snapshots.entries(app, look)].count("start") == 1
+        assert [entry.move for entry in apps.load_entries(app, look)].count("start") == 1
         sound(app, places[0])
 
 
@@ -186,7 +187,7 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
         number = submitting.submit(app, mover, move, seen=before - 1)
         at_once(lambda: judge_all(app), lambda: clocks.expire(there))
         judge_all(app)  # while the clock was at the table, the referee passed it over
-        entries = snapshots.entries(app, snapshots.look(app, mover.table), before)
+        entries = apps.load_entries(app, apps.load_table(app, mover.table), before)
         assert len(entries) == 1
         said = get_verdict(app, number)
         assert said.accepted == (entries[0].seat == mover.seat)

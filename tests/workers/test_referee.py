@@ -15,7 +15,7 @@ from engine.table_events import (
 )
 from service.app import App
 from service.store.schema import submissions
-from service.tables import judging, snapshots, submitting
+from service.tables import judging, submitting
 from service.tables.access import Place
 from tests import apps
 from tests.apps import submit
@@ -26,16 +26,16 @@ def test_the_game_starts_when_the_last_has_sat_down(any_app: App) -> None:
     places = apps.open_table(any_app, 3)
     for place in places[:-1]:
         assert submit(any_app, place, "sit word").accepted
-        assert snapshots.look(any_app, place.table).table.phase == "gathering"
+        assert apps.load_table(any_app, place.table).table.phase == "gathering"
     assert submit(any_app, places[-1], "sit word").accepted
-    look = snapshots.look(any_app, places[0].table)
+    look = apps.load_table(any_app, places[0].table)
     assert look.table.phase == look.row.phase == "playing"
-    assert isinstance(snapshots.entries(any_app, look)[-1].events[0], Started)
+    assert isinstance(apps.load_entries(any_app, look)[-1].events[0], Started)
 
 
 def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: App) -> None:
     (place,) = apps.start_table(any_app, 3, bots=2)
-    assert snapshots.look(any_app, place.table).table.phase == "playing"
+    assert apps.load_table(any_app, place.table).table.phase == "playing"
 
 
 def test_nobody_sits_down_twice(any_app: App) -> None:
@@ -52,10 +52,10 @@ def test_nobody_moves_before_the_game_has_begun(any_app: App) -> None:
 def test_an_accepted_move_is_the_entry_it_is_told(any_app: App) -> None:
     mover, move = apps.find_move(any_app, apps.start_table(any_app))
     said = submit(any_app, mover, move)
-    look = snapshots.look(any_app, mover.table)
+    look = apps.load_table(any_app, mover.table)
     assert said.accepted
     assert said.seq == look.row.length - 1
-    entry = snapshots.entries(any_app, look)[-1]
+    entry = apps.load_entries(any_app, look)[-1]
     assert (entry.seq, entry.seat, entry.move) == (said.seq, mover.seat, move)
 
 
@@ -77,9 +77,9 @@ BAD = [
 def untouched(any_app: App) -> Iterator[list[Place]]:
     """A table that has the same log after the test as before."""
     places = apps.start_table(any_app)
-    before = snapshots.look(any_app, places[0].table).row
+    before = apps.load_table(any_app, places[0].table).row
     yield places
-    after = snapshots.look(any_app, places[0].table).row
+    after = apps.load_table(any_app, places[0].table).row
     assert (after.length, after.head, after.moved_at) == (before.length, before.head, before.moved_at)
 
 
@@ -141,7 +141,7 @@ def test_a_page_from_the_future_is_judged_like_the_newest(any_app: App, seen: in
 def test_nothing_can_be_moved_when_the_table_is_over(any_app: App) -> None:
     first, second = apps.start_table(any_app)
     assert submit(any_app, first, "resign").accepted
-    assert snapshots.look(any_app, first.table).table.phase == "over"
+    assert apps.load_table(any_app, first.table).table.phase == "over"
     for place in (first, second):
         for text in ("resign", "undo", "pass"):
             assert "over" in submit(any_app, place, text).said
@@ -256,6 +256,6 @@ def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypa
     referee.run()
     verdict = apps.get_verdict(any_app, handed)
     assert verdict.accepted
-    assert verdict.seq == snapshots.look(any_app, mover.table).row.length - 1
+    assert verdict.seq == apps.load_table(any_app, mover.table).row.length - 1
     with any_app.store.reading() as db:
         assert submitting.find_verdict(db, mover, handed.number) == verdict

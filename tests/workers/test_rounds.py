@@ -21,8 +21,9 @@ from service.app import App
 from service.settings import Settings
 from service.store.schema import letters
 from service.store.schema import tables as rows
-from service.tables import access, archive, opening, snapshots
+from service.tables import access, opening, snapshots
 from service.tables.access import Place
+from service.tables.history import archive
 from service.tables.opening import Invited
 from tests import apps
 from tests.beacons import BEACON, Server, run_beacon, sign
@@ -53,7 +54,7 @@ def opened(app: App, game: str = "carcassonne", guests: list[Invited] = GUESTS, 
 
 
 def look(app: App, place: Place) -> snapshots.Snapshot:
-    return snapshots.look(app, place.table)
+    return apps.load_table(app, place.table)
 
 
 def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
@@ -66,7 +67,7 @@ def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
 
 
 def whole(app: App, place: Place):
-    return archive.Archive(app.store, app.links).whole(place.table)
+    return archive.Archive(app.store, app.links).export_whole(place.table)
 
 
 def sound(app: App, place: Place) -> None:
@@ -95,7 +96,7 @@ def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_serv
     place, move = drawing(app, places)
     verdict = apps.submit(app, place, move)
     assert verdict.accepted
-    entry = snapshots.entries(app, look(app, place))[verdict.seq]
+    entry = apps.load_entries(app, look(app, place))[verdict.seq]
     assert entry.events == (RoundNamed(BEACON.next_round(entry.at)),)
     with app.store.reading() as connection:
         due = connection.execute(select(rows.c.draws_at).where(rows.c.id == place.table)).scalar_one()
@@ -163,7 +164,7 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, c
         if found.row.length > 120:
             break
     sound(app, place)
-    entries = snapshots.entries(app, look(app, place))
+    entries = apps.load_entries(app, look(app, place))
     named = [entry for entry in entries if isinstance(entry.events[0], RoundNamed)]
     drawn = [entry for entry in entries if isinstance(entry.events[0], RoundDrawn)]
     assert len(drawn) > 3
@@ -189,7 +190,7 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
     other = next(one for one in places if one.seat == seat)
     assert apps.submit(app, other, f"order {ordered}").accepted
     came(app, clock, beacon_server, place)
-    done = [(entry.seat, entry.move) for entry in snapshots.entries(app, look(app, place), waited.seq + 2)]
+    done = [(entry.seat, entry.move) for entry in apps.load_entries(app, look(app, place), waited.seq + 2)]
     assert done[0] == (seat, ordered)
     sound(app, place)
 
@@ -229,7 +230,7 @@ def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, be
     found = look(app, anna)
     assert found.table.phase == "playing"
     assert found.table.beacon is None
-    last = snapshots.entries(app, found)[found.row.length - 1]
+    last = apps.load_entries(app, found)[found.row.length - 1]
     assert WentSealed(None) in last.events
     place, move = apps.find_move(app, [anna, berta])
     assert apps.submit(app, place, move).accepted
@@ -256,8 +257,8 @@ def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
     with apps.run_app(chosen, clock) as app:
         usual = opening.open_table(app, "kaiser", {}, GUESTS)
         sealed = opening.open_table(app, "kaiser", {}, GUESTS, luck="sealed")
-        assert snapshots.look(app, usual.table).table.beacon == BEACON
-        assert snapshots.look(app, sealed.table).table.beacon is None
+        assert apps.load_table(app, usual.table).table.beacon == BEACON
+        assert apps.load_table(app, sealed.table).table.beacon is None
 
 
 def test_quicknet_is_the_beacon_of_a_house_that_names_none():

@@ -72,9 +72,10 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
     with app.store.writing() as connection:
         connection.execute(update(tables).where(tables.c.id == opened.table).values(seed=SEED))
     made = _make_moves(app, opened.table, seats, moves)
-    snapshot = snapshots.look(app, opened.table)
+    with app.store.reading() as db:
+        snapshot = snapshots.load_table(app, db, opened.table)
+        entries = snapshots.load_entries(db, snapshot, seats + 1)
     narrator = Narrator(snapshot.game, snapshot.names, language)
-    entries = snapshots.entries(app, snapshot, seats + 1)
     sentences = [narrator.describe(event) for entry in entries for event in _list_public_events(snapshot, entry)]
     shown = tuple(_show_seat(app, snapshot, seat, language) for seat in (*range(seats), None))
     return DevTable(snapshot.game.META.title, made, tuple(filter(None, sentences))[-8:], shown)

@@ -146,13 +146,13 @@ def _load_recipient(app: App, db: Connection, letter: int) -> int:
     joined = letters.outerjoin(seats, seat).join(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
     query = select(*letters.c, people.c.id.label("recipient")).select_from(joined).where(letters.c.id == letter)
     row: Any = db.execute(query).one_or_none()
-    if row is None or (row.table and _was_substituted(app, row)):
+    if row is None or (row.table and _was_substituted(app, db, row)):
         raise Ignored("Whoever this letter went to does not play there any more.")
     return int(row.recipient)
 
 
-def _was_substituted(app: App, letter: Any) -> bool:
+def _was_substituted(app: App, db: Connection, letter: Any) -> bool:
     """Return whether another player has taken the seat since this letter."""
-    entries = snapshots.entries(app, snapshots.look(app, letter.table), letter.seq + 1)
+    entries = snapshots.load_entries(db, snapshots.load_table(app, db, letter.table), letter.seq + 1)
     substitution = Substituted(letter.seat)
     return any(event == substitution for entry in entries for event in entry.events)

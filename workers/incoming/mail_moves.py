@@ -241,7 +241,7 @@ def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Prog
 
 
 def _report_status(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
-    orders = standing_orders.of(locked.flush(), locked.row.id, mail.seat)
+    orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in orders)
     return ReportLine(
         line, "status", why=Sentence("Your orders: {orders}", {"orders": listed}) if orders else Sentence()
@@ -251,7 +251,7 @@ def _report_status(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
 def _request_hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
     """Request a hint; the letter about this mail shows it."""
     try:
-        number = hints.note(locked.flush(), locked, mail.seat, locked.now)
+        number = hints.store_request(locked.flush(), locked, mail.seat, locked.now)
     except Refused as refused:
         return mail_reports.make_refused_line(line, refused)
     return ReportLine(line, "hint", hint=number)
@@ -260,7 +260,7 @@ def _request_hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
 def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     """Open the rematch of a finished game, unless it is open already; the sender sits down there."""
     locked = progress.locked
-    table = snapshots.look(locked.app, mail.table)
+    table = snapshots.load_table(locked.app, locked.flush(), mail.table)
     person = register.find_person(locked.flush(), str(mail.person))
     try:
         new = rematch.asked(locked.app, table, mail.seat, person.language)
@@ -279,7 +279,7 @@ def _play_move(progress: Progress, mail: Mail, line: str, move: Move) -> Progres
     _store_submission(progress, mail, move, verdict)
     if not verdict.accepted:
         return progress.add(ReportLine(line, "refused", why=verdict.why, rule=verdict.rule))
-    orders = standing_orders.of(locked.flush(), locked.row.id, mail.seat)
+    orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
     result = mail_commands.describe_result(move, int(orders[-1].id) if orders else None)
     return progress.add(ReportLine(line, "done", str(move), verdict.seq, result), locked)
 

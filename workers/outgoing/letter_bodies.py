@@ -8,7 +8,8 @@ from engine import record
 from engine.record import Request, UndoRequest
 from engine.story import Story, TurningPoint
 from engine.table_events import PauseAsked
-from service.tables import score_history, stories, substitutes
+from service.tables import joining
+from service.tables.history import score_history, stories
 from service.text import numbers
 from service.text.drawing import list_players
 from service.text.languages import translate_in_game
@@ -279,7 +280,7 @@ def write_offer(draft: TableDraft) -> Body:
         offers=tuple(
             OfferedSeat(
                 text=_("Whoever has this link may play on as %(name)s; send it to a friend:", name=seat.name),
-                link=f"{app.settings.address}/offer/{substitutes.link(app, seat)}",
+                link=f"{app.settings.address}/offer/{joining.make_offer_token(app, seat)}",
             )
             for seat in snapshot.seats
             if snapshot.table.seats[seat.seat].offered
@@ -337,9 +338,9 @@ def build_review(draft: TableDraft) -> Review:
     """Return the look back at a game. It tells no story of a game that was given up."""
     snapshot, _ = draft.snapshot, draft.translator.gettext
     seed = snapshot.row.seed.hex() if snapshot.table.phase == "over" else ""
-    if not stories.is_to_be_told(snapshot):
+    if not stories.has_story(snapshot):
         return Review(seed)
-    story = stories.told(draft.app, snapshot, process_pool.run)
+    story = stories.load_or_compute(draft.app, snapshot, process_pool.run)
     return Review(
         seed=seed,
         scores=build_chart(draft, "scores", _("How the scores went:"), chart_scores(draft)),

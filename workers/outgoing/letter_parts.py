@@ -191,7 +191,7 @@ def write_commands(draft: TableDraft) -> str:
     """Return the sentence with the commands that an answer may contain; empty if the letter asks for no answer."""
     if not (draft.menu or draft.report):
         return ""
-    hint = ("hint",) if draft.menu and hints.allowed(draft.snapshot, draft.request.seat) else ()
+    hint = ("hint",) if draft.menu and hints.can_ask(draft.snapshot, draft.request.seat) else ()
     commands = answer_hints.list_commands(
         draft.snapshot.table, draft.request.seat, draft.writer, (*answer_hints.SERVER_COMMANDS, *hint)
     )

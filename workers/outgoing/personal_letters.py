@@ -120,11 +120,16 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
     )
 
 
+def _load_table(app: App, name: str) -> Snapshot:
+    with app.store.reading() as db:
+        return snapshots.load_table(app, db, name)
+
+
 def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
     """Ask whether an address is right, before others are invited; None if that is known."""
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     name = draft.request.kind_detail.partition("/")[0]
-    table = snapshots.look(app, name) if name else None
+    table = _load_table(app, name) if name else None
     if person.confirmed_at is not None and not (table and table.row.held):
         return None
     has_joined = table is not None and has_joined_later(table, person.id)
@@ -185,7 +190,7 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that another player has taken the reader's seat; None if the reader has it again."""
     _ = draft.translator.gettext
     name, seat = draft.request.kind_detail.split("/")[:2]
-    table = snapshots.look(draft.app, name)
+    table = _load_table(draft.app, name)
     if table.seats[int(seat)].person == draft.person.id:
         return None
     title, substitute = draft.name_game(table), table.names[int(seat)]
@@ -272,13 +277,14 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
     app, translator = draft.app, draft.translator
     try:
-        table = snapshots.look(app, seat.table)
+        table = _load_table(app, seat.table)
     except NotInstalled as missing:
         log_missing_game(seat.table, str(missing))
         return None
     if table.table.paused:
         return None
-    recent = snapshots.entries(app, table, max(0, table.row.length - RECENT_ENTRIES))
+    with app.store.reading() as db:
+        recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
     entries = narration.find_entries_since_own_move(recent, seat.seat)
     moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
     narrator = Narrator(table.game, table.names, draft.request.language, seat.seat)

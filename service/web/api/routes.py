@@ -22,8 +22,9 @@ from engine.options import describe
 from engine.refusal import Refused
 from service.accounts import confirming
 from service.people import register
-from service.tables import access, archive, hints, opening, snapshots, submitting
+from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
+from service.tables.history import archive
 from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
@@ -279,7 +280,8 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
 @interface.operation("GET", "/t/<link>/log", {200: Export, 404: Refusal})
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
-    return archive.export_for(get_app(), access.find(get_app(), link))
+    with get_app().store.reading() as db:
+        return archive.export_for_place(db, access.find_place(db, link))
 
 
 def _load_table(link: str) -> tuple[Place, Snapshot]:

@@ -12,7 +12,7 @@ from service.accounts import leaving, my_tables, signing_in
 from service.store.schema import letters, mailbox, metadata, people, seats, talk
 from service.tables import access, submitting
 from service.tables.access import Unknown
-from service.tables.archive import Archive
+from service.tables.history.archive import Archive
 from service.timing import HOUR_S
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
@@ -295,7 +295,7 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(site: Site) -
     assert archive.export(finished.table) == before
     for opened in (finished, three, two, waiting):
         visitor.get(f"/t/{opened.links[0]}", 404)
-        assert audit.audit(site.load(opened).game, archive.whole(opened.table), running=True).finding is None
+        assert audit.audit(site.load(opened).game, archive.export_whole(opened.table), running=True).finding is None
     assert site.load(three).table.seats[0].status == "resigned"
     assert site.load(three).names == ("Seat 1", "Bert", "Clara")
     assert site.load(two).table.phase == "over"

@@ -28,8 +28,8 @@ from tests.engine.ledger import make_variant
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
-    "serve web worker clock inbound doctor host-link backup restore partition move-out move-in games playout "
-    "scenario replay audit export import new-game catalogues dev bench completion"
+    "serve web worker clock inbound doctor host-link backup restore partition export-tables import-tables games "
+    "playout scenario replay audit export import new-game catalogues dev bench completion"
 ).split()
 TOLD = """
 {% macro Dealt(e) %}{{ name(e.seat) }} holds {{ e.cards | join(" ") or "something" }}.{% endmacro %}
@@ -114,7 +114,7 @@ class Shelf:
             raise terminal.Misuse(f"There is no table {table}, or no seat {seat}.")
         return self.kept[table]
 
-    def whole(self, table: str) -> logs.Export:
+    def export_whole(self, table: str) -> logs.Export:
         return self.export(table)
 
     def import_(self, export: logs.Export) -> str:
@@ -124,7 +124,7 @@ class Shelf:
     def is_over(self, table: str) -> bool:
         return self.export(table).seed is not None
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         return list(self.kept)
 
 

@@ -59,7 +59,7 @@ def test_what_resembles_nothing_gets_no_guess(capsys):
 def test_every_shell_is_told_every_command_and_option(capsys, shell):
     status, out, _ = said(capsys, "completion", shell)
     assert status == 0
-    for word in ("playout", "move-out", "doctor"):
+    for word in ("playout", "export-tables", "doctor"):
         assert word in out
     assert "--count" in out or "-l count" in out
 

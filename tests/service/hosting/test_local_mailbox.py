@@ -19,7 +19,7 @@ from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.settings import Settings
 from service.store.schema import mailbox
-from service.tables import access, opening, snapshots, submitting
+from service.tables import access, opening, submitting
 from service.tables.opening import Invited
 from tests import apps
 from workers.embedded import embedded
@@ -71,10 +71,10 @@ def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 30
 def test_a_letter_is_answered_by_a_move(app: App, client: FlaskClient) -> None:
     letter = start_game(app)
     table = letter.message_id[1:].partition(".")[0]
-    snapshot = snapshots.look(app, table)
+    snapshot = apps.load_table(app, table)
     move = str(next(menus.iter_moves(tables.menu(snapshot.game, snapshot.table, 0))))
     assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
-    wait_until(lambda: any(entry.move == move for entry in snapshots.entries(app, snapshots.look(app, table))))
+    wait_until(lambda: any(entry.move == move for entry in apps.load_entries(app, apps.load_table(app, table))))
 
 
 def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(app: App, client: FlaskClient) -> None:

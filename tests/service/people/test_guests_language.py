@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from service.app import App
 from service.store.schema import people
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
@@ -90,4 +90,4 @@ def test_the_form_and_the_interface_ask_for_the_language_of_each_guest(site: Sit
     answer = visitor.client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "language": "de"})
     assert answer.status_code == 201
     assert (spoken(site.app, "emil@example.org"), spoken(site.app, "dora@example.org")) == ("fr", "de")
-    assert len(snapshots.look(site.app, answer.get_json()["table"]).seats) == 2
+    assert len(apps.load_table(site.app, answer.get_json()["table"]).seats) == 2

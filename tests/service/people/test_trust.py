@@ -14,7 +14,7 @@ from service.accounts import bounces, confirming, leaving, preferences, signing_
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats
-from service.tables import access, joining, opening, rematch, snapshots, submitting, substitutes, talk
+from service.tables import access, joining, opening, rematch, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Opened
 from service.timing import HOUR_S, Clock
@@ -78,7 +78,7 @@ def offered(site: Site) -> tuple[Opened, str]:
     clock.expire(site.app)
     look = site.load(opened)
     free = next(seat for seat in look.seats if look.table.seats[seat.seat].offered)
-    return opened, substitutes.link(site.app, free)
+    return opened, joining.make_offer_token(site.app, free)
 
 
 # Proof
@@ -95,7 +95,7 @@ def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_dow
 
 def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> None:
     opened, token = offered(strict)
-    link = substitutes.take(strict.app, token, VICTIM)
+    link = joining.take_offered_seat(strict.app, token, VICTIM)
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not proven(strict.app)
     order = LetterRequest("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.app))
@@ -203,7 +203,7 @@ def test_offered_seats_do_not_flood_anybody_either(tmp_path: Path) -> None:
     _, token = offered(site)
     opening.open_table(site.app, "kaiser", {}, [ANNA, VICTIM], 0)
     with pytest.raises(Refused, match="invited very often"):
-        substitutes.take(site.app, token, VICTIM)
+        joining.take_offered_seat(site.app, token, VICTIM)
     site.app.close()
 
 
@@ -243,8 +243,8 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
 
     monkeypatch.setattr(leaving, "_give_up", meanwhile)
     leaving.delete_person(any_app, person(any_app, ANNA), ANNA.address)
-    assert snapshots.look(any_app, first.table).names[0] == "Seat 1"
-    assert snapshots.look(any_app, opened.table).names[1] == "Seat 2"
+    assert apps.load_table(any_app, first.table).names[0] == "Seat 1"
+    assert apps.load_table(any_app, opened.table).names[1] == "Seat 2"
     with any_app.store.reading() as connection:
         assert ANNA.address not in connection.execute(select(people.c.address)).scalars().all()
 
@@ -254,11 +254,11 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
 ) -> None:
     site = Site(tmp_path)
     opened, token = offered(site)
-    look, seat = substitutes.offered(site.app, token)
+    look, seat = joining.find_offered_seat(site.app, token)
     signing_in.renew_link(site.app, look.seats[seat].person, opened.table, seat)
-    monkeypatch.setattr(substitutes, "offered", lambda *_: (look, seat))
+    monkeypatch.setattr(joining, "find_offered_seat", lambda *_: (look, seat))
     with pytest.raises(Unknown, match="no longer offered"):
-        substitutes.take(site.app, token, VICTIM)
+        joining.take_offered_seat(site.app, token, VICTIM)
     site.app.close()
 
 
@@ -294,6 +294,6 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
     with ThreadPoolExecutor(8) as pool:
         for _ in pool.map(hurry, range(8)):
             pass
-    sitting = [seat.person for seat in snapshots.look(app, opened.table).seats]
+    sitting = [seat.person for seat in apps.load_table(app, opened.table).seats]
     assert len(set(sitting)) == len(sitting)
-    assert number not in [seat.person for seat in snapshots.look(app, playing[0].table).seats]
+    assert number not in [seat.person for seat in apps.load_table(app, playing[0].table).seats]

@@ -16,7 +16,7 @@ from service.app import App
 from service.plans import branches
 from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
-from service.tables import access, opening, snapshots, substitutes
+from service.tables import access, joining, opening
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
@@ -37,7 +37,7 @@ def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Pl
         apps.submit(app, place, "sit word")
     random = Random(5)
     for _ in range(min(moves, half(game))):
-        look = snapshots.look(app, opened.table)
+        look = apps.load_table(app, opened.table)
         seat = tables.find_seats_to_move(game, look.table)[0]
         move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted
@@ -55,12 +55,14 @@ def newest(app: App, place: Place) -> int:
 
 
 def states(app: App, place: Place, number: int) -> tuple[Any, ...]:
-    return branches.line(app, snapshots.look(app, place.table), apps.read(app, branches.find, place, number)).states
+    return apps.load(
+        app, branches.play_out, apps.load_table(app, place.table), apps.read(app, branches.find, place, number)
+    ).states
 
 
 def wander(app: App, place: Place, number: int, steps: int, seed: int = 1) -> int:
     """So many random moves at the end of a branch, for the seat on turn; the result is how many there were."""
-    game, random = snapshots.look(app, place.table).game, Random(seed)
+    game, random = apps.load_table(app, place.table).game, Random(seed)
     for step in range(steps):
         state = states(app, place, number)[-1]
         open_menus = [(seat, menu) for seat in range(len(NAMES)) if (menu := menu_of(game, state, seat))]
@@ -97,7 +99,7 @@ def test_a_branch_begins_with_what_its_seat_knew(app: App, game: Any) -> None:
         for seq in (newest(app, place), max(newest(app, place) - 12, len(places) + 1)):
             number = branches.begin(app, place, seq)
             real, copy = (
-                snapshots.past(app, snapshots.look(app, place.table), seq).state,
+                apps.load_past(app, apps.load_table(app, place.table), seq).state,
                 states(app, place, number)[0],
             )
             assert game.view(copy, place.seat) == game.view(real, place.seat)
@@ -107,7 +109,7 @@ def test_a_branch_begins_with_what_its_seat_knew(app: App, game: Any) -> None:
 @every_game
 def test_a_branch_is_the_same_whatever_its_seat_cannot_know(app: App, game: Any) -> None:
     place = table_of(app, game)[0]
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     number = branches.begin(app, place, newest(app, place))
     wander(app, place, number, STEPS)
     before = states(app, place, number)
@@ -155,7 +157,7 @@ def number(app: App, place: Place) -> int:
 def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: Place, number: int) -> None:
     moves = apps.read(app, branches.find, place, number).moves
     seat, known = moves[1]
-    game = snapshots.look(app, place.table).game
+    game = apps.load_table(app, place.table).game
     state = states(app, place, number)[1]
     other = next(str(move) for entry in game.menu(state, seat) for move in entry.iter_moves() if str(move) != known)
     assert branches.play(app, place, number, 1, seat, known) == (number, 2)
@@ -191,7 +193,7 @@ def test_after_the_end_everything_lies_open(app: App, clock: apps.FakeTime) -> N
     game = catalogue.find("turfmaster")
     places = table_of(app, game, 12)
     place, seq = places[0], newest(app, places[0])
-    real = snapshots.look(app, place.table).table.state
+    real = apps.load_table(app, place.table).table.state
     before = branches.begin(app, place, seq)
     assert apps.submit(app, places[1], "resign").accepted
     clock.advance(1)
@@ -205,7 +207,7 @@ def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int)
     other = Place(place.table, 1, "")
     assert apps.read(app, branches.list_branches, other) == []
     deeds: list[Callable[[App, Place, int], Any]] = [
-        branches.find,
+        lambda app, place, number: apps.read(app, branches.find, place, number),
         branches.deal,
         branches.remove,
         lambda app, place, number: branches.cut(app, place, number, 0),
@@ -237,11 +239,11 @@ def test_before_the_game_there_is_nothing_to_try_out(app: App, place: Place) -> 
 
 
 def test_there_are_limits(app: App, place: Place, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for _ in range(branches.MOST - 1):
+    for _ in range(branches.MAX_BRANCHES - 1):
         branches.fork(app, place, number, 0)
     with pytest.raises(Refused, match="20 branches already"):
         branches.fork(app, place, number, 0)
-    monkeypatch.setattr(branches, "LONGEST", 5)
+    monkeypatch.setattr(branches, "MAX_MOVES", 5)
     assert wander(app, place, number, 1) == 1
     with pytest.raises(Refused, match="at most 5 moves"):
         wander(app, place, number, 1)
@@ -257,7 +259,7 @@ def test_there_are_limits(app: App, place: Place, number: int, monkeypatch: pyte
 def test_what_is_not_possible_there_is_refused(
     app: App, place: Place, number: int, seat: int, text: str, sentence: str
 ) -> None:
-    look: Snapshot = snapshots.look(app, place.table)
+    look: Snapshot = apps.load_table(app, place.table)
     waiting = [one for one in (0, 1) if look.game.menu(states(app, place, number)[-1], one)]
     wanted = sentence if seat in (*waiting, 7) else "nothing to do"
     with pytest.raises(Refused, match=wanted):
@@ -273,6 +275,6 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
     branches.begin(app, mover, newest(app, mover))
     clock.advance(DAY_S + 1)
     tick(app)
-    seat = snapshots.look(app, mover.table).seats[mover.seat or 0]
-    link = substitutes.take(app, substitutes.link(app, seat), Invited("Eva", "eva@example.org"))
+    seat = apps.load_table(app, mover.table).seats[mover.seat or 0]
+    link = joining.take_offered_seat(app, joining.make_offer_token(app, seat), Invited("Eva", "eva@example.org"))
     assert apps.read(app, branches.list_branches, access.find(app, link)) == []

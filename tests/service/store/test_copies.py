@@ -16,7 +16,8 @@ from service import cli
 from service.app import App
 from service.settings import Settings
 from service.store import copies
-from service.tables import access, archive, opening, submitting
+from service.tables import access, opening, submitting
+from service.tables.history import archive
 from service.tables.opening import Invited
 from tests import apps, servers
 from workers import referee
@@ -49,10 +50,10 @@ def elsewhere(settings: Settings, folder: Path, database: str = "") -> Settings:
 def sound(app: App) -> int:
     """How many tables the house has, every one of them sound."""
     book = archive.Archive(app.store, app.links)
-    for table in book.tables():
-        export = book.whole(table)
+    for table in book.list_tables():
+        export = book.export_whole(table)
         assert audit(catalogue.find(export.game), export, running=True).finding is None
-    return len(book.tables())
+    return len(book.list_tables())
 
 
 @pytest.mark.usefixtures("programs")

@@ -12,7 +12,7 @@ from engine.refusal import Refused
 from service import cli
 from service.app import App
 from service.store import partitions
-from service.tables import archive, snapshots
+from service.tables.history import archive
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import post
@@ -67,7 +67,9 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
         played(app, apps.start_table(app), 2)
         assert apps.count_entries(app, places[0]) >= before + 3
         assert len(smtp_sink.letters) > sent
-        report = audits.audit(snapshots.look(app, places[0].table).game, archive.export_for(app, places[0]))
+        report = audits.audit(
+            apps.load_table(app, places[0].table).game, apps.read(app, archive.export_for_place, places[0])
+        )
         assert report.finding is None
 
 

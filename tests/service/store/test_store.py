@@ -24,7 +24,7 @@ from service.store import Store, queries
 from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
 from service.store.connection import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
-from service.tables import access, joining, opening, snapshots, submitting
+from service.tables import access, joining, opening, submitting
 from service.tables.opening import Invited
 from tests import apps
 from tests.chaos import machines
@@ -212,7 +212,7 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     apps.submit(any_app, access.find(app, opened.links[0]), "sit word")
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
     signing_in.send_link(app, "anna@example.org")
-    person = snapshots.look(app, opened.table).seats[0].person
+    person = apps.load_table(app, opened.table).seats[0].person
     visit = signing_in.sign_in(app, any_app.links.enter(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)
     assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
@@ -221,7 +221,7 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     assert [one.place for one in apps.load(app, my_tables.list_finished, person)] == [2]
     signing_in.renew_link(app, person, opened.table, 0)
     leaving.delete_person(app, person, "anna@example.org")
-    assert snapshots.look(app, opened.table).names == ("Seat 1", "Bert")
+    assert apps.load_table(app, opened.table).names == ("Seat 1", "Bert")
 
 
 def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: str, tmp_path: Path) -> None:
@@ -229,10 +229,10 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
     with apps.run_app(chosen, apps.FakeTime()) as app:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
         opened = opening.open_table(app, "kaiser", {}, guests)
-        assert snapshots.look(app, opened.table).row.held
-        person = snapshots.look(app, opened.table).seats[0].person
+        assert apps.load_table(app, opened.table).row.held
+        person = apps.load_table(app, opened.table).seats[0].person
         confirming.confirm_address(app, app.links.confirm(person, "anna@example.org"))
-        assert not snapshots.look(app, opened.table).row.held
+        assert not apps.load_table(app, opened.table).row.held
         for _ in range(4):
             opening.open_table(app, "kaiser", {}, guests, opener=person)
         with pytest.raises(Refused, match="a little too much"):

@@ -6,7 +6,7 @@ from sqlalchemy import update
 from engine import catalogue
 from service.store.schema import seats
 from service.tables import access, gallery, opening, submitting
-from service.tables.archive import Archive
+from service.tables.history.archive import Archive
 from service.tables.opening import Invited, Opened
 from tests.play import play_to_end
 from tests.service.tables.test_seat_settings import send
@@ -50,7 +50,7 @@ def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, vis
 def test_whoever_agreed_may_think_better_of_it(site: Site, visitor: Visitor) -> None:
     opened = ended(site)
     release(visitor, opened)
-    link = gallery.link(opened.table)
+    link = gallery.make_link(opened.table)
     visitor.get(f"/t/{link}/replay")
     send(visitor, opened.links[1], "released", wanted="no")
     assert opened.table not in visitor.get("/gallery")
@@ -69,7 +69,7 @@ def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(site: Sit
     opened = ended(site)
     send(visitor, opened.links[0], "talk", text="between us")
     release(visitor, opened)
-    public = gallery.link(opened.table)
+    public = gallery.make_link(opened.table)
     landing = visitor.client.get(f"/gallery/{opened.table}")
     assert (landing.status_code, landing.location) == (302, f"/t/{public}/replay")
     paths = ["/gallery", landing.location, f"{landing.location}?at=3&as=1", f"/t/{public}", f"/t/{public}/log.json"]
@@ -85,7 +85,7 @@ def test_nothing_can_be_done_at_what_hangs(site: Site, visitor: Visitor, what: s
     opened = ended(site)
     release(visitor, opened)
     fields = {"text": "hello", "note": "hello", "wanted": "no", "move": "undo"}
-    assert visitor.post(f"/t/{gallery.link(opened.table)}/{what}".rstrip("/"), **fields).status_code == 422
+    assert visitor.post(f"/t/{gallery.make_link(opened.table)}/{what}".rstrip("/"), **fields).status_code == 422
 
 
 def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site, visitor: Visitor) -> None:

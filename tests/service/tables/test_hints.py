@@ -81,7 +81,7 @@ def test_among_people_hints_are_off_unless_the_table_agreed(app):
 
 def test_what_a_table_agreed_on_stands_in_its_log(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
-    opened = snapshots.entries(app, snapshots.look(app, place.table), 0, 1)[0]
+    opened = apps.load_entries(app, apps.load_table(app, place.table), 0, 1)[0]
     assert "clock.hints=true" in opened.move
 
 
@@ -104,11 +104,11 @@ def test_who_has_resigned_on_his_turn_gets_no_hint(app):
 def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(app, monkeypatch, game):
     """At every table that looks alike to this seat the hint is the same."""
     place = turn_of(app, ANNA, BOT, game=game)
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     hint = hinted(app, place)
     other = look.game.redeal(look.table.state, place.seat, chance.make_from_random(Random(7)))
     elsewhere = replace(look, table=replace(look.table, state=other))
-    assert hints._thought(app, elsewhere, place.seat, process_pool.run) == hint.moves
+    assert hints._compute(app, elsewhere, place.seat, process_pool.run) == hint.moves
 
 
 def test_asked_twice_it_is_the_same_hint(app):
@@ -119,7 +119,7 @@ def test_asked_twice_it_is_the_same_hint(app):
 
 
 def test_hints_are_limited_by_the_hour(app, clock, monkeypatch):
-    monkeypatch.setattr(hints, "PER_HOUR", 2)
+    monkeypatch.setattr(hints, "MAX_PER_HOUR", 2)
     place = turn_of(app, ANNA, BERT, agreed=True)
     for _ in range(2):
         hints.ask(app, place)
@@ -138,7 +138,7 @@ def test_a_hint_that_the_game_has_overtaken_is_none(app):
     apps.submit(app, place, apps.list_moves(app, place)[0])
     bots.answer_hints(app)
     assert apps.read(app, hints.find, place, number) is None
-    assert hints.waiting(app) == []
+    assert hints.list_unanswered(app) == []
 
 
 def test_a_hint_is_told_to_its_own_seat_alone(app):
@@ -181,6 +181,6 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
     monkeypatch.setattr(bots, "_move", moving)
     bots.run()
     assert seen == [False, True]
-    snapshot = snapshots.look(app, place.table)
+    snapshot = apps.load_table(app, place.table)
     menu = snapshots.open_menu(snapshot.game, snapshot.table, place.seat)
     assert menus.allows(menu, apps.read(app, hints.find, place, asked[0]).move)

@@ -18,7 +18,7 @@ from service.people import register
 from service.people.register import is_confirmed
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats, tables
-from service.tables import access, joining, opening, snapshots, submitting, thinking
+from service.tables import access, hints, joining, opening, submitting
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from tests import apps
@@ -116,7 +116,7 @@ def test_anybody_with_the_link_takes_a_free_seat(site: Site) -> None:
         assert told in visitor.get(response.location)
     visitor.get(address[1], 404)
     own = response.location.rsplit("/", 1)[1]
-    look = snapshots.look(site.app, access.find(site.app, own).table)
+    look = apps.load_table(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bert", "Clara")
     assert [chair.status for chair in look.table.seats] == ["taken", "taken", "taken"]
 
@@ -129,7 +129,7 @@ def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(site: Site
     rows |= {"who__2": "bot", "level__2": "normal", "who__3": "bot", "level__3": "easy", "name__3": "Hal"}
     visitor = site.new_visitor()
     own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
-    look = snapshots.look(site.app, access.find(site.app, own).table)
+    look = apps.load_table(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bot 1 (strong)", "Bot 2", "Hal (easy)")
     assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
 
@@ -138,7 +138,7 @@ def test_a_game_against_bots_asks_for_their_level(site: Site) -> None:
     visitor = site.new_visitor()
     assert PageChecker(visitor.get("/play/kurier")).faults == []
     own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
-    look = snapshots.look(site.app, access.find(site.app, own).table)
+    look = apps.load_table(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
 
 
@@ -151,7 +151,7 @@ def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(site: Site
         Invited("x" * 40, level="easy"),
     )
     opened = opening.open_table(site.app, "kurier", {}, guests, 0, "de")
-    names = snapshots.look(site.app, opened.table).names
+    names = apps.load_table(site.app, opened.table).names
     assert names == ("Anna", "Bot 1 (stark)", "Bot 2 (stark)", "Bot 3 (stark)", "x" * 31 + " (leicht)")
 
 
@@ -162,9 +162,9 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(site: Site, m
         asked.append((level.evaluations, seed))
         return "a move"
 
-    monkeypatch.setattr(thinking, "think", think)
+    monkeypatch.setattr(hints, "think", think)
     opened = open_for(site, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
-    look = snapshots.look(site.app, opened.table)
+    look = apps.load_table(site.app, opened.table)
     for seat in (1, 1, 2, 0):
         bots.choose(site.app, look, seat)
     strong, normal = (LEVELS[name].evaluations for name in ("strong", "normal"))
@@ -270,7 +270,7 @@ def test_from_the_lobby_to_the_board_in_one_form(site: Site) -> None:
     assert "keep it" in page
     assert "Vacation" not in page
     place = access.find(site.app, response.location.rsplit("/", 1)[1])
-    look = snapshots.look(site.app, place.table)
+    look = apps.load_table(site.app, place.table)
     assert [chair.status for chair in look.table.seats] == ["taken", "bot", "bot"]
     assert look.table.seats[0].nonce
     assert look.clock.pace == 0
@@ -288,7 +288,7 @@ def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(site: Site) ->
 def test_an_address_brings_letters_against_bots_too(site: Site) -> None:
     location = site.new_visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1").location
     opened = access.find(site.app, location.rsplit("/", 1)[1]).table
-    while snapshots.look(site.app, opened).seats[0].open_since is None:
+    while apps.load_table(site.app, opened).seats[0].open_since is None:
         bots.run()
     assert ready(site) == ["turn"]
 
@@ -425,7 +425,7 @@ def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(s
         assert 'value="anna@example.org"' in visitor.get(path)
         assert 'value="anna@example.org"' not in strict.new_visitor().get(path)
     link = visitor.post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
-    assert not snapshots.look(strict.app, access.find(strict.app, link).table).row.held
+    assert not apps.load_table(strict.app, access.find(strict.app, link).table).row.held
 
 
 def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
@@ -434,7 +434,7 @@ def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
     for word, expected in (("", ["Anna", "Bert"]), ("hat", ["Anna", "Bert", "Bert"])):
         answer = site.flask_app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
         assert answer
-        assert [seat.status for seat in snapshots.look(site.app, answer["table"]).table.seats] == [
+        assert [seat.status for seat in apps.load_table(site.app, answer["table"]).table.seats] == [
             "taken" if word else "empty",
             "empty",
         ]

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from service.tables import access, joining, opening, snapshots
+from service.tables import access, joining, opening
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
+from tests import apps
 from tests.service.tables.test_gallery import ended
 from tests.sites import Site, Visitor
 
@@ -16,7 +17,7 @@ def again(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
     assert response.status_code == 303
     place = access.find(site.app, response.location.split("/t/")[1])
     assert place.seat is not None
-    return snapshots.look(site.app, place.table), place.seat
+    return apps.load_table(site.app, place.table), place.seat
 
 
 def owner(site: Site, look: Snapshot, seat: int) -> str:

@@ -16,10 +16,11 @@ from engine import catalogue, record
 from service import create_app
 from service.benches.pages import Visitor
 from service.lru import LRU
-from service.tables import access, opening, replays, snapshots
-from service.tables.archive import Archive
+from service.tables import access, opening
+from service.tables.history import replays
+from service.tables.history.archive import Archive
+from service.tables.history.replays import Viewpoint
 from service.tables.positions import TurnIndex
-from service.tables.replays import Viewpoint
 from service.text import samples, templates
 from service.text.drawing import Scene, list_players
 from service.text.narration import Narrator
@@ -63,22 +64,22 @@ def test_every_earlier_position_is_what_its_entries_add_up_to(app):
         assert apps.submit(app, place, "undo" if number % 11 == 10 else move).accepted
         if number % 11 == 10:
             assert apps.submit(app, apps.find_waiting(app, [place, *places]), "agree").accepted
-    look = snapshots.look(app, places[0].table)
-    entries = snapshots.entries(app, look)
+    look = apps.load_table(app, places[0].table)
+    entries = apps.load_entries(app, look)
     order = list(range(2, len(entries)))
     Random(1).shuffle(order)
     for seq in order:
-        assert snapshots.past(app, look, seq) == record.fold(look.game, entries, seq + 1), seq
+        assert apps.load_past(app, look, seq) == record.fold(look.game, entries, seq + 1), seq
 
 
 def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(app):
     places = apps.start_table(app)
     for _ in range(20):
         apps.submit(app, *apps.find_move(app, places))
-    look = snapshots.look(app, places[0].table)
-    right = snapshots.past(app, look, 17)
+    look = apps.load_table(app, places[0].table)
+    right = apps.load_past(app, look, 17)
     app.caches.marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
-    assert snapshots.past(app, look, 17) == right
+    assert apps.load_past(app, look, 17) == right
 
 
 def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(app, visitor):
@@ -122,16 +123,16 @@ GAME = (
 
 def test_a_round_begins_with_each_turn_of_a_seat_and_a_turn_may_be_several_moves():
     assert course(*GAME).first == 2
-    assert course(*GAME).rounds(1) == (3, 6, 10)
-    assert course(*GAME).rounds(0) == (5, 9)
-    assert course(*GAME).rounds(None) == (3, 6, 10)
+    assert course(*GAME).list_round_starts(1) == (3, 6, 10)
+    assert course(*GAME).list_round_starts(0) == (5, 9)
+    assert course(*GAME).list_round_starts(None) == (3, 6, 10)
 
 
 def test_since_my_last_move_is_what_comes_after_it_if_anything_does():
-    assert course(*GAME).since(0) == 10
-    assert course(*GAME).since(1) is None
-    assert course(*GAME).since(None) is None
-    assert course(*GAME).since(3) is None
+    assert course(*GAME).find_first_after(0) == 10
+    assert course(*GAME).find_first_after(1) is None
+    assert course(*GAME).find_first_after(None) is None
+    assert course(*GAME).find_first_after(3) is None
 
 
 def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(app):
@@ -152,7 +153,7 @@ def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(
 
 def test_rounds_lead_to_where_they_begin(app, over):
     _, sample = over
-    look = snapshots.look(app, "turfmaster")
+    look = apps.load_table(app, "turfmaster")
     frame = apps.load(app, replays.load_frame, look, Viewpoint(0, "en"), 60)
     begun = frame.rounds
     assert begun
@@ -222,7 +223,7 @@ def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_
         places = [access.find(app, link) for link in opened.links]
         for place in places:
             apps.submit(app, place, "sit word")
-        look, client = snapshots.look(app, opened.table), create_app(app).test_client()
+        look, client = apps.load_table(app, opened.table), create_app(app).test_client()
         texts = [client.get(f"/t/{link}/log.txt").text for link in (*opened.links, opened.watch)]
         assert len(set(texts)) == 3
         assert all(look.row.seed.hex() not in text and "not over" in text for text in texts)

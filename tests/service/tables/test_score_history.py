@@ -5,9 +5,10 @@ from itertools import count
 import pytest
 
 from engine import catalogue
-from service.tables import score_history, snapshots
+from service.tables.history import score_history
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
+from tests import apps
 from tests.golden.make import load
 from tests.services import RunningService
 
@@ -16,7 +17,7 @@ GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
-    look = snapshots.look(service.app, service.play_like(load(game, "short")).table)
+    look = apps.load_table(service.app, service.play_like(load(game, "short")).table)
     with service.app.store.reading() as db:
         sources = score_history.load_sources(service.app, db, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
@@ -33,7 +34,7 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     service.submit(opened.links[1 - mover], "undo")
     service.submit(opened.links[mover], "agree")
     service.play_until(opened.table, lambda state: bool(state.places))
-    look = snapshots.look(service.app, opened.table)
+    look = apps.load_table(service.app, opened.table)
     with service.app.store.reading() as db:
         sources = score_history.load_sources(service.app, db, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]

@@ -9,9 +9,10 @@ from sqlalchemy import select, update
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import people, seats
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
+from tests import apps
 from tests.sites import ROWS, Site, Visitor
 from workers.outgoing.letter_kinds import LetterRequest
 from workers.outgoing.table_letters import write
@@ -116,7 +117,7 @@ def test_a_new_table_may_be_looked_on_unless_its_organiser_says_no(
     site: Site, visitor: Visitor, fields: dict[str, str], watched: bool
 ) -> None:
     table = place(site, visitor.post("/new/kaiser", **ROWS, **fields).location).table
-    assert snapshots.look(site.app, table).row.watched is watched
+    assert apps.load_table(site.app, table).row.watched is watched
     visitor.get(f"/t/{site.app.links.watch(table)}", 200 if watched else 404)
 
 
@@ -168,7 +169,7 @@ def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: 
     guests = [Invited("Bot"), Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
     opened = opening.open_table(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[1], "watched", wanted="no")
-    assert not snapshots.look(site.app, opened.table).row.watched
+    assert not apps.load_table(site.app, opened.table).row.watched
     assert "Only the player who opened" in send(visitor, opened.links[2], "watched", 422, wanted="yes")
 
 
@@ -178,4 +179,4 @@ def test_who_plays_without_an_address_is_the_organiser_too(site: Site, visitor: 
     guests.insert(place, Invited("Anna", nonce="word", who="person"))
     opened = opening.open_table(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[place], "watched", wanted="no")
-    assert not snapshots.look(site.app, opened.table).row.watched
+    assert not apps.load_table(site.app, opened.table).row.watched

@@ -11,8 +11,9 @@ from engine import bots
 from engine import table as tables
 from service.lru import LRU
 from service.store.schema import stories as rows
-from service.tables import chance_course, opening, stories
+from service.tables import opening
 from service.tables.access import Place
+from service.tables.history import chance_history, stories
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
@@ -42,7 +43,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
     look = site.load(finished)
-    assert {len(line.split()) for line in lines} == {len(chance_course._moments(site.app, look))}
+    assert {len(line.split()) for line in lines} == {len(apps.load(site.app, chance_history._load_moments, look))}
     winner = look.table.places.index(1)
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
@@ -54,11 +55,11 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished: Opened) -> None:
     look = site.load(finished)
-    moments = chance_course._moments(site.app, look)
+    moments = apps.load(site.app, chance_history._load_moments, look)
     shares = {moment.seq: moment.shares for moment in moments}
-    course = chance_course.course(site.app, look, 0)
+    course = apps.load(site.app, chance_history.load_chances, look, 0)
     assert course
-    assert 1 <= len(course.swings) <= chance_course.SWINGS
+    assert 1 <= len(course.swings) <= chance_history.MAX_SWINGS
     assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
     least = min(swing.after - swing.before for swing in course.swings)
     for one, other in pairwise(moments):
@@ -86,13 +87,13 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     assert BUTTON not in asked
     assert "A bot is going through the game" in asked
     assert 'http-equiv="refresh"' in asked
-    assert stories.waiting(site.app) == [finished.table]
+    assert stories.list_requested(site.app) == [finished.table]
     thinkers.work_out_stories(site.app)
-    assert stories.waiting(site.app) == []
+    assert stories.list_requested(site.app) == []
     page = visitor.get(f"{path}?at=5")
     assert PageChecker(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    told = stories.told(site.app, look, worked_out)
+    told = stories.load_or_compute(site.app, look, worked_out)
     assert told.turning_points
     for point in told.turning_points:
         assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
@@ -104,17 +105,17 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
 
 def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Site, finished: Opened) -> None:
     look, app = site.load(finished), site.app
-    told = stories.told(app, look, lambda work, *words: work(*words))
+    told = stories.load_or_compute(app, look, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
-    assert stories.told(app, look, worked_out) == told
+    assert stories.load_or_compute(app, look, worked_out) == told
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=look.row.length - 1))
     assert apps.load(app, stories.find, look) is None
     stories.ask(app, Place(finished.table, 0, ""))
-    assert apps.load(app, stories.find, look) == stories.Asked(None)
+    assert apps.load(app, stories.find, look) == stories.StoryRequest(None)
     thinkers.work_out_stories(app)
-    assert apps.load(app, stories.find, look) == stories.Asked(told)
+    assert apps.load(app, stories.find, look) == stories.StoryRequest(told)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
@@ -122,9 +123,9 @@ def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
 ) -> None:
     stories.ask(site.app, Place(finished.table, 0, ""))
     with monkeypatch.context() as broken:
-        broken.setattr(stories, "tell", lambda *_: 1 // 0)
+        broken.setattr(stories, "make_story", lambda *_: 1 // 0)
         thinkers.work_out_stories(site.app)
-    assert stories.waiting(site.app) == []
+    assert stories.list_requested(site.app) == []
     assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
 
 
@@ -142,7 +143,7 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(site
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
-    told = stories.told(site.app, look, worked_out)
+    told = stories.load_or_compute(site.app, look, worked_out)
     assert told.turning_points
     assert "Where it turned" in text
     for point in told.turning_points:
@@ -155,7 +156,7 @@ def test_the_last_letter_draws_how_the_chances_went(site: Site, finished: Opened
     order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
     message = table_letters.write(site.app, order)
     assert message
-    told = stories.told(site.app, look, worked_out)
+    told = stories.load_or_compute(site.app, look, worked_out)
     body = message.get_body(("plain",))
     assert body
     found = re.search(CHANCES, body.get_content())
@@ -189,7 +190,7 @@ def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
     assert body
     text = " ".join(body.get_content().split())
     pen = MoveWriter(look.game, look.names, language)
-    for point in stories.told(site.app, look, worked_out).turning_points:
+    for point in stories.load_or_compute(site.app, look, worked_out).turning_points:
         verb = point.better.split()[0]
         assert pen.write_verb(verb) != verb
         assert pen.write_phrase(point.better) in text

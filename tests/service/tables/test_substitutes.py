@@ -10,10 +10,11 @@ from engine.table_events import (
 )
 from service.settings import DAY_S
 from service.store.schema import letters, seats
-from service.tables import access, snapshots, substitutes
+from service.tables import access, joining
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from service.timing import Clock
+from tests import apps
 from tests.sites import Site, Visitor
 from workers.clock import tick
 from workers.outgoing import personal_letters
@@ -38,7 +39,7 @@ def begun(site: Site, **how: object) -> tuple[Opened, int]:
 
 
 def token(site: Site, opened: Opened, seat: int) -> str:
-    return substitutes.link(site.app, site.load(opened).seats[seat])
+    return joining.make_offer_token(site.app, site.load(opened).seats[seat])
 
 
 def kinds(site: Site, opened: Opened, seat: int) -> list[str]:
@@ -48,7 +49,7 @@ def kinds(site: Site, opened: Opened, seat: int) -> list[str]:
 
 
 def events(site: Site, opened: Opened) -> list[object]:
-    return [event for entry in snapshots.entries(site.app, site.load(opened)) for event in entry.events]
+    return [event for entry in apps.load_entries(site.app, site.load(opened)) for event in entry.events]
 
 
 def test_a_seat_is_offered_after_so_many_misses_in_a_row(site: Site) -> None:
@@ -104,7 +105,7 @@ def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(site: Site) -> 
         own = (seats.c.table == opened.table, seats.c.seat == seat)
         before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
         connection.execute(update(seats).where(*own).values(note="a plan", wishes='{"letters":"none"}'))
-    substitutes.take(site.app, token(site, opened, seat), FRITZ)
+    joining.take_offered_seat(site.app, token(site, opened, seat), FRITZ)
     with site.app.store.reading() as connection:
         (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
         kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
@@ -162,16 +163,16 @@ def test_a_seat_nobody_offered_cannot_be_taken(site: Site, visitor: Visitor) -> 
 def test_of_two_one_is_too_late(site: Site) -> None:
     opened, seat = begun(site)
     offer = token(site, opened, seat)
-    substitutes.take(site.app, offer, FRITZ)
+    joining.take_offered_seat(site.app, offer, FRITZ)
     with pytest.raises(Unknown):
-        substitutes.take(site.app, offer, Invited("Franz", "franz@example.org"))
+        joining.take_offered_seat(site.app, offer, Invited("Franz", "franz@example.org"))
 
 
 def test_a_substitutes_vacations_are_told(site: Site) -> None:
     elsewhere = site.start_table("Fritz", "Franz")
     site.submit(elsewhere, "vacation 2027-02-01 2027-02-03", 0)
     opened, seat = begun(site)
-    substitutes.take(site.app, token(site, opened, seat), FRITZ)
+    joining.take_offered_seat(site.app, token(site, opened, seat), FRITZ)
     assert events(site, opened)[-1] == VacationTaken(seat, "2027-02-01", "2027-02-03")
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select, update
 from service.app import App
 from service.store.schema import letters
 from service.store.schema import talk as talk_table
-from service.tables import snapshots, talk
+from service.tables import talk
 from service.tables.access import Place
 from service.tables.opening import Opened
 from service.timing import HOUR_S
@@ -120,7 +120,7 @@ def test_nobody_talks_without_end(app: App, clock: apps.FakeTime) -> None:
 
 def letter(app: App, place: Place, kind: str = "turn") -> EmailMessage:
     assert place.seat is not None
-    seat = snapshots.look(app, place.table).seats[place.seat]
+    seat = apps.load_table(app, place.table).seats[place.seat]
     order = LetterRequest(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
     message = write(app, order)
     assert message is not None
@@ -146,7 +146,7 @@ def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, c
     talk.say(app, talker, "Well played,\n<i>friend</i>")
     talk.say(app, reader, "mine")
     message = letter(app, reader)
-    name = snapshots.look(app, talker.table).names[talker.seat or 0]
+    name = apps.load_table(app, talker.table).names[talker.seat or 0]
     assert f"{name}: Well played,\n  <i>friend</i>" in body(message, "plain")
     assert "&lt;i&gt;friend&lt;/i&gt;" in body(message, "html")
     assert "mine" not in body(message, "plain")

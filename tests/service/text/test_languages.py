@@ -23,7 +23,7 @@ from engine.refusal import Refused
 from service import create_app
 from service.store.queries import NOTHING
 from service.store.schema import people
-from service.tables import access, opening, snapshots, submitting
+from service.tables import access, opening, submitting
 from service.tables.opening import Invited
 from service.text import drawing, languages, messages, sentences, templates
 from service.text.drawing import Scene
@@ -231,7 +231,7 @@ def visitor(app, language: str):
 
 
 def written(app, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
-    seq = snapshots.look(app, table).seats[seat].open_since or 0
+    seq = apps.load_table(app, table).seats[seat].open_since or 0
     order = letter_kinds.LetterRequest(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
     letter = table_letters.write(app, order)
     assert letter is not None
@@ -267,7 +267,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             get(f"/t/{place.link}")
             apps.submit(app, place, "sit word")
         for _ in range(STEPS):
-            look = snapshots.look(app, opened.table)
+            look = apps.load_table(app, opened.table)
             seat = tables.find_seats_to_move(game, look.table)[0]
             for path in (f"/t/{here_places[seat].link}", f"/t/{opened.watch}", f"/t/{here_places[seat].link}/replay"):
                 get(path)

@@ -19,8 +19,7 @@ from engine.log import Export
 from service import cli
 from service.app import App
 from service.store.schema import people
-from service.tables import snapshots
-from service.tables.archive import Archive
+from service.tables.history.archive import Archive
 from service.text import receipts, samples
 from service.text.languages import LANGUAGES
 from tests import apps
@@ -39,7 +38,7 @@ def written(app: App, table: str, seat: int, language: str = "en") -> EmailMessa
     """The letter that says how the table stands, as it would be sent now."""
     with app.store.writing() as connection:
         connection.execute(update(people).values(language=language))
-    row = snapshots.look(app, table).row
+    row = apps.load_table(app, table).row
     order = letter_kinds.LetterRequest(
         table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language
     )
@@ -65,7 +64,7 @@ def played(app):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_saved_letter_says_its_receipt_in_every_language(app, played, tmp_path, language):
-    row = snapshots.look(app, played).row
+    row = apps.load_table(app, played).row
     file = save(tmp_path / "letter.eml", written(app, played, 0, language))
     (found,) = receipts.find_receipts(file)
     assert (found.hash, found.length, found.table) == (row.head, row.length, played)
@@ -86,7 +85,7 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
     box.add(other)
     box.close()
     found = list(receipts.find_receipts(tmp_path / "box"))
-    row = snapshots.look(app, played).row
+    row = apps.load_table(app, played).row
     assert {(one.hash, one.length) for one in found} == {(row.head, row.length)}
     assert len({one.source for one in found}) == len(LANGUAGES)
 

@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from engine import catalogue
-from service.tables import access, snapshots, submitting
+from service.tables import access, submitting
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
+from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, click, short_game
 from tests.sampling import every_other
 from tests.services import RunningService, Visit
@@ -116,7 +117,7 @@ def test_a_slider_moved_before_its_script_has_come_is_followed(service: RunningS
 
 def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
-    first, length = service.find_mover(opened.table), snapshots.look(service.app, opened.table).row.length
+    first, length = service.find_mover(opened.table), apps.load_table(service.app, opened.table).row.length
     page = visit(f"/t/{opened.links[first]}")
     page.get_by_role("tab", name="More").click()
     page.get_by_role("link", name="What if …").click()
@@ -136,7 +137,7 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
     expect(page.locator(".line .mine")).to_contain_text("3. ")
     page.get_by_role("button", name="Take back the last move").click()
     expect(page.locator(".line li")).to_have_count(3)
-    assert snapshots.look(service.app, opened.table).row.length == length
+    assert apps.load_table(service.app, opened.table).row.length == length
 
 
 def test_letters_in_the_mailbox_lead_to_the_table(service: RunningService, visit: Visit) -> None:
@@ -196,7 +197,7 @@ def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(
     strength.select_option("strong")
     page.get_by_role("button", name="Open the table").click()
     page.wait_for_url("**/t/*")
-    look = snapshots.look(service.app, access.find(service.app, page.url.rsplit("/", 1)[1]).table)
+    look = apps.load_table(service.app, access.find(service.app, page.url.rsplit("/", 1)[1]).table)
     assert look.names == ("Anna", "Bot 1 (strong)")
 
 

@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from engine import catalogue
-from service.tables import opening, snapshots
+from service.tables import opening
 from service.tables.opening import Invited, Opened
+from tests import apps
 from tests.axe import find_violations
 from tests.services import RunningService, Visit
 
@@ -62,7 +63,7 @@ def test_ones_own_tables(service: RunningService, visit: Visit) -> None:
     opened, app = service.start_table(), service.app
     service.submit(opened.links[0], "resign")
     free = opening.open_table(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
-    anna = snapshots.look(app, free.table).seats[0].person
+    anna = apps.load_table(app, free.table).seats[0].person
     page, key = visit("/"), app.links.enter(anna, 0, app.now())
     judge(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
     judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
@@ -83,7 +84,7 @@ def test_letters(service: RunningService, chromium: Browser) -> None:
 
 def test_what_the_links_in_letters_open(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
-    wishes = service.app.links.preferences(snapshots.look(service.app, opened.table).seats[0].person)
+    wishes = service.app.links.preferences(apps.load_table(service.app, opened.table).seats[0].person)
     judge(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
 
 

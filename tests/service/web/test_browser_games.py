@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from engine.canonical_json import encode
 from engine.log import Export
-from service.tables import snapshots
+from tests import apps
 from tests.browsing import Player, Reader, click, play, play_again, press_keys, short_game, tap
 from tests.golden.make import load
 from tests.services import ENTRIES_BEFORE_MOVES, RunningService, Visit, fixed_seed
@@ -52,8 +52,8 @@ def skip_the_middle(service: RunningService, players: Sequence[Player], moves: S
 
 def same_game(service: RunningService, table: str, known: Export) -> bool:
     """Whether this table's log says of every move what the log of the known game says, dice and shuffles and all."""
-    look = snapshots.look(service.app, table)
-    played = [json.loads(encode(entry)) for entry in snapshots.entries(service.app, look, ENTRIES_BEFORE_MOVES)]
+    look = apps.load_table(service.app, table)
+    played = [json.loads(encode(entry)) for entry in apps.load_entries(service.app, look, ENTRIES_BEFORE_MOVES)]
     return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[ENTRIES_BEFORE_MOVES:]]
 
 
@@ -236,8 +236,8 @@ def test_a_whole_game_at_random_is_clicked_move_by_move(service: RunningService,
     players = [Player(visit(f"/t/{link}"), seed=seed) for seed, link in enumerate(opened.links)]
     play(players)
     ended(*(player.page for player in players))
-    look = snapshots.look(service.app, opened.table)
-    assert all(entry.seat is not None for entry in snapshots.entries(service.app, look, ENTRIES_BEFORE_MOVES))
+    look = apps.load_table(service.app, opened.table)
+    assert all(entry.seat is not None for entry in apps.load_entries(service.app, look, ENTRIES_BEFORE_MOVES))
 
 
 def a_page_that_has_grown_old(mover: Player, move: str) -> None:

@@ -16,8 +16,9 @@ from engine import catalogue
 from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.store.schema import entries, letters, orders, seats, submissions
-from service.tables import access, snapshots, talk
+from service.tables import access, talk
 from service.tables.seat_settings import move_at_once
+from tests import apps
 from tests.browsing import Player, tap, wait_for_acceptance
 from tests.services import RunningService, Visit
 
@@ -31,7 +32,7 @@ COMES = 60.0  # seconds until a letter is drawn and sent on a busy machine
 def letter_to(service: RunningService, link: str) -> StoredLetter:
     """The letter about this seat's turn, as soon as it has come."""
     until = time.monotonic() + COMES
-    look = snapshots.look(service.app, access.find(service.app, link).table)
+    look = apps.load_table(service.app, access.find(service.app, link).table)
     seat = look.seats[access.find(service.app, link).seat or 0]
     begun = f"<{look.row.id}.{seat.open_since}.{seat.seat}.turn@"
     while True:
@@ -58,7 +59,7 @@ def book(service: RunningService, table: str) -> list[Any]:
 
 
 def to_move(service: RunningService, table: str) -> str:
-    look = snapshots.look(service.app, table)
+    look = apps.load_table(service.app, table)
     return access.link_of(service.app, look.seats[service.find_mover(table)])
 
 
@@ -72,13 +73,13 @@ def is_laid_out(page: Page, move: str) -> None:
 
 
 def moves_of(service: RunningService, table: str) -> list[str]:
-    look = snapshots.look(service.app, table)
-    return [entry.move for entry in snapshots.entries(service.app, look, 0) if entry.move]
+    look = apps.load_table(service.app, table)
+    return [entry.move for entry in apps.load_entries(service.app, look, 0) if entry.move]
 
 
 def to_the_next_turn(service: RunningService, table: str, begun: int | None) -> None:
     """The rest of a turn that was begun, of which no letter tells."""
-    while snapshots.look(service.app, table).seats[service.find_mover(table)].open_since == begun:
+    while apps.load_table(service.app, table).seats[service.find_mover(table)].open_since == begun:
         steps = iter((False, True))
         service.play_until(table, lambda _: next(steps))  # noqa: B023 - asked at once
 
@@ -91,7 +92,7 @@ def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
     table = service.start_table(game=game, letters=True).table
     reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
     for _ in range(turns):
-        look = snapshots.look(service.app, table)
+        look = apps.load_table(service.app, table)
         letter = letter_to(service, to_move(service, table))
         first, *others = links_of(letter)
         settled = book(service, table)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine.games import carcassonne, kurier
-from service.tables import snapshots
+from tests import apps
 from tests.browsing import SHORT_GAMES, Player, click, find_point
 from tests.services import RunningService, Visit, fixed_seed
 
@@ -31,8 +31,8 @@ def can_be_turned(state: Any) -> bool:
 
 
 def entries(service: RunningService, table: str, count: int) -> list[Any]:
-    look = snapshots.look(service.app, table)
-    return snapshots.entries(service.app, look, look.row.length - count)
+    look = apps.load_table(service.app, table)
+    return apps.load_entries(service.app, look, look.row.length - count)
 
 
 def places(player: Player) -> dict[str, list[str]]:
@@ -87,13 +87,13 @@ def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: RunningSer
 
 def test_what_was_put_together_can_be_put_down_again(service: RunningService, visit: Visit) -> None:
     table, player = tile_in_hand(service, visit)
-    length = snapshots.look(service.app, table).row.length
+    length = apps.load_table(service.app, table).row.length
     player.touch(next(iter(places(player))))
     player.page.locator("[data-early].lit").first.wait_for()
     player.page.keyboard.press("Escape")
     expect(player.page.locator("[data-early]")).to_have_count(0)
     expect(player.page.locator(".bar .made")).to_be_hidden()
-    assert snapshots.look(service.app, table).row.length == length
+    assert apps.load_table(service.app, table).row.length == length
 
 
 def two_readings(state: Any) -> list[tuple[str, ...]]:
@@ -108,7 +108,7 @@ def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, lambda state: bool(two_readings(state)))
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
-    player.touch(" ".join(two_readings(snapshots.look(service.app, opened.table).table.state)[0]))
+    player.touch(" ".join(two_readings(apps.load_table(service.app, opened.table).table.state)[0]))
     expect(player.page.locator(".bar .confirm")).to_have_text("Hand the dispatch over")
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
 
@@ -128,7 +128,7 @@ def test_the_dispatch_is_touched_beside_its_courier(
 ) -> None:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, beside_its_courier)
-    state: Any = snapshots.look(service.app, opened.table).table.state
+    state: Any = apps.load_table(service.app, opened.table).table.state
     own = state.players[state.turn].dispatch
     player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
     spots = {token: player.page.locator(f'[data-token="{token}"]') for token in ("hand", f"{own.inn} {own.kind}")}
@@ -151,7 +151,7 @@ def touch_until_chosen(player: Player, token: str) -> None:
 def test_a_finger_between_dispatch_and_courier_is_led_closer(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, beside_its_courier)
-    state: Any = snapshots.look(service.app, opened.table).table.state
+    state: Any = apps.load_table(service.app, opened.table).table.state
     own = state.players[state.turn].dispatch
     page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
     before = page.locator("[data-stage]").get_attribute("viewBox") or ""

@@ -15,9 +15,9 @@ from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.settings import DAY_S
 from service.store.schema import people, seats
-from service.tables import snapshots
 from service.tables.opening import Opened
 from service.timing import HOUR_S, Calendar
+from tests import apps
 from tests.sites import Site, Visitor
 
 FORM = {"letters": "turn", "language": "en"}
@@ -129,7 +129,7 @@ def test_the_table_page_leads_here(site: Site, visitor: Visitor, opened: Opened)
 
 
 def events(site: Site, opened: Opened) -> list[object]:
-    return [event for entry in snapshots.entries(site.app, site.load(opened)) for event in entry.events]
+    return [event for entry in apps.load_entries(site.app, site.load(opened)) for event in entry.events]
 
 
 def test_a_vacation_is_told_at_every_table_and_ended_there(site: Site, visitor: Visitor, opened: Opened) -> None:

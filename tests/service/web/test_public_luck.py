@@ -7,7 +7,7 @@ import pytest
 from service import beacon as beacons
 from service import create_app
 from service.app import App
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import apps
 from tests.beacons import run_beacon
@@ -74,7 +74,7 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
     assert (seen["luck"], seen["awaited"]) == ("public", None)
     waits = opened(app)
     seen = client.get(f"/api/v1/t/{waits.links[0]}").json
-    look = snapshots.look(app, waits.table)
+    look = apps.load_table(app, waits.table)
     due = look.table.beacon.time_of(look.table.waiting_command.round)
     assert seen["awaited"] == {
         "entry": look.table.waiting_command.seq,
@@ -88,7 +88,7 @@ def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, la
     table = opened(app)
     clock.advance(beacons.LATE_AFTER_S + 10)
     rounds.run()
-    look = snapshots.look(app, table.table)
+    look = apps.load_table(app, table.table)
     order = LetterRequest(
         table.table, look.table.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language
     )

@@ -3,14 +3,15 @@
 import pytest
 
 from service.settings import DAY_S
-from service.tables import access, snapshots, standing_orders
+from service.tables import access
 from service.timing import HOUR_S, Clock
+from tests import apps
 from tests.sites import ROWS, Site, Visitor
 from workers.clock import tick
 
 
 def clock_of(site: Site, link: str) -> Clock:
-    return snapshots.look(site.app, access.find(site.app, link).table).clock
+    return apps.load_table(site.app, access.find(site.app, link).table).clock
 
 
 def test_the_form_asks_for_a_clock_and_the_table_shows_it(site: Site, visitor: Visitor) -> None:
@@ -107,6 +108,6 @@ def test_orders_are_given_shown_and_cancelled_on_the_page(site: Site, visitor: V
     assert "<code>fly me to the moon</code>" in page
     assert "fly me" not in visitor.get(f"/t/{other}")
     assert "fly me" not in visitor.get(f"/t/{opened.watch}")
-    (order,) = standing_orders.of_seat(site.app, access.find(site.app, link))
+    (order,) = apps.list_orders(site.app, access.find(site.app, link))
     response = visitor.post(f"/t/{link}", verb="cancel", arg=str(order.id), key="y")
     assert "fly me" not in visitor.get(response.location)

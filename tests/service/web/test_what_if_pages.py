@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from engine import bots, catalogue, chance
 from engine.game import Game
 from service.plans import branches
-from service.tables import snapshots
 from service.tables.access import Place
 from tests import apps
 from tests.service.plans.test_branches import every_game, newest, states, table_of, wander
@@ -34,7 +33,7 @@ def number_of(path: str) -> int:
 
 def wandered(site: Site, visitor: Visitor, place: Place, path: str, moves: int) -> list[str]:
     """So many random moves made by forms; the addresses they lead to."""
-    game, random, led = snapshots.look(site.app, place.table).game, Random(2), list[str]()
+    game, random, led = apps.load_table(site.app, place.table).game, Random(2), list[str]()
     for step in range(moves):
         state = states(site.app, place, number_of(path))[-1]
         open_menus = [(seat, menu) for seat in range(len(game.standing(state))) if (menu := game.menu(state, seat))]
@@ -68,7 +67,7 @@ def test_twenty_moves_forward_and_back_show_the_same_positions(site: Site, visit
 def test_the_page_is_the_same_whatever_its_player_cannot_know(site: Site, visitor: Visitor, game: Game) -> None:
     places, path = start(site, visitor, game.META.name, 30)
     wandered(site, visitor, places[0], path, 6)
-    look = snapshots.look(site.app, places[0].table)
+    look = apps.load_table(site.app, places[0].table)
     addresses = [f"{path}?step={step}" for step in range(0, 7, 3)]
 
     def pages() -> list[str]:
@@ -125,7 +124,7 @@ def test_words_lead_to_a_move_without_a_script(site: Site, visitor: Visitor) -> 
 
 def test_where_several_may_move_one_chooses_for_whom(site: Site, visitor: Visitor) -> None:
     place = table_of(site.app, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
-    look, number = snapshots.look(site.app, place.table), branches.begin(site.app, place, newest(site.app, place))
+    look, number = apps.load_table(site.app, place.table), branches.begin(site.app, place, newest(site.app, place))
     waiting: list[int] = []
     while len(waiting) < 2:
         assert wander(site.app, place, number, 1)
@@ -182,7 +181,7 @@ def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(site: Site, vi
     assert kept.location == f"/t/{waiter.link}#orders"
     page = visitor.get(f"/t/{waiter.link}")
     assert PageChecker(page).faults == []
-    name = snapshots.look(site.app, waiter.table).names[theirs[0]]
+    name = apps.load_table(site.app, waiter.table).names[theirs[0]]
     assert f"if {name} plays “{theirs[1]}”," in page
     assert f"<code>{mine[1]}</code>" in page
     assert "This branch has standing orders" in visitor.get(path)

@@ -15,7 +15,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import MenuEntry, Move
 from service.app import App
-from service.tables import access, snapshots
+from service.tables import access
 from service.tables.access import Place
 from service.text import receipts
 from service.text.languages import LANGUAGES
@@ -88,14 +88,14 @@ class Written(Struct, frozen=True):
 
 def on_turn(app: App, table: str) -> Place | None:
     """Who is to move now; nobody where the game is over."""
-    look = snapshots.look(app, table)
+    look = apps.load_table(app, table)
     waiting = tables.find_seats_to_move(look.game, look.table)
     return Place(table, waiting[0], "") if waiting else None
 
 
 def letter(app: App, place: Place, language: str) -> str:
     """The text of the letter that tells this player of the turn."""
-    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    seat = apps.load_table(app, place.table).seats[place.seat or 0]
     owner = access.owner(app, place)
     order = LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
     made = write(app, order)
@@ -108,7 +108,7 @@ def genuine(app: App, place: Place, number: int) -> Written:
     random = Random(number)
     program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 5) % len(QUOTING)]
     language = tuple(LANGUAGES)[number % 4]
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     move, entry = any_move(tables.menu(look.game, look.table, place.seat or 0), random)
     line = MoveWriter(look.game, look.names, language).write(move, entry)
     before, after = AROUND[number % len(AROUND)]
@@ -131,7 +131,7 @@ def quoting_only(app: App, place: Place, number: int) -> Written:
 
 
 def mail(app: App, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     to, sender = access.address_of(app, look.seats[place.seat or 0]), access.owner(app, place)
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
     named["Message-ID"] = f"<{sha256(body.content + name.encode()).hexdigest()}@phone.example>"
@@ -173,7 +173,7 @@ def _misdirected(app: App, place: Place, other: Place, move: str) -> Iterator[Wr
     name, _, proof = sent.to.partition("@")[0].rpartition(".")
     for to in (f"{name}.{'a' * len(proof)}@x", f"{name}@x", f"{name}.{proof[:-1]}@x", f"{name}..{proof}@x", "play@x"):
         yield Written(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))
-    theirs = access.address_of(app, snapshots.look(app, other.table).seats[other.seat or 0])
+    theirs = access.address_of(app, apps.load_table(app, other.table).seats[other.seat or 0])
     raw = sent.raw.replace(sent.to.encode(), theirs.encode())
     yield Written("the address of another", theirs, sent.sender, raw)
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from service.app import App
 from service.store.schema import tables
-from service.tables import access, snapshots
+from service.tables import access
 from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_inbox import answered, posted
@@ -24,7 +24,7 @@ def finished(app: App) -> list[Place]:
     """A table of two where both have had enough."""
     places = apps.start_table(app)
     assert apps.submit(app, places[0], "resign").accepted
-    assert snapshots.look(app, places[0].table).table.phase == "over"
+    assert apps.load_table(app, places[0].table).table.phase == "over"
     return places
 
 
@@ -39,12 +39,12 @@ def test_one_word_lays_the_table_again_and_who_asks_sits_there(app: App, finishe
     posted(app, finished[1], line)
     with app.store.reading() as connection:
         (new,) = connection.execute(select(tables.c.id).where(tables.c.id != old)).scalars().all()
-    look = snapshots.look(app, new)
+    look = apps.load_table(app, new)
     assert (look.names, [seat.status for seat in look.seats]) == (("Berta", "Anna"), ["taken", "invited"])
     assert answered(app) == ["accepted"]
     posted(app, finished[0], "again")
     assert count(app) == 2  # who asks second finds it laid, and sits down
-    look = snapshots.look(app, new)
+    look = apps.load_table(app, new)
     assert ([seat.status for seat in look.seats], look.table.phase) == (["taken", "taken"], "playing")
     late = next(seat for seat in look.seats if seat.name == "Anna")
     place = Place(new, late.seat, access.link_of(app, late))
@@ -65,7 +65,7 @@ def test_while_a_game_goes_on_the_word_does_nothing(app: App) -> None:
 
 
 def over(app: App, place: Place, language: str = "en") -> EmailMessage:
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     seat = look.seats[place.seat or 0]
     order = LetterRequest(place.table, look.row.length - 1, seat.seat, "over", "a@example.org", seat.name, language)
     made = write(app, order)
@@ -75,7 +75,7 @@ def over(app: App, place: Place, language: str = "en") -> EmailMessage:
 
 def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> None:
     places = apps.start_table(app)
-    while snapshots.look(app, places[0].table).table.phase != "over":
+    while apps.load_table(app, places[0].table).table.phase != "over":
         place, move = apps.find_move(app, places)
         assert apps.submit(app, place, move).accepted
     told = over(app, places[0], "de")
@@ -87,6 +87,6 @@ def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> No
         rf"^  ([{pictures.BAR_CHARACTERS}]{{{pictures.BARS_PER_ROW}}}) (\w+)$", after.partition(":")[0], re.MULTILINE
     )
     assert [name for _, name in bars] == ["Anna", "Berta"]
-    scores = snapshots.look(app, places[0].table)
+    scores = apps.load_table(app, places[0].table)
     ends = [one.score for one in scores.game.standing(scores.table.state)]
     assert re.search(rf'alt="Anna: [-\d → ]*→ {ends[0]}; Berta: [-\d → ]*→ {ends[1]}"', shown)

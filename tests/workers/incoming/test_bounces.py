@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from service import create_app
 from service.app import App
 from service.store.schema import letters, people, seats
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from tests import apps
 from tests.servers import Sink
@@ -257,7 +257,7 @@ def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> No
 
 
 def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app: App) -> None:
-    from service.tables import substitutes
+    from service.tables import joining
     from service.tables.opening import Invited
     from service.timing import Clock
     from workers import clock as timekeeping
@@ -268,10 +268,12 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
         apps.submit(app, access.find(app, link), "sit word")
     app.now.advance(86_400)  # type: ignore[attr-defined]  # a clock for tests
     timekeeping.tick(app)
-    look = snapshots.look(app, opened.table)
+    look = apps.load_table(app, opened.table)
     seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
     letter = next(row.id for row in rows(app, "invitation") if row.seat == seat)
-    substitutes.take(app, substitutes.link(app, look.seats[seat]), Invited("Fritz", "fritz@example.org"))
+    joining.take_offered_seat(
+        app, joining.make_offer_token(app, look.seats[seat]), Invited("Fritz", "fritz@example.org")
+    )
     assert come_back(app, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
     assert person(app, "fritz").bounced_at is None
 
@@ -300,7 +302,7 @@ def answer(app: App, place: Place) -> None:
     message = EmailMessage()
     message["From"], message["Message-ID"] = access.owner(app, place), "<one@example.org>"
     message.set_content("help")
-    address = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
+    address = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
     assert inbox.process_mail(app, message.as_bytes(), address, "anna@example.org") is not None
 
 

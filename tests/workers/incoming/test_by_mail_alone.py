@@ -8,8 +8,9 @@ from sqlalchemy import select, update
 from engine import catalogue
 from service.app import App
 from service.store.schema import people, tables
-from service.tables import opening, snapshots
+from service.tables import opening
 from service.tables.opening import Invited
+from tests import apps
 from tests.servers import Sink
 from tests.workers.incoming.correspondence import Correspondent, play
 from workers.outgoing import pictures
@@ -40,11 +41,11 @@ def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
 
 def is_played_again(app: App, table: str, readers: list[Correspondent]) -> None:
     """The game came to its end, and one word laid the table again."""
-    assert snapshots.look(app, table).table.phase == "over", [reader.last for reader in readers]
+    assert apps.load_table(app, table).table.phase == "over", [reader.last for reader in readers]
     assert [text for reader in readers for text in reader.refused] == []
     with app.store.reading() as connection:
         (new,) = connection.execute(select(tables.c.id).where(tables.c.id != table)).scalars().all()
-    assert snapshots.look(app, new).table.phase == "playing"
+    assert apps.load_table(app, new).table.phase == "playing"
     for reader in readers:
         assert "turn" in reader.kinds or "accepted" in reader.kinds
         assert "over" in reader.kinds

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from engine import catalogue
 from service.app import App
 from service.store.schema import letters, mails, submissions
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -133,4 +133,4 @@ def test_no_hostile_mail_moves_and_few_are_answered(app: App) -> None:
     with app.store.reading() as connection:
         answered = connection.execute(select(letters.c.kind).where(letters.c.kind.like("%/%"))).scalars().all()
     assert len(answered) <= len(corpus.HIDING) + len(corpus.QUOTES) + 12
-    assert snapshots.look(app, other.table).row.length == apps.count_entries(app, other)
+    assert apps.load_table(app, other.table).row.length == apps.count_entries(app, other)

@@ -9,7 +9,6 @@ from engine import catalogue
 from engine.menu import Choice, Move, make_menu
 from service.app import App
 from service.store.schema import letters, seats, talk
-from service.tables import snapshots
 from service.text import words
 from service.text.sentences import Sentence
 from tests import apps
@@ -95,7 +94,7 @@ def spoken() -> words.Vocabulary:
 def test_an_invitation_is_accepted_as_people_accept(app: App, line: str) -> None:
     place = apps.open_table(app)[1]
     posted(app, place, line)
-    assert snapshots.look(app, place.table).seats[1].status == "taken"
+    assert apps.load_table(app, place.table).seats[1].status == "taken"
 
 
 @pytest.mark.parametrize("line", NO)
@@ -118,7 +117,7 @@ def test_the_opener_cannot_decline_and_nobody_can_twice(app: App) -> None:
     posted(app, second, "sit word")
     posted(app, second, "nein danke")
     assert report(app)[0][1] == "refused"
-    assert snapshots.look(app, first.table).seats[1].status == "taken"
+    assert apps.load_table(app, first.table).seats[1].status == "taken"
 
 
 def test_a_guess_is_played_by_yes_and_by_nothing_else(app: App) -> None:

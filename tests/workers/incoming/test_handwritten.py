@@ -11,7 +11,6 @@ import pytest
 from engine import catalogue
 from engine import table as tables
 from service.app import App
-from service.tables import snapshots
 from service.tables.access import Place
 from service.text.languages import LANGUAGES
 from tests import apps
@@ -54,7 +53,7 @@ def heard(app: App, mail: Written) -> list[str]:
 def test_an_answer_makes_the_move_that_was_typed(app: App, name: str) -> None:
     number = NAMES.index(name)
     place, language = turn(app, number), tuple(LANGUAGES)[number % 4]
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     move, entry = corpus.any_move(tables.menu(look.game, look.table, place.seat or 0), Random(number))
     letter, say = corpus.letter(app, place, language), MoveWriter(look.game, look.names, language).write(move, entry)
     body = handwritten.genuine(say, letter, clients.marked(letter), clients.lines(letter))[name]
@@ -63,7 +62,7 @@ def test_an_answer_makes_the_move_that_was_typed(app: App, name: str) -> None:
 
 def typed(app: App, place: Place, number: int) -> str:
     """A move as its player would type it."""
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     entry = next(entry for entry in tables.menu(look.game, look.table, place.seat or 0) if entry.count())
     return MoveWriter(look.game, look.names, tuple(LANGUAGES)[number % 4]).write(next(entry.iter_moves()), entry)
 

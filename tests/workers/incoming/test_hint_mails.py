@@ -9,7 +9,7 @@ import pytest
 from engine.menu import Move
 from service.app import App
 from service.store.schema import hints as rows_of_hints
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text import words
@@ -39,7 +39,7 @@ def table(app: App, agreed: bool = True) -> list[Place]:
 
 @pytest.mark.parametrize("line", WORDS)
 def test_one_word_asks_for_a_hint(app, line):
-    look = snapshots.look(app, table(app)[0].table)
+    look = apps.load_table(app, table(app)[0].table)
     assert parse_move_line(line, (), words.make_vocabulary(look.game, look.names)) == Move("hint")
 
 
@@ -94,7 +94,7 @@ def test_letters_name_the_word_where_there_are_hints(app):
 
 
 def test_a_word_about_hints_is_talk(app):
-    look = snapshots.look(app, table(app)[0].table)
+    look = apps.load_table(app, table(app)[0].table)
     spoken = words.make_vocabulary(look.game, look.names)
     for line in ("thanks for the hint about the restaurant", "Good move!", "Bon coup !"):
         assert parse_move_line(line, (), spoken) == "talk"

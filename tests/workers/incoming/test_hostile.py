@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 
 from service.app import App
 from service.store.schema import mails, submissions
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -160,7 +160,7 @@ class Table:
             if apps.list_moves(self.app, places[0]):
                 break
         self.place: Place = places[0]
-        look = snapshots.look(self.app, opened.table)
+        look = apps.load_table(self.app, opened.table)
         self.address = access.address_of(self.app, look.seats[0])
         self.length = look.table.length
 
@@ -173,7 +173,7 @@ class Table:
         else:
             assert inbox.receive(self.app, raw, self.address, "anna@example.org") == inbox.REPLY_OK
         mail_moves.run()
-        if snapshots.look(self.app, self.place.table).table.length != self.length:
+        if apps.load_table(self.app, self.place.table).table.length != self.length:
             self.lay()
             assert not letter.innocent, letter.raw
 

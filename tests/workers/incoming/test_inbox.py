@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from service.app import App
 from service.store.schema import letters, mails, submissions
-from service.tables import access, snapshots, talk
+from service.tables import access, talk
 from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
@@ -47,7 +47,7 @@ def listening(app: App, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
 
 
 def address(app: App, place: Place) -> str:
-    return access.address_of(app, snapshots.look(app, place.table).seats[place.seat])
+    return access.address_of(app, apps.load_table(app, place.table).seats[place.seat])
 
 
 def answer(app: App, place: Place, body: str, **headers: str) -> EmailMessage:
@@ -94,7 +94,7 @@ def answered(app: App) -> list[str]:
 
 def last_letter(app: App, place: Place, language: str = "en") -> EmailMessage:
     row = rows(app, letters)[-1]
-    seat = snapshots.look(app, place.table).seats[row.seat]
+    seat = apps.load_table(app, place.table).seats[row.seat]
     owner = access.owner(app, place)
     message = write(app, LetterRequest(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
     assert message is not None
@@ -210,7 +210,7 @@ def test_a_question_brings_a_letter_with_what_was_done(app):
     posted(app, place, move, "Was that wise?")
     assert answered(app) == ["accepted"]
     assert "your answer has been played" in text(last_letter(app, place))
-    assert f"{snapshots.look(app, place.table).seats[place.seat].name} moves a" in text(last_letter(app, place))
+    assert f"{apps.load_table(app, place.table).seats[place.seat].name} moves a" in text(last_letter(app, place))
 
 
 def test_several_lines_are_played_in_order_up_to_the_first_that_fails(app):
@@ -236,7 +236,7 @@ def test_resigning_takes_two_mails(app):
     assert "these two words: resign yes" in text(last_letter(app, place))
     posted(app, place, "ich gebe auf ja")
     assert handed_in(app) == ["resign"]
-    assert snapshots.look(app, place.table).table.phase == "over"
+    assert apps.load_table(app, place.table).table.phase == "over"
 
 
 def test_who_has_resigned_on_his_turn_is_offered_no_moves(app):
@@ -255,7 +255,7 @@ def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(app
     replying = apps.list_moves(app, other)[0]
     posted(app, other, replying)
     posted(app, place, word)
-    assert snapshots.look(app, place.table).table.undo_request
+    assert apps.load_table(app, place.table).table.undo_request
     posted(app, other, "d'accord")
     assert handed_in(app) == [move, replying, "undo", "agree"]
 
@@ -280,7 +280,7 @@ def test_status_and_help_are_told_to_whoever_asks(app, word, said):
 def test_a_pause_is_asked_for_by_mail(app):
     place, _, _ = start(app)
     posted(app, place, "Pauze")
-    assert snapshots.look(app, place.table).table.pause_request
+    assert apps.load_table(app, place.table).table.pause_request
     posted(app, place, "pause")
     assert "cannot be paused now" in text(last_letter(app, place))
 
@@ -289,7 +289,7 @@ def test_an_invitation_is_accepted_by_mail(app):
     first, second = apps.open_table(app)
     posted(app, first, "Ja, graag!")
     posted(app, second, "sit lantern")
-    assert snapshots.look(app, first.table).table.phase == "playing"
+    assert apps.load_table(app, first.table).table.phase == "playing"
 
 
 def test_before_and_after_the_game_nothing_is_moved(app):
@@ -307,13 +307,13 @@ def test_who_is_not_on_turn_is_told_so(app):
 
 def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(app):
     place, other, move = start(app)
-    first = snapshots.look(app, place.table).seats[place.seat].open_since
+    first = apps.load_table(app, place.table).seats[place.seat].open_since
     posted(app, place, move)
     posted(app, other, apps.list_moves(app, other)[0])
     old = f"<{place.table}.{first}.{place.seat}.turn@games.example>"
     posted(app, place, apps.list_moves(app, place)[0], In_Reply_To=old)
     assert "a letter of an earlier turn" in text(last_letter(app, place))
-    now = snapshots.look(app, place.table).seats[place.seat].open_since
+    now = apps.load_table(app, place.table).seats[place.seat].open_since
     posted(app, place, apps.list_moves(app, place)[0], In_Reply_To=old.replace(f".{first}.", f".{now}.", 1))
     assert len([row for row in rows(app, submissions) if row.by_mail and row.accepted]) == 3
 
@@ -321,7 +321,7 @@ def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(app):
 def test_a_players_own_name_under_a_mail_is_no_move(app):
     places = apps.start_table(app)
     place, move = apps.find_move(app, places)
-    name = snapshots.look(app, place.table).seats[place.seat].name
+    name = apps.load_table(app, place.table).seats[place.seat].name
     posted(app, place, move, name)
     assert report(app) == [(move, "done")]
 

@@ -17,7 +17,7 @@ from service.app import App
 from service.people import letter_settings
 from service.people.letter_settings import TableLetterSettings
 from service.store.schema import seats
-from service.tables import snapshots, standing_orders
+from service.tables import standing_orders
 from service.tables.access import Place
 from service.text import words
 from service.text.languages import LANGUAGES
@@ -90,7 +90,7 @@ def otherwise(app: App, place: Place) -> TableLetterSettings:
 
 
 def entries(app: App, place: Place) -> list[object]:
-    found = snapshots.entries(app, snapshots.look(app, place.table))
+    found = apps.load_entries(app, apps.load_table(app, place.table))
     return [event for entry in found for event in entry.events]
 
 
@@ -172,7 +172,7 @@ def test_orders_are_given_listed_and_cancelled_by_mail(app):
     place = apps.find_waiting(app, apps.start_table(app))
     letter = said(app, place, "opdracht zet A1 A2", "order move B1 B2")
     with app.store.reading() as connection:
-        first, second = [order.id for order in standing_orders.of(connection, place.table, place.seat)]
+        first, second = [order.id for order in standing_orders.list_orders(connection, place.table, place.seat)]
     assert f"Noted as number {first}. As soon as it is possible in your turn, this is done: zet A1 A2" in letter
     assert f"{first}: zet A1 A2; {second}: move B1 B2" in said(app, place, "status")
     assert f"Order {first} is forgotten." in said(app, place, f"cancel {first}")
@@ -185,7 +185,7 @@ def test_an_order_in_ones_own_language_is_carried_out(app):
     verb, start, end = move.split()
     assert verb == "move"
     posted(app, place, f"Auftrag ziehe {start} {end}")
-    assert snapshots.entries(app, snapshots.look(app, place.table))[-1].move == move
+    assert apps.load_entries(app, apps.load_table(app, place.table))[-1].move == move
 
 
 def test_letters_of_a_table_are_chosen_by_mail(app):
@@ -209,7 +209,7 @@ def test_letters_stop_before_the_game_and_after_it(app):
 def test_what_is_asked_stands_beside_moves(app):
     place, move = apps.find_move(app, apps.start_table(app))
     letter = said(app, place, move, "letters digest")
-    assert snapshots.entries(app, snapshots.look(app, place.table))[-1].move == move
+    assert apps.load_entries(app, apps.load_table(app, place.table))[-1].move == move
     assert "in the one letter of your day" in letter
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from service.app import App
 from service.store.schema import letters
-from service.tables import access, snapshots
+from service.tables import access
 from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_inbox import (
@@ -87,7 +87,7 @@ def taken_back(app: App) -> tuple[Place, str, str]:
 
 def test_after_a_rollback_a_turn_begins_with_a_letter_and_older_answers_are_late(app: App) -> None:
     place, move, first = taken_back(app)
-    look = snapshots.look(app, place.table)
+    look = apps.load_table(app, place.table)
     seat = look.seats[place.seat or 0]
     assert seat.open_since == look.row.length - 1
     assert rows(app, letters, letters.c.kind == "turn", letters.c.seq == seat.open_since, letters.c.seat == place.seat)
@@ -116,7 +116,7 @@ def test_an_answer_to_the_invitation_that_opens_the_turn_gets_one_letter(app: Ap
     for place in (second, first):
         posted(app, place, "ja gerne")
     place, _ = apps.find_move(app, [first, second])
-    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    seat = apps.load_table(app, place.table).seats[place.seat or 0]
     kinds = [row.kind.partition("/")[0] for row in rows(app, letters, letters.c.seat == seat.seat)]
     assert kinds.count("turn") + kinds.count("accepted") == (1 if place == first else 2)
 
@@ -129,7 +129,7 @@ def test_who_is_asked_reads_who_asks_what_would_be_undone_and_which_word_answers
     posted(app, other, replying)
     posted(app, place, "undo")
     names = [apps.NAMES[one.seat or 0] for one in places]
-    asker = snapshots.look(app, place.table).names[place.seat or 0]
+    asker = apps.load_table(app, place.table).names[place.seat or 0]
     told = told_by(app, "asked")
     assert asker in names
     assert f"{asker} would like to take a move back. Do you agree?" in told
@@ -143,7 +143,7 @@ def test_who_is_asked_reads_who_asks_what_would_be_undone_and_which_word_answers
 def test_a_pause_names_who_asked(app: App) -> None:
     places = apps.start_table(app)
     posted(app, places[0], "pause")
-    asker = snapshots.look(app, places[0].table).names[0]
+    asker = apps.load_table(app, places[0].table).names[0]
     assert f"{asker} would like to pause the game" in told_by(app, "pausing")
     posted(app, places[1], "ok")
     told = told_by(app, "paused")

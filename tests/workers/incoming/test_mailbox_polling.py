@@ -23,7 +23,7 @@ from engine.refusal import Refused
 from service import cli, settings
 from service.app import App
 from service.store.schema import letters, mails, people, submissions
-from service.tables import access, snapshots
+from service.tables import access
 from service.tables.access import Place
 from tests import apps, servers
 from tests.apps import FakeTime
@@ -99,7 +99,7 @@ def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.M
 
 def letter_to(app: App, place: Place) -> EmailMessage:
     """The letter that began this player's turn."""
-    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    seat = apps.load_table(app, place.table).seats[place.seat or 0]
     owner = access.owner(app, place)
     made = write(app, LetterRequest(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
     assert made is not None
@@ -279,7 +279,7 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
             message.replace_header(name, "my move")
         (recipient,) = mailbox_polling.find_recipients(MailHeaders.from_message(message), b"")
         assert access.answered(app, recipient.removeprefix("play+").removesuffix("@")) == place
-        proof = access.mark_of(app, snapshots.look(app, place.table).seats[place.seat or 0]).rpartition(".")[2]
+        proof = access.mark_of(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[2]
         message.replace_header(known_by, told.replace(proof, "a" * 26))
         mailbox_polling.receive_mail(app, message.as_bytes())
         assert stored(app) == 0

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from service.app import App
 from service.store.schema import letters, seats, talk
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -60,7 +60,7 @@ def invited(app: App) -> tuple[Place, Place]:
 def test_an_invitation_is_accepted_by_what_people_say(app: App, line: str) -> None:
     place = invited(app)[1]
     posted(app, place, line, "", "Bert")
-    assert snapshots.look(app, place.table).seats[1].status == "taken"
+    assert apps.load_table(app, place.table).seats[1].status == "taken"
 
 
 @pytest.mark.parametrize("line", [line for lines in DECLINE.values() for line in lines])
@@ -77,7 +77,7 @@ def test_it_is_declined_by_what_people_say_and_the_seat_is_free(app: App, line: 
 def test_a_yes_with_a_no_in_it_takes_no_seat(app: App, line: str) -> None:
     place = invited(app)[1]
     posted(app, place, line)
-    assert snapshots.look(app, place.table).seats[1].status != "taken"
+    assert apps.load_table(app, place.table).seats[1].status != "taken"
 
 
 @every_language

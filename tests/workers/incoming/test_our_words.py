@@ -12,7 +12,7 @@ from sqlalchemy import select
 from engine import catalogue
 from service.app import App
 from service.store.schema import mails, submissions
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
@@ -54,7 +54,7 @@ def at(app: App, game: str) -> Place:
 
 
 def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
-    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    seat = apps.load_table(app, place.table).seats[place.seat or 0]
     order = LetterRequest(
         place.table, seat.open_since or 0, seat.seat, kind, access.owner(app, place), seat.name, language
     )
@@ -66,7 +66,7 @@ def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMe
 def mailed(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message = EmailMessage()
     message["From"] = access.owner(app, place)
-    message["To"] = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
+    message["To"] = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
     message["Subject"] = "R: Zug"
     message.set_content(body, subtype=subtype)
     assert inbox.process_mail(app, message.as_bytes(), str(message["To"]), "anna@example.org")

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from service.app import App
 from service.store.schema import letters, submissions
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.workers.incoming.replies import make
@@ -50,7 +50,7 @@ def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 @pytest.mark.parametrize("game", POSITIONS)
 def test_the_corpus_is_written_for_these_tables(app, game, monkeypatch):
-    look = snapshots.look(app, laid(app, game, monkeypatch).table)
+    look = apps.load_table(app, laid(app, game, monkeypatch).table)
     assert access.address_of(app, look.seats[0]) == POSITIONS[game].answer
     assert look.seats[0].open_since is not None
 

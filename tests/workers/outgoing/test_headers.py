@@ -13,7 +13,7 @@ from engine import table as tables
 from engine.contract.cases import list_variants
 from service.app import App
 from service.store.schema import letters, people, seats
-from service.tables import access, judging, opening, snapshots
+from service.tables import access, judging, opening
 from service.tables.access import Place
 from service.tables.locked_table import append_command
 from service.tables.opening import Invited
@@ -39,7 +39,7 @@ def relay_app(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App
 
 
 def write_letter(app: App, place: Place, kind: str) -> EmailMessage:
-    seq = snapshots.look(app, place.table).seats[place.seat].open_since or 0
+    seq = apps.load_table(app, place.table).seats[place.seat].open_since or 0
     message = write(app, LetterRequest(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
     assert message is not None
     return message

@@ -18,7 +18,7 @@ from service.app import App
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import letters, people, seats, vacations
-from service.tables import access, snapshots, talk
+from service.tables import access, talk
 from service.tables.access import Place
 from service.timing import HOUR_S, Calendar
 from tests import apps
@@ -151,7 +151,7 @@ def test_reminders_come_where_turns_are_in_the_digest_or_unwanted(
         _, mover = start_game(relay_app, smtp_sink)
         set_letters(relay_app, letters=mode)
         post.run()
-        clock.at = snapshots.look(relay_app, mover.table).seats[mover.seat or 0].remind_at
+        clock.at = apps.load_table(relay_app, mover.table).seats[mover.seat or 0].remind_at
         timekeeping.remind(relay_app)
         post.run()
         assert any("still waiting for your move" in line for line in headlines(smtp_sink)), mode
@@ -192,7 +192,7 @@ def test_the_digest_says_until_when_and_what_happened_since(relay_app: App, smtp
     clock.at = MORNING_AT + DAY + HOUR_S
     post.run()
     (letter,) = smtp_sink.letters
-    name = snapshots.look(relay_app, mover.table).names[other.seat or 0]
+    name = apps.load_table(relay_app, mover.table).names[other.seat or 0]
     assert letter["Subject"] == "It is your turn at one table"
     assert f"with {name}" in text(letter)
     assert "You have time until" in text(letter)
@@ -220,7 +220,7 @@ def test_the_digest_brings_what_others_said_since_its_readers_last_move(
     clock.at = MORNING_AT + DAY + HOUR_S
     post.run()
     (letter,) = smtp_sink.letters
-    name = snapshots.look(relay_app, mover.table).names[other.seat or 0]
+    name = apps.load_table(relay_app, mover.table).names[other.seat or 0]
     assert f"Said at the table: {name}: Not bad at all! Wait and see. Make your move:" in text(letter)
     assert f"<b>{name}:</b> Not bad at all!<br>Wait and see.</p>" in html(letter)
     assert not any(remark in text(letter) for remark in ("Well begun", "I shall"))
@@ -373,7 +373,7 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
     clock.advance(1)
     post.run()
     (letter,) = smtp_sink.letters
-    table = snapshots.look(slow_app, mover.table)
+    table = apps.load_table(slow_app, mover.table)
     assert letter["To"].addresses[0].addr_spec == access.owner(slow_app, mover)
     assert table.row.head in text(letter)
     assert {row.outcome for row in rows(slow_app, "turn")} == {"overtaken", "sent"}

@@ -17,7 +17,7 @@ from engine import table as tables
 from service import create_app, timing
 from service.app import App
 from service.settings import DAY_S
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import Calendar
@@ -47,7 +47,7 @@ def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
     moved: list[int | None] = []
     while True:
         mover, move = apps.find_move(app, places)
-        table = snapshots.look(app, mover.table)
+        table = apps.load_table(app, mover.table)
         choice = any(entry.count() > 1 for entry in tables.menu(table.game, table.table, mover.seat or 0))
         if choice and mover.seat in moved and moved[-1] != mover.seat:
             break
@@ -57,7 +57,7 @@ def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
 
 
 def write_letter(app: App, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
-    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    seat = apps.load_table(app, place.table).seats[place.seat or 0]
     since = seat.open_since or 0
     order = letter_kinds.LetterRequest(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
     letter = table_letters.write(app, replace(order, calendar=calendar))
@@ -82,7 +82,7 @@ def assert_order(text: str, *parts: str) -> None:
 @pytest.mark.parametrize("kind", ["plain", "html"])
 def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(app: App, game: str, kind: str) -> None:
     place = play_until_choice(app, game)[0]
-    table = snapshots.look(app, place.table)
+    table = apps.load_table(app, place.table)
     letter = write_letter(app, place, "turn")
     text = body(letter, kind)
     board = ["cid:"] if kind == "html" else []
@@ -172,7 +172,7 @@ def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str)
     text = body(write_letter(app, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
     posted(app, place, answer)
-    assert snapshots.look(app, place.table).table.seats[1].status == "taken"
+    assert apps.load_table(app, place.table).table.seats[1].status == "taken"
 
 
 @pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
@@ -183,7 +183,7 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, g
     posted(app, places[0], "status")
     texts = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
     assert apps.submit(app, loser, "resign").accepted
-    while (table := snapshots.look(app, loser.table)).table.phase != "over":
+    while (table := apps.load_table(app, loser.table)).table.phase != "over":
         seat = tables.find_seats_to_move(table.game, table.table)[0]
         move = bots.pick_random_move(tables.menu(table.game, table.table, seat), random)
         assert apps.submit(app, Place(loser.table, seat, ""), str(move)).accepted

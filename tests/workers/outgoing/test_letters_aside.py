@@ -17,7 +17,6 @@ from service.app import App
 from service.store.connection import is_unavailable
 from service.store.schema import letters as letters_owed
 from service.store.schema import tables
-from service.tables import snapshots
 from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
@@ -34,7 +33,7 @@ def pool() -> Iterator[None]:
 
 
 def make_request(app: App, place: Place) -> LetterRequest:
-    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    seat = apps.load_table(app, place.table).seats[place.seat or 0]
     return LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", "anna@example.org", seat.name)
 
 
@@ -46,7 +45,7 @@ def split_parts(letter: EmailMessage | None) -> list[tuple[list[tuple[str, str]]
 
 
 def read_state(app: App, table: str) -> tuple[int, str, int]:
-    return app.now(), str(snapshots.look(app, table).row.head), os.getpid()
+    return app.now(), str(apps.load_table(app, table).row.head), os.getpid()
 
 
 def test_an_app_that_is_sent_to_the_pool_has_the_same_database_and_the_time_of_that_moment(
@@ -57,7 +56,7 @@ def test_an_app_that_is_sent_to_the_pool_has_the_same_database_and_the_time_of_t
     for _ in range(2):
         clock.advance(60)
         at, head, process = process_pool.run(read_state, app, place.table)
-        assert (at, head) == (clock.at, snapshots.look(app, place.table).row.head)
+        assert (at, head) == (clock.at, apps.load_table(app, place.table).row.head)
         assert process != os.getpid()
         place, move = apps.find_move(app, places)
         assert apps.submit(app, place, move).accepted

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import people
-from service.tables import access, opening, snapshots
+from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
@@ -78,7 +78,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
     place, _ = apps.find_move(relay_app, places)
-    seat = snapshots.look(relay_app, place.table).seats[place.seat]
+    seat = apps.load_table(relay_app, place.table).seats[place.seat]
     monkeypatch.setattr(table_letters, "is_reachable_again", lambda app, snapshot, request: False)
     for kind in KINDS:
         order = LetterRequest(
@@ -121,8 +121,8 @@ def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, 
     with relay_app.store.writing() as connection:
         connection.execute(update(people).values(wishes='{"letters":"digest"}', confirmed_at=None))
     place, _ = apps.find_move(relay_app, places)
-    seat = snapshots.look(relay_app, place.table).seats[place.seat]
-    other = snapshots.look(relay_app, place.table).seats[1 - place.seat]
+    seat = apps.load_table(relay_app, place.table).seats[place.seat]
+    other = apps.load_table(relay_app, place.table).seats[1 - place.seat]
     for kind in (f"enter/{relay_app.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
         order = LetterRequest("", 0, 0, kind, "anna@example.org", seat.name, language, person=seat.person)
         written = write(relay_app, order)

@@ -14,8 +14,8 @@ from engine import catalogue
 from service import create_app
 from service.app import App
 from service.store.queries import list_seats
-from service.tables import access, snapshots
-from service.tables.archive import Archive
+from service.tables import access
+from service.tables.history.archive import Archive
 from tests import apps
 from workers import bots, referee
 
@@ -171,7 +171,7 @@ def test_a_good_move_can_be_asked_for_where_the_table_has_hints(client, app):
 
 
 def get_tables(app: App) -> int:
-    return len(Archive(app.store, app.links).tables())
+    return len(Archive(app.store, app.links).list_tables())
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b'{"move": ', b"\xff\xfe"], ids=str)
@@ -224,7 +224,7 @@ def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, app):
     _, opened = post(client, "/tables", {"game": "kurier", "players": PLAYERS})
     for link in opened["links"]:
         post(client, f"/t/{link}/sit", {})
-    look = snapshots.look(app, opened["table"])
+    look = apps.load_table(app, opened["table"])
     for seat, link in [*enumerate(opened["links"]), (None, opened["watch"])]:
         shown = get(client, f"/t/{link}")[1]["view"]
         assert shown == json.loads(json.dumps(_plain(look.game.view(look.table.state, seat))))

@@ -17,7 +17,7 @@ from service import create_app
 from service.accounts import preferences
 from service.app import App
 from service.store.schema import people
-from service.tables import access, snapshots
+from service.tables import access
 from service.timing import Calendar
 from service.web.api.routes import make_document
 from tests import apps
@@ -89,7 +89,7 @@ def test_a_new_deadline_is_news_too(client, app):
     app.now.advance(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
     place = access.find(app, mine)
-    person = snapshots.look(app, place.table).seats[place.seat].person
+    person = apps.load_table(app, place.table).seats[place.seat].person
     preferences.change_calendar(app, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
@@ -100,8 +100,8 @@ def test_everybody_hears_what_his_seat_may_hear(client, app, name):
     links, watch = begun(client, name)
     for _ in range(6):
         move(client, links)
-    look = snapshots.look(app, access.find(app, watch).table)
-    written = snapshots.entries(app, look)
+    look = apps.load_table(app, access.find(app, watch).table)
+    written = apps.load_entries(app, look)
     for seat, link in [*enumerate(links), (None, watch)]:
         told = get(client, f"/t/{link}/events").json
         assert told["next"] == told["length"] == len(told["entries"]) == len(written)
@@ -151,12 +151,12 @@ def test_the_past_is_what_this_seat_could_see_then(client, app):
     links, watch = begun(client, "kurier")
     for _ in range(5):
         move(client, links)
-    look = snapshots.look(app, access.find(app, watch).table)
+    look = apps.load_table(app, access.find(app, watch).table)
     for seq in (2, 3, 5, look.row.length - 1):
-        then = snapshots.past(app, look, seq)
+        then = apps.load_past(app, look, seq)
         for seat, link in [*enumerate(links), (None, watch)]:
             moment = get(client, f"/t/{link}/replay/{seq}").json
-            assert moment["receipt"] == snapshots.receipt(app, look, seq)
+            assert moment["receipt"] == apps.load_receipt(app, look, seq)
             assert moment["entry"]["seq"] == seq
             view = look.game.view(then.state, seat) if then.state is not None else None
             assert moment["view"] == json.loads(msgspec.json.encode(view))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from engine import story
 from engine.story import Moment
@@ -14,7 +15,7 @@ from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 
 WIDTH, HEIGHT = 600, 100
-SWINGS, LEAST = 4, 0.1  # so many swings of the chances are shown, where they are of this size
+MAX_SWINGS, MIN_SWING = 4, 0.1  # so many swings of the chances are shown, if they are of this size
 
 
 class ChanceLine(Struct, frozen=True):
@@ -34,7 +35,7 @@ class Swing(Struct, frozen=True):
     x: float
 
 
-class Course(Struct, frozen=True):
+class ChanceHistory(Struct, frozen=True):
     """The chances of all seats, where in the drawing the moment is, and the entries at which the chances swung most."""
 
     lines: tuple[ChanceLine, ...]
@@ -44,40 +45,40 @@ class Course(Struct, frozen=True):
     height: int = HEIGHT
 
 
-def course(app: App, look: Snapshot, at: int) -> Course | None:
-    """The chances of a game that is over, to be drawn; its moment is that of entry `at`."""
-    moments = _moments(app, look) if look.table.phase == "over" else ()
+def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHistory | None:
+    """Return the chances of a game that is over, to be drawn; its moment is that of entry `at`."""
+    moments = _load_moments(app, db, table) if table.table.phase == "over" else ()
     if len(moments) < 2:
         return None
     place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
     step = WIDTH / (len(moments) - 1)
-    lines = tuple(_line(moments, seat, place, step) for seat in range(len(look.seats)))
-    return Course(lines, round(place * step, 1), _swings(moments, step))
+    lines = tuple(_make_line(moments, seat, place, step) for seat in range(len(table.seats)))
+    return ChanceHistory(lines, round(place * step, 1), _find_swings(moments, step))
 
 
-def _swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
-    """The greatest swings in their order, each as the seat had it that gained by it."""
-    found = list[tuple[float, Swing]]()
+def _find_swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
+    """Return the greatest swings in their order, each with the seat that gained most by it."""
+    swings = list[tuple[float, Swing]]()
     for number, (one, other) in enumerate(pairwise(moments), 1):
         gains = [then - now for now, then in zip(one.shares, other.shares, strict=True)]
         seat = gains.index(max(gains))
         before, after = round(100 * one.shares[seat]), round(100 * other.shares[seat])
-        found.append((gains[seat], Swing(other.seq, seat, before, after, round(number * step, 1))))
-    greatest = sorted((one for one in found if one[0] >= LEAST), key=lambda one: -one[0])[:SWINGS]
+        swings.append((gains[seat], Swing(other.seq, seat, before, after, round(number * step, 1))))
+    greatest = sorted((one for one in swings if one[0] >= MIN_SWING), key=lambda one: -one[0])[:MAX_SWINGS]
     return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
 
 
-def _line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:
+def _make_line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:
     shares = [moment.shares[seat] for moment in moments]
     points = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
     return ChanceLine(points, round(100 * shares[place]))
 
 
-def _moments(app: App, look: Snapshot) -> tuple[Moment, ...]:
-    key = ("course", look.row.id, look.row.length)
-    moments = app.caches.stories.get(key)
+def _load_moments(app: App, db: Connection, table: Snapshot) -> tuple[Moment, ...]:
+    """Compute the chances after each entry once, then take them from the cache."""
+    key = ("course", table.row.id, table.row.length)
+    moments: tuple[Moment, ...] | None = app.caches.stories.get(key)
     if moments is None:
-        moments = story.compute_chance_history(look.game, snapshots.entries(app, look))
+        moments = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
         app.caches.stories.put(key, moments)
-    found: tuple[Moment, ...] = moments
-    return found
+    return moments

@@ -1,4 +1,4 @@
-"""Moving house: tables leave one house, one on SQLite and one on PostgreSQL, and are played on in another."""
+"""Transfer: tables leave a server that uses SQLite and are played on at another one that uses PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from engine import audit
 from service import beacon, create_app
 from service.accounts import leaving, signing_in
 from service.app import App
-from service.commands import move_house as commands
+from service.commands import transfer_commands as commands
 from service.store.schema import letters, people, seats
-from service.tables import access, archive, moving, opening, snapshots, talk
+from service.tables import access, opening, talk, transfer
 from service.tables.access import Moved, Place, Unknown
+from service.tables.history import archive
 from service.tables.opening import Invited
 from service.web.api.routes import make_document
 from tests import apps
@@ -42,7 +43,7 @@ def new(tmp_path: Path, clock: apps.FakeTime, migrated_postgres_url: str) -> Ite
         yield app
 
 
-def opened(app: App) -> list[Place]:
+def start_table(app: App) -> list[Place]:
     set_app(app)
     made = opening.open_table(app, "kurier", {}, GUESTS)
     places = [access.find(app, link) for link in made.links if link]
@@ -52,7 +53,7 @@ def opened(app: App) -> list[Place]:
 
 
 def play(app: App, places: list[Place], moves: int = 8) -> None:
-    """So many moves, of people and bots."""
+    """Make so many moves, of people and bots."""
     set_app(app)
     for _ in range(moves):
         waits = [place for place in places if apps.list_moves(app, place)]
@@ -63,27 +64,27 @@ def play(app: App, places: list[Place], moves: int = 8) -> None:
             referee.run()
 
 
-def somebody(app: App, places: list[Place]) -> tuple[Place, str]:
-    """A person who may act, once the bot has moved, and a move."""
+def find_next_move(app: App, places: list[Place]) -> tuple[Place, str]:
+    """Return a person who may act once the bot has moved, and a move."""
     while not any(apps.list_moves(app, place) for place in places):
         bots.run()
         referee.run()
     return apps.find_move(app, places)
 
 
-def left(app: App, *names: str, to: str = NEW) -> bytes:
+def export(app: App, *names: str, to: str = NEW) -> bytes:
     with app.store.writing() as connection:
-        return moving.packed(moving.leave(app, connection, names, to))
+        return transfer.dump_file(transfer.export_tables(app, connection, names, to))
 
 
-def arrived(app: App, raw: bytes) -> None:
+def import_file(app: App, raw: bytes) -> None:
     with app.store.writing() as connection:
-        moving.arrive(app, connection, moving.unpacked(raw))
+        transfer.import_tables(app, connection, transfer.parse_file(raw))
 
 
 def head(app: App, table: str) -> str:
-    log = archive.Archive(app.store, app.links).whole(table)
-    look = snapshots.look(app, table)
+    log = archive.Archive(app.store, app.links).export_whole(table)
+    look = apps.load_table(app, table)
     running = look.table.phase != "over"
     assert audit.audit(look.game, log, running=running, verify_signature=beacon.is_signed).finding is None
     return log.head
@@ -95,26 +96,26 @@ def new_links(app: App, table: str) -> list[Place]:
     return [access.find(app, access.link_of(app, row)) for row in rows if row.person is not None]
 
 
-def test_a_table_is_played_on_in_the_new_house_with_its_chain_intact(old, new):
-    places = opened(old)
+def test_a_table_is_played_on_at_the_new_server_with_its_chain_intact(old, new):
+    places = start_table(old)
     table = places[0].table
     play(old, places)
     talk.say(old, places[0], "See you there")
     before = head(old, table)
-    arrived(new, left(old, table))
+    import_file(new, export(old, table))
     assert head(new, table) == before
     there = new_links(new, table)
-    length = snapshots.look(new, table).row.length
+    length = apps.load_table(new, table).row.length
     play(new, there)
-    assert snapshots.look(new, table).row.length > length
+    assert apps.load_table(new, table).row.length > length
     head(new, table)
     with new.store.reading() as connection:
         assert [one.text for one in talk.newest(connection, table)] == ["See you there"]
 
 
 def test_every_player_gets_the_new_link_by_letter_and_old_links_lead_there(old, new):
-    places = opened(old)
-    arrived(new, left(old, places[0].table))
+    places = start_table(old)
+    import_file(new, export(old, places[0].table))
     with new.store.reading() as connection:
         owed = connection.execute(select(letters.c.seat).where(letters.c.kind == "rehoused")).scalars().all()
     assert sorted(owed) == [0, 1]
@@ -125,9 +126,9 @@ def test_every_player_gets_the_new_link_by_letter_and_old_links_lead_there(old, 
     assert access.find(new, watch).seat is None
 
 
-def test_the_old_house_says_where_the_game_lives_on_pages_and_to_programs(old, new):
-    place = opened(old)[0]
-    left(old, place.table)
+def test_the_old_server_names_the_new_one_on_pages_and_to_programs(old, new):
+    place = start_table(old)[0]
+    export(old, place.table)
     client = create_app(old).test_client()
     page = client.get(f"/t/{place.link}")
     assert page.status_code == 410
@@ -140,8 +141,8 @@ def test_the_old_house_says_where_the_game_lives_on_pages_and_to_programs(old, n
 
 
 def test_every_operation_of_the_interface_says_where_the_table_lives_as_its_document_promises(old, new):
-    place = opened(old)[0]
-    left(old, place.table)
+    place = start_table(old)[0]
+    export(old, place.table)
     client = create_app(old).test_client()
     bodies = {"sit": {"nonce": "lantern"}, "moves": {"move": "pass"}}
     of_tables = {path: told for path, told in make_document()["paths"].items() if path.startswith("/t/{link}")}
@@ -156,15 +157,15 @@ def test_every_operation_of_the_interface_says_where_the_table_lives_as_its_docu
             assert answer.json["refused"]
 
 
-def test_the_old_house_plays_the_table_no_more(old, clock):
+def test_the_old_server_plays_the_table_no_more(old, clock):
     """What was handed in before is refused, no clock runs, no bot moves, no letter leaves."""
-    places = opened(old)
-    place, move = somebody(old, places)
+    places = start_table(old)
+    place, move = find_next_move(old, places)
     from service.tables import submitting
 
     submission = submitting.submit(old, place, move)
-    length = snapshots.look(old, place.table).row.length
-    left(old, place.table)
+    length = apps.load_table(old, place.table).row.length
+    export(old, place.table)
     referee.run()
     verdict = apps.get_verdict(old, submission)
     assert not verdict.accepted
@@ -173,7 +174,7 @@ def test_the_old_house_plays_the_table_no_more(old, clock):
     workers_tick(old)
     bots.run()
     referee.run()
-    assert snapshots.look(old, place.table).row.length == length
+    assert apps.load_table(old, place.table).row.length == length
     with old.store.reading() as connection:
         assert not connection.execute(select(letters).where(letters.c.sent_at.is_(None))).all()
     with pytest.raises(Moved):
@@ -185,54 +186,54 @@ def workers_tick(app: App) -> None:
 
 
 def test_the_time_on_the_way_is_nobody_s(old, new, clock):
-    places = opened(old)
-    somebody(old, places)
-    due = [seat.due_at for seat in snapshots.look(old, places[0].table).seats]
+    places = start_table(old)
+    find_next_move(old, places)
+    due = [seat.due_at for seat in apps.load_table(old, places[0].table).seats]
     assert any(due)
-    raw = left(old, places[0].table)
+    raw = export(old, places[0].table)
     clock.advance(5 * 86_400)
-    arrived(new, raw)
-    there = [seat.due_at for seat in snapshots.look(new, places[0].table).seats]
+    import_file(new, raw)
+    there = [seat.due_at for seat in apps.load_table(new, places[0].table).seats]
     assert there == [None if at is None else at + 5 * 86_400 for at in due]
 
 
 def test_a_finished_table_moves_too(old, new):
-    places = opened(old)
+    places = start_table(old)
     for place in places:
         assert apps.submit(old, place, "resign").accepted
-        if snapshots.look(old, place.table).table.phase == "over":
+        if apps.load_table(old, place.table).table.phase == "over":
             break
     table = places[0].table
     before = head(old, table)
-    arrived(new, left(old, table))
+    import_file(new, export(old, table))
     assert head(new, table) == before
-    assert snapshots.look(new, table).row.phase == "over"
+    assert apps.load_table(new, table).row.phase == "over"
 
 
-def test_all_tables_of_a_house_move_at_once(old, new):
-    tables = [opened(old)[0].table for _ in range(3)]
+def test_all_tables_of_a_server_are_exported_at_once(old, new):
+    tables = [start_table(old)[0].table for _ in range(3)]
     heads = [head(old, table) for table in tables]
-    arrived(new, left(old, *tables))
+    import_file(new, export(old, *tables))
     assert [head(new, table) for table in tables] == heads
     with new.store.reading() as connection:
         assert len(connection.execute(select(people)).all()) == 2
 
 
 def test_a_table_that_is_there_already_is_refused_and_nothing_changes(old, new):
-    first, second = opened(old)[0].table, opened(old)[0].table
-    raw = left(old, first, second)
-    load = moving.unpacked(raw)
-    one = msgspec.structs.replace(load, tables=load.tables[:1])
-    arrived(new, moving.packed(one))
-    with pytest.raises(moving.Refused, match="in this house already"):
-        arrived(new, raw)
-    there = {carried.log.table for carried in load.tables[:1]}
-    assert set(archive.Archive(new.store, new.links).tables()) == there
+    first, second = start_table(old)[0].table, start_table(old)[0].table
+    raw = export(old, first, second)
+    file = transfer.parse_file(raw)
+    one = msgspec.structs.replace(file, tables=file.tables[:1])
+    import_file(new, transfer.dump_file(one))
+    with pytest.raises(transfer.Refused, match="on this server already"):
+        import_file(new, raw)
+    there = {carried.log.table for carried in file.tables[:1]}
+    assert set(archive.Archive(new.store, new.links).list_tables()) == there
 
 
 @pytest.mark.parametrize("change", ["cut", "name", "address", "entry", "seed", "format"])
 def test_a_file_that_was_altered_is_refused(old, change):
-    raw = left(old, opened(old)[0].table)
+    raw = export(old, start_table(old)[0].table)
     plain = json.loads(raw)
     match change:
         case "cut":
@@ -247,35 +248,35 @@ def test_a_file_that_was_altered_is_refused(old, change):
             plain["tables"][0]["log"]["seed"] = "ab" * 32
         case "format":
             plain["format"] = "depesche-tables-2"
-    with pytest.raises(moving.Refused):
-        moving.unpacked(raw if change == "cut" else json.dumps(plain).encode())
+    with pytest.raises(transfer.Refused):
+        transfer.parse_file(raw if change == "cut" else json.dumps(plain).encode())
 
 
 def test_a_log_that_was_altered_with_its_check_is_refused_by_the_audit(old, new):
-    load = moving.unpacked(left(old, opened(old)[0].table))
-    (carried,) = load.tables
+    file = transfer.parse_file(export(old, start_table(old)[0].table))
+    (carried,) = file.tables
     first, *rest = carried.log.entries
     forged = msgspec.structs.replace(first, entry={**first.entry, "at": 7})
     log = msgspec.structs.replace(carried.log, entries=(forged, *rest))
-    altered = msgspec.structs.replace(load, tables=(msgspec.structs.replace(carried, log=log),))
-    with pytest.raises(moving.Refused, match="digest"):
-        arrived(new, moving.packed(altered))
+    altered = msgspec.structs.replace(file, tables=(msgspec.structs.replace(carried, log=log),))
+    with pytest.raises(transfer.Refused, match="digest"):
+        import_file(new, transfer.dump_file(altered))
 
 
-def test_a_file_for_another_house_is_refused(old, new):
-    raw = left(old, opened(old)[0].table, to="https://third.example.org")
-    with pytest.raises(moving.Refused, match="third"):
-        arrived(new, raw)
+def test_a_file_for_another_server_is_refused(old, new):
+    raw = export(old, start_table(old)[0].table, to="https://third.example.org")
+    with pytest.raises(transfer.Refused, match="third"):
+        import_file(new, raw)
 
 
-def test_a_table_comes_home_again_and_the_links_of_both_houses_lead_there(old, new):
-    places = opened(old)
+def test_a_table_comes_back_and_the_links_of_both_servers_lead_there(old, new):
+    places = start_table(old)
     table = places[0].table
-    arrived(new, left(old, table))
+    import_file(new, export(old, table))
     there = new_links(new, table)
     play(new, there)
     after = head(new, table)
-    arrived(old, left(new, table, to=OLD))
+    import_file(old, export(new, table, to=OLD))
     assert head(old, table) == after
     for place, away in zip(places, there, strict=True):
         assert access.find(old, place.link).seat == access.find(old, away.link).seat == place.seat
@@ -284,27 +285,27 @@ def test_a_table_comes_home_again_and_the_links_of_both_houses_lead_there(old, n
 
 
 def test_the_commands_write_a_file_for_its_owner_alone_and_read_it(old, new, tmp_path, monkeypatch, capsys):
-    table = opened(old)[0].table
+    table = start_table(old)[0].table
     file = tmp_path / "tables.json"
-    monkeypatch.setattr(commands, "_app", lambda: old)
-    assert run("move-out", str(file), table, "--to", NEW) == 0
+    monkeypatch.setattr(commands, "_open_app", lambda: old)
+    assert run("export-tables", str(file), table, "--to", NEW) == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "seeds and addresses" in capsys.readouterr().out
-    monkeypatch.setattr(commands, "_app", lambda: new)
-    assert run("move-in", str(file), "--json") == 0
+    monkeypatch.setattr(commands, "_open_app", lambda: new)
+    assert run("import-tables", str(file), "--json") == 0
     (moved,) = json.loads(capsys.readouterr().out)["tables"]
     assert moved["head"] == head(new, table)
 
 
-def test_where_the_file_cannot_be_written_no_table_moves(old, tmp_path, monkeypatch, capsys):
-    place = opened(old)[0]
+def test_where_the_file_cannot_be_written_no_table_is_exported(old, tmp_path, monkeypatch, capsys):
+    place = start_table(old)[0]
     file = tmp_path / "tables.json"
     file.write_text("something else")
-    monkeypatch.setattr(commands, "_app", lambda: old)
-    assert run("move-out", str(file), "--all", "--to", NEW) == 2
-    assert "No table has moved" in capsys.readouterr().err
+    monkeypatch.setattr(commands, "_open_app", lambda: old)
+    assert run("export-tables", str(file), "--all", "--to", NEW) == 2
+    assert "No table was exported" in capsys.readouterr().err
     assert access.find(old, place.link) == place
-    assert run("move-out", str(tmp_path / "other.json"), "--all", "--to", "nonsense") == 2
+    assert run("export-tables", str(tmp_path / "other.json"), "--all", "--to", "nonsense") == 2
     assert access.find(old, place.link) == place
 
 
@@ -314,21 +315,21 @@ def run(*words: str) -> int:
     return cli.main(words)
 
 
-def test_a_new_link_ends_the_links_of_the_old_house_too(old, new):
-    place = opened(old)[0]
-    arrived(new, left(old, place.table))
-    there = snapshots.look(new, place.table).seats[0]
+def test_a_new_link_ends_the_links_of_the_old_server_too(old, new):
+    place = start_table(old)[0]
+    import_file(new, export(old, place.table))
+    there = apps.load_table(new, place.table).seats[0]
     signing_in.renew_link(new, there.person, place.table, 0)
     with pytest.raises(Unknown):
         access.find(new, place.link)
 
 
-def test_who_leaves_the_old_house_leaves_the_game_elsewhere_alone(old, new):
-    place = opened(old)[0]
-    raw = left(old, place.table)
-    person = snapshots.look(old, place.table).seats[0].person
+def test_erasing_a_person_at_the_old_server_leaves_the_game_at_the_new_one_alone(old, new):
+    place = start_table(old)[0]
+    raw = export(old, place.table)
+    person = apps.load_table(old, place.table).seats[0].person
     leaving.delete_person(old, person, "anna@example.org")
     with old.store.reading() as connection:
         assert "anna@example.org" not in connection.execute(select(people.c.address)).scalars().all()
-    arrived(new, raw)
+    import_file(new, raw)
     assert access.find(new, place.link).seat == 0
