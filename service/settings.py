@@ -199,7 +199,7 @@ def _refuse_unknown(names: Iterable[str]) -> None:
             raise Refused(
                 "There is no setting {name}. {hint}",
                 name=name,
-                hint=f"Did you mean {close[0]}?" if close else "README.md says which there are.",
+                hint=f"Did you mean {close[0]}?" if close else "docs/hosting.md lists all settings.",
             )
 
 

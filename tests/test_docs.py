@@ -148,6 +148,11 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not faults, "\n".join(faults)
 
 
+def test_the_page_for_hosts_lists_every_setting() -> None:
+    text = (ROOT / "docs" / "hosting.md").read_text("utf-8")
+    assert not VARIABLES - set(re.findall(r"`(DEPESCHE_\w+)`", text))
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
