@@ -1,6 +1,6 @@
 """LRU caches that all threads of a process share. Emptying one costs time and loses nothing.
 
-An OrderedDict, because cachetools with a lock takes half as long again for a hit (see DECISIONS.md, 225).
+An OrderedDict, because cachetools with a lock takes half as long again for a hit (see docs/decisions/code.md).
 """
 
 from __future__ import annotations
