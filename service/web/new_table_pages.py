@@ -264,7 +264,8 @@ def _parse_number(form: Mapping[str, str], name: str, most: int) -> int:
 
 
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
-    number = numbers.parse_int(form.get("bots", ""), GUEST_ROWS)
+    text = form.get("bots", "")
+    number = int(text) if text.isdecimal() and len(text) <= 2 else None  # digits of any script
     if number not in _bot_numbers(name):
         raise Refused("Please choose how many bots play.")
     return number

@@ -71,7 +71,7 @@ MISTAKES: list[tuple[list[str], dict[str, str], str]] = [
     (WORKER, {"database": "sqlite:////proc/none/x.sqlite"}, "unable to open database file"),
     (WORKER, {"database": "sqlite:////dev/null/x.sqlite"}, "unable to open database file"),
     ([*WORKER, "--queues", "referee,trumpet"], {}, "trumpet"),
-    ([*WORKER, "--queues", ""], {}, "bell"),
+    ([*WORKER, "--queues", ""], {}, "queue"),
     ([*WEB, "--bind", "8000"], {}, "--bind"),
     ([*WEB, "--bind", "127.0.0.1:99999"], {}, "--bind"),
     ([*WEB, "--bind", "no.such.host.invalid:80"], {}, "cannot be listened on"),

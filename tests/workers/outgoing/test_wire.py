@@ -79,7 +79,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
         assert apps.submit(relay_app, place, "sit word").accepted
     place, _ = apps.find_move(relay_app, places)
     seat = apps.load_table(relay_app, place.table).seats[place.seat]
-    monkeypatch.setattr(table_letters, "is_reachable_again", lambda app, snapshot, request: False)
+    monkeypatch.setattr(table_letters, "is_reachable_again", lambda snapshot, request: False)
     for kind in KINDS:
         order = LetterRequest(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
