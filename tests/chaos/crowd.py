@@ -316,7 +316,7 @@ def request(port: Endpoint, method: str, path: str, body: bytes | None, headers:
     try:
         connection.request(method, path, body, dict(headers))
         response = connection.getresponse()
-        return Answer(response.status, response.read(), dict(response.headers))
+        return Answer(response.status, response.read(), response.headers)
     finally:
         connection.close()
 
