@@ -188,6 +188,7 @@ class Crowd:
         end = time.monotonic() + RECOVERY_S
         while time.monotonic() < end:
             verdict = self.ask("GET", f"/api/v1/t/{link}/submissions/{number}").json
+            assert "accepted" in verdict, verdict
             if verdict["accepted"] is not None:
                 self._add_record(record, verdict["accepted"], verdict["refused"], verdict["seq"], sent.requests)
                 return
