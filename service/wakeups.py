@@ -18,7 +18,7 @@ JOBS = {
     "inbox": "workers.incoming.mail_moves.run",
     "post": "workers.outgoing.post.run",
     "bots": "workers.bots.run",
-    "rounds": "workers.rounds.run",
+    "rounds": "workers.beacon_rounds.run",
 }
 SHARED = {"inbox": "referee", "rounds": "bots"}  # the RQ queue of a job that has none of its own
 PENDING_S = 5  # after so long a wake-up that no worker acknowledged may be sent again

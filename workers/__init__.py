@@ -1,1 +1,1 @@
-"""The work that bells ring for: judging, letters, clocks, bots. A folder or file for each; imports the service."""
+"""The workers, one file or folder for each: referee, clock, bots, beacon rounds, incoming mail, outgoing letters."""

@@ -9,7 +9,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ POOL_CHECK_AFTER_S = 0.5  # a connection that was unused for longer is tried bef
 BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
 MIGRATIONS = Path(__file__).parent / "migrations"
-_elsewhere = ContextVar("elsewhere", default=False)
 
 
 class Store:
@@ -46,20 +44,11 @@ class Store:
         self.replica = _snapshots(_engine(replica)) if replica else None
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads, and sees one moment of the database."""
-        replica = self.replica if _elsewhere.get() else None
-        with nullcontext() if replica else self._watched(), (replica or self._snapshots).begin() as connection:
+    def reading(self, *, replica: bool = False) -> Iterator[Connection]:
+        """A transaction that only reads, and sees one moment of the database, or of its replica if there is one."""
+        engine = (self.replica if replica else None) or self._snapshots
+        with self._watched() if engine is self._snapshots else nullcontext(), engine.begin() as connection:
             yield connection
-
-    @contextmanager
-    def elsewhere(self) -> Iterator[None]:
-        """Read from the replica inside."""
-        before = _elsewhere.set(True)
-        try:
-            yield
-        finally:
-            _elsewhere.reset(before)
 
     @contextmanager
     def writing(
@@ -116,9 +105,9 @@ class Store:
 
     def is_current(self) -> bool:
         """Whether the schema is the newest one; changes nothing."""
-        wanted = ScriptDirectory(str(MIGRATIONS)).get_heads()
+        heads = ScriptDirectory(str(MIGRATIONS)).get_heads()
         with self.reading() as connection:
-            return set(MigrationContext.configure(connection).get_current_heads()) == set(wanted)
+            return set(MigrationContext.configure(connection).get_current_heads()) == set(heads)
 
     def revision(self) -> str:
         """The name of the database's schema; changes nothing."""

@@ -182,7 +182,7 @@ def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
 
 
 def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Sentence = NOTHING) -> None:
-    """Owe a seat a letter that no entry makes necessary; one that is owed already stays as it is."""
+    """Owe a seat a letter that no entry makes necessary; a letter that is owed already stays as it is."""
     key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if db.execute(same).first() is None:
@@ -190,7 +190,7 @@ def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Se
 
 
 def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Sentence = NOTHING) -> None:
-    """Owe a person a letter that belongs to no seat; one of that kind that is owed already stays as it is."""
+    """Owe a person a letter that belongs to no seat; a letter of that kind that is owed already stays as it is."""
     row = {"person": person, "kind": kind, "due_at": due_at, "said": why.dump()}
     with suppress(IntegrityError), db.begin_nested():
         db.execute(insert(letters), row)

@@ -64,9 +64,9 @@ tables = Table(
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
-    Column("draws_at", BigInteger),  # when to look for the round of the public beacon that a move waits for
-    Column("moved_to", Text, nullable=False, server_default=""),  # the house where it is played on, if not here
-    Column("opening", Text),  # what was asked for, so that asking twice opens one table
+    Column("draws_at", BigInteger),  # when to ask the beacon for the round that a command waits for
+    Column("moved_to", Text, nullable=False, server_default=""),  # the server that the table was transferred to
+    Column("opening", Text),  # the idempotency key: the same key opens no second table
     Index("tables_opening", "opening", unique=True),
     # No index names what a move changes: so its row is changed in place, and all its indexes stay as they are.
     Index("tables_seeking", "opened_at", sqlite_where=text("seeking = 1"), postgresql_where=text("seeking")),
@@ -129,7 +129,7 @@ seats = Table(
 former_links = Table(
     "former_links",
     metadata,
-    Column("link", Text, primary_key=True),  # the hash of a link that another house made for this table
+    Column("link", Text, primary_key=True),  # the hash of a link that another server made for this table
     Column("table", Text, ForeignKey("tables.id"), nullable=False),
     Column("seat", Integer),
 )
@@ -231,7 +231,7 @@ stories = Table(
     "stories",
     metadata,
     Column("table", Text, ForeignKey("tables.id"), primary_key=True),
-    Column("length", Integer, nullable=False),  # of the log that is told
+    Column("length", Integer, nullable=False),  # of the log that the story is about
     Column("at", BigInteger, nullable=False),
     Column("body", Text, nullable=False, server_default=""),  # empty until it is worked out
     Index("stories_waiting", "at", sqlite_where=text("body = ''"), postgresql_where=text("body = ''")),

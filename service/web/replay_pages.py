@@ -110,10 +110,10 @@ class VerifyPage(Struct, frozen=True):
 
 @replay.get("/replay")
 @from_replica
-def show(link: str) -> Response:
+def show(link: str, *, replica: bool) -> Response:
     """Show the game after any entry as this seat saw it then; once the game is over, as any seat saw it."""
     app = get_app()
-    with app.store.reading() as db:
+    with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
         page = _replay_page(db, place, table, _load_story(db, table))
@@ -122,10 +122,10 @@ def show(link: str) -> Response:
 
 @replay.get("/replay/frame")
 @from_replica
-def frame(link: str) -> Response:
+def frame(link: str, *, replica: bool) -> Response:
     """Show the same without the page around it, for a script that steps quickly."""
     app = get_app()
-    with app.store.reading() as db:
+    with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         page = _replay_page(db, place, snapshots.load_table(app, db, place.table))
     return render("frame.html", page)
@@ -206,9 +206,9 @@ def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) ->
 
 @replay.get("/log.json")
 @from_replica
-def log(link: str) -> Response:
+def log(link: str, *, replica: bool) -> Response:
     """Send the log as this seat may have it."""
-    with get_app().store.reading() as db:
+    with get_app().store.reading(replica=replica) as db:
         export = archive.export_for_place(db, access.find_place(db, link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
     return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
@@ -216,10 +216,10 @@ def log(link: str) -> Response:
 
 @replay.get("/log.txt")
 @from_replica
-def protocol(link: str) -> Response:
+def protocol(link: str, *, replica: bool) -> Response:
     """Send the game in words, as this seat may have it."""
     app = get_app()
-    with app.store.reading() as db:
+    with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
         text = replays.write_protocol(db, table, Viewpoint(place.seat, language()))
@@ -245,11 +245,11 @@ def show_verifier() -> Response:
 
 @gallery.get("")
 @from_replica
-def hall() -> Response:
+def hall(*, replica: bool) -> Response:
     """Show the games that ended last, some on a page."""
     number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     app = get_app()
-    with app.store.reading() as db:
+    with app.store.reading(replica=replica) as db:
         names, has_more = exhibits.list_released(db, number - 1)
         games = tuple(_gallery_game(snapshots.load_table(app, db, name)) for name in names)
     return render("gallery.html", GalleryPage(games, number, has_more))
@@ -264,22 +264,22 @@ def game(table: str) -> BaseResponse:
 
 @gallery.get("/<table>.svg")
 @from_replica
-def board(table: str) -> Response:
+def board(table: str, *, replica: bool) -> Response:
     """Send a picture of the board at the end of a game."""
     in_language = request.args.get("in", SOURCE)
-    access.find(get_app(), exhibits.make_link(table))
-    with get_app().store.reading() as db:
+    with get_app().store.reading(replica=replica) as db:
+        access.find_place(db, exhibits.make_link(table))
         names = snapshots.load_table(get_app(), db, table).names
-    response = make_response(_draw_end(table, names, in_language if in_language in LANGUAGES else SOURCE))
+    response = make_response(_draw_end(table, names, in_language if in_language in LANGUAGES else SOURCE, replica))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response
 
 
 @functools.lru_cache(maxsize=200)
-def _draw_end(name: str, names: tuple[str, ...], in_language: str) -> str:
+def _draw_end(name: str, names: tuple[str, ...], in_language: str, replica: bool) -> str:
     """Draw the last position of a game; its players may change their names."""
-    with get_app().store.reading() as db:
+    with get_app().store.reading(replica=replica) as db:
         table = snapshots.load_table(get_app(), db, name)
     view = table.game.view(table.table.state, None)
     return draw_board_svg(Scene(table.game, view, list_players(names), language=in_language))

@@ -18,22 +18,20 @@ View = Callable[..., Any]
 
 
 def from_replica(view: View) -> View:
-    """A page that may be a moment old; what the replica cannot answer, the first server does."""
+    """Call a view with `replica=True` if it may show what is a moment old; with False if the replica cannot answer."""
 
     @functools.wraps(view)
-    def serve(**words: str) -> Any:
-        store = get_app().store
-        if store.replica is not None and ("link" not in words or _is_over(words["link"])):
-            with suppress(OperationalError, Refused), store.elsewhere():
-                return view(**words)
-        return view(**words)
+    def call(**words: str) -> Any:
+        if get_app().store.replica is not None and ("link" not in words or _is_over(words["link"])):
+            with suppress(OperationalError, Refused):
+                return view(**words, replica=True)
+        return view(**words, replica=False)
 
-    return serve
+    return call
 
 
 def _is_over(link: str) -> bool:
-    """Return whether the game is over; of a running game, everybody wants to see the last move."""
-    place = access.find(get_app(), link)
-    with get_app().store.reading() as connection:
-        row = queries.find_table(connection, place.table)
+    """Return whether a game is over; of a running game every reader wants to see the last move."""
+    with get_app().store.reading() as db:
+        row = queries.find_table(db, access.find_place(db, link).table)
     return row is not None and row.phase == "over"

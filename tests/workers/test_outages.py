@@ -19,7 +19,8 @@ from tests.apps import FakeTime
 from tests.chaos import machines
 from tests.conftest import or_skip
 from tests.servers import Sink
-from workers import bots, clock, processes, referee, rounds
+from workers import beacon_rounds as rounds
+from workers import bots, clock, processes, referee
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
 

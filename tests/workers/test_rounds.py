@@ -27,7 +27,8 @@ from service.tables.history import archive
 from service.tables.opening import Invited
 from tests import apps
 from tests.beacons import BEACON, Server, run_beacon, sign
-from workers import bots, clock, referee, rounds
+from workers import beacon_rounds as rounds
+from workers import bots, clock, referee
 
 GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
 
@@ -135,10 +136,10 @@ def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
     queued = app.wakeups.queue("bots")
     queued.empty()
     workers_clock_rings(app)
-    assert "workers.rounds.run" not in [job.func_name for job in queued.jobs]
+    assert "workers.beacon_rounds.run" not in [job.func_name for job in queued.jobs]
     clock.at = clock_now
     workers_clock_rings(app)
-    assert "workers.rounds.run" in [job.func_name for job in queued.jobs]
+    assert "workers.beacon_rounds.run" in [job.func_name for job in queued.jobs]
 
 
 def workers_clock_rings(app: App) -> None:

@@ -72,7 +72,7 @@ class Twins:
             time.sleep(0.02)
 
     def _has_reached(self, position: str) -> bool:
-        with self.app.store.elsewhere(), self.app.store.reading() as connection:
+        with self.app.store.reading(replica=True) as connection:
             asked = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
             return bool(connection.exec_driver_sql(asked).scalar_one())
 

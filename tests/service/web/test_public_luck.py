@@ -11,7 +11,7 @@ from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import apps
 from tests.beacons import run_beacon
-from workers import rounds
+from workers import beacon_rounds as rounds
 from workers.outgoing import table_letters
 from workers.outgoing.letter_kinds import LetterRequest
 
