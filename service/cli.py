@@ -1,4 +1,4 @@
-"""The command `depesche`: puts the parsers of all commands together and turns their verdicts into exit statuses."""
+"""The command `depesche`: combines the parsers of all commands, and turns results into exit statuses."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.refusal import Refused
-from service.commands import troubles
-from service.commands.terminal import FINE, INTERRUPTED, MISUSED, Misuse, Parser, complain
+from service.commands.terminal import FINE, INTERRUPT, MISUSE, Misuse, Parser, describe_error, print_error
 
 # In the order of the help page, by name: commands that start workers live with them, and `service` imports none.
 FOR_HOSTS = (
     "workers.commands.run",
     "workers.commands.doctor",
-    "service.commands.host_link",
-    "service.commands.backup",
-    "service.commands.partition",
+    "service.commands.host",
     "service.commands.transfer_commands",
 )
 FOR_AUTHORS = (
@@ -31,18 +28,17 @@ FOR_AUTHORS = (
     "service.commands.audit",
     "service.commands.logs",
     "service.commands.new_game",
-    "service.commands.rulebooks",
     "workers.commands.dev",
     "service.commands.bench",
     "service.commands.completion",
 )
 
-ABOUT = "Depesche, a play-by-email service for board games."
+DESCRIPTION = "Depesche, a play-by-email service for board games."
 STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something was found wrong, 2 misuse."
 
 
 class Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
+    """Prints the version, which is looked up only then."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str = "") -> None:  # noqa: A002  # argparse's word
         super().__init__(option_strings, dest, nargs=0, help=help)
@@ -55,8 +51,8 @@ class Version(argparse.Action):
 
 
 def parser() -> Parser:
-    """Everything the command line understands."""
-    root = Parser(prog="depesche", description=ABOUT, epilog=STATUSES, allow_abbrev=False)
+    """Return the parser of all commands."""
+    root = Parser(prog="depesche", description=DESCRIPTION, epilog=STATUSES, allow_abbrev=False)
     root.add_argument("--version", action=Version, help="print the version")
     subparsers = root.add_subparsers(metavar="COMMAND", title="commands")
     for module in (*FOR_HOSTS, *FOR_AUTHORS):
@@ -65,7 +61,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry one command out; the result is the exit status."""
+    """Run a command and return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -76,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return INTERRUPT
     return status
 
 
@@ -92,22 +88,22 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit as left:  # argparse has printed help
         return int(left.code or FINE)
     except (Misuse, Refused) as refused:
-        complain(str(refused))
-        return MISUSED
+        print_error(str(refused))
+        return MISUSE
     except BrokenPipeError:
         raise
     except Exception as error:
-        sentence = troubles.sentence(error)
+        sentence = describe_error(error)
         if sentence is None:
             raise
-        complain(sentence)
-        return MISUSED
+        print_error(sentence)
+        return MISUSE
     root.print_help(sys.stderr)
-    return MISUSED
+    return MISUSE
 
 
 def _allow_packages() -> None:
-    """Games that are packages are known to every command; without any, a command starts sooner."""
+    """Allow the games of installed packages; without any, the command starts faster."""
     named = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
     if any(named.values()):
         from engine import catalogue

@@ -54,7 +54,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_its_rules_have_no_errors_in_four_languages(package: Path) -> None:
     output = run("-m", "service.cli", "book", NAME, at=package, site=package / "site")
-    assert output == "Nothing has to be mended.\n"
+    assert output == "Nothing has to be corrected.\n"
 
 
 def test_it_keeps_the_contract_and_its_own_rules(package: Path) -> None:

@@ -42,7 +42,7 @@ def bench(function: Bench) -> Bench:
     return function
 
 
-def found() -> dict[str, Bench]:
+def find_benches() -> dict[str, Bench]:
     """All benches by name: from every file of this folder and, in a checkout, those that start servers of their own."""
     for package in (__name__, "tests.bench"):
         with suppress(ModuleNotFoundError):

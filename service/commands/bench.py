@@ -1,4 +1,4 @@
-"""`depesche bench`: how fast, beside how fast it has to be."""
+"""`depesche bench`: measured speeds beside their budgets."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ if TYPE_CHECKING:
     from service.benches import Measure
 
 
-LOADED = 0.75  # of the machine; what others do then shows in the figures
+MAX_LOAD = 0.75  # of each core; above it other processes disturb the figures
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "bench",
-        bench,
+        run_bench,
         "Measure what has a budget: a ratio below 1 misses it, with exit status 1. A busy machine is not judged.",
         "depesche bench",
         "depesche bench rebuild audit --json",
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="only these (all unless given)")
-    parser.add_argument("--list", action="store_true", help="say what can be measured")
+    parser.add_argument("--list", action="store_true", help="list the measurements")
     add_json(parser)
 
 
-def bench(args: Namespace) -> int:
+def run_bench(args: Namespace) -> int:
     from service import benches
 
-    found = benches.found()
+    functions = benches.find_benches()
     for name in args.names:
-        if name not in found:
-            raise Misuse(f"There is no bench “{name}”; the benches are: {', '.join(found)}.")
-    chosen = {name: found[name] for name in args.names or found}
-    loaded = busy()
+        if name not in functions:
+            raise Misuse(f"There is no bench “{name}”; the benches are: {', '.join(functions)}.")
+    chosen = {name: functions[name] for name in args.names or functions}
+    load = measure_load()
     if args.list:
         print("\n".join(f"{name}: {measure.__doc__}" for name, measure in chosen.items()))
         return FINE
     if args.json:
         measures = [measure for function in chosen.values() for measure in function()]
-        terminal.print_json([_described(measure) for measure in measures])
+        terminal.print_json([_describe(measure) for measure in measures])
     else:
         measures = []
         for function in chosen.values():
             for measure in function():
                 measures.append(measure)
-                print(_line(measure), flush=True)
-    kept = all(measure.kept for measure in measures)
-    if loaded >= LOADED:
-        terminal.complain(
-            f"Not judged: when this began, {loaded:.1f} processes wanted each core. Measure again when it is quiet."
+                print(_format_line(measure), flush=True)
+    is_kept = all(measure.kept for measure in measures)
+    if load >= MAX_LOAD:
+        terminal.print_error(
+            f"Not judged: when this began, {load:.1f} processes wanted each core. Measure again when it is quiet."
         )
         return FINE
-    return FINE if kept else WRONG
+    return FINE if is_kept else WRONG
 
 
-def busy() -> float:
-    """How many processes want each core just now: from 1 on others take the time that is measured."""
+def measure_load() -> float:
+    """Return the load of each core; from 1 on other processes disturb the measurement."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
-def _described(measure: Measure) -> dict[str, Any]:
+def _describe(measure: Measure) -> dict[str, Any]:
     return {
         "what": measure.what,
         "value": measure.value,
@@ -77,15 +77,15 @@ def _described(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _line(measure: Measure) -> str:
-    line = f"{measure.what:<42}{_figure(measure.value):>12} {measure.unit:<10}"
+def _format_line(measure: Measure) -> str:
+    line = f"{measure.what:<42}{_format_number(measure.value):>12} {measure.unit:<10}"
     if measure.ratio is None:
         return line.rstrip()
     side = "at most" if measure.at_most else "at least"
     side = measure.source if measure.source != "budget" else side
     missed = "" if measure.kept else "  MISSED"
-    return f"{line}{side:>9} {_figure(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
+    return f"{line}{side:>9} {_format_number(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
 
 
-def _figure(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.2f}"

@@ -15,7 +15,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "completion",
-        completion,
+        print_completion,
         "Print what a shell needs to complete commands and options by the Tab key.",
         "depesche completion bash >> ~/.bashrc",
         "depesche completion fish > ~/.config/fish/completions/depesche.fish",
@@ -24,15 +24,15 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser.set_defaults(commands=subparsers)
 
 
-def completion(args: Namespace) -> int:
-    commands = {name: tuple(_options(parser)) for name, parser in args.commands.choices.items()}
+def print_completion(args: Namespace) -> int:
+    commands = {name: tuple(_list_options(parser)) for name, parser in args.commands.choices.items()}
     about = {action.dest: action.help or "" for action in args.commands._choices_actions}
-    lines = _fish(commands, about) if args.shell == "fish" else _bash(commands, zsh=args.shell == "zsh")
+    lines = _write_fish(commands, about) if args.shell == "fish" else _write_bash(commands, zsh=args.shell == "zsh")
     print("\n".join(lines))
     return FINE
 
 
-def _options(parser: Parser) -> Iterator[tuple[str, str]]:
+def _list_options(parser: Parser) -> Iterator[tuple[str, str]]:
     """The long options of a command, with what each is for."""
     for action in parser._actions:
         for option in action.option_strings:
@@ -43,7 +43,7 @@ def _options(parser: Parser) -> Iterator[tuple[str, str]]:
 Commands = dict[str, tuple[tuple[str, str], ...]]
 
 
-def _bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
+def _write_bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
     """For zsh the same, by its own way of reading what is written for bash."""
     if zsh:
         yield "autoload -U +X compinit && compinit -C; autoload -U +X bashcompinit && bashcompinit"
@@ -58,14 +58,14 @@ def _bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
     yield "complete -o default -F _depesche depesche"
 
 
-def _fish(commands: Commands, about: dict[str, str]) -> Iterator[str]:
+def _write_fish(commands: Commands, about: dict[str, str]) -> Iterator[str]:
     for name, options in commands.items():
-        yield f"complete -c depesche -n __fish_use_subcommand -f -a {name} -d {_quoted(about.get(name, ''))}"
+        yield f"complete -c depesche -n __fish_use_subcommand -f -a {name} -d {_quote(about.get(name, ''))}"
         for option, what in options:
-            seen = _quoted(f"__fish_seen_subcommand_from {name}")
-            yield f"complete -c depesche -n {seen} -l {option[2:]} -d {_quoted(what)}"
+            seen = _quote(f"__fish_seen_subcommand_from {name}")
+            yield f"complete -c depesche -n {seen} -l {option[2:]} -d {_quote(what)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Text between single quotes, as fish reads it."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

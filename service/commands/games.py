@@ -18,7 +18,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "games",
-        games,
+        print_games,
         "List the games with their seats and options.",
         "depesche games",
         "depesche games --json",
@@ -26,18 +26,18 @@ def add(subparsers: Subparsers[Parser]) -> None:
     add_json(parser)
 
 
-def games(args: Namespace) -> int:
+def print_games(args: Namespace) -> int:
     from engine import catalogue
 
-    found = catalogue.find_all().values()
+    all_games = catalogue.find_all().values()
     if args.json:
-        print_json([described(game) for game in found])
+        print_json([describe_game(game) for game in all_games])
     else:
-        print("\n\n".join("\n".join(_lines(game)) for game in found))
+        print("\n\n".join("\n".join(_format_game(game)) for game in all_games))
     return FINE
 
 
-def described(game: Game) -> dict[str, Any]:
+def describe_game(game: Game) -> dict[str, Any]:
     """A game as a program may want to know it."""
     from engine import options
 
@@ -46,7 +46,7 @@ def described(game: Game) -> dict[str, Any]:
         "name": meta.name,
         "title": meta.title,
         "seats": meta.seats,
-        "options": [_option(option) for option in options.describe(meta.options)],
+        "options": [_describe_option(option) for option in options.describe(meta.options)],
         "stage": meta.stage,
         "edition": meta.edition,
         "designer": meta.designer,
@@ -57,7 +57,7 @@ def described(game: Game) -> dict[str, Any]:
     }
 
 
-def _option(option: Option) -> dict[str, Any]:
+def _describe_option(option: Option) -> dict[str, Any]:
     """Values are of the same kind as the default, which is one of them."""
     values: tuple[Any, ...] = option.values
     if option.kind == "switch":
@@ -73,27 +73,27 @@ def _option(option: Option) -> dict[str, Any]:
     }
 
 
-def _lines(game: Game) -> Iterator[str]:
+def _format_game(game: Game) -> Iterator[str]:
     from engine import options
 
     meta = game.META
     yield f"{meta.name}: {meta.title}"
-    yield f"  {_either(meta.seats)} players, about {meta.minutes} minutes"
+    yield f"  {_join_with_or(meta.seats)} players, about {meta.minutes} minutes"
     yield f"  by {meta.designer} ({meta.publisher}, {meta.year}); {meta.stage}, edition {meta.edition}"
     yield from textwrap.wrap(meta.about, 100, initial_indent="  ", subsequent_indent="  ")
     for option in options.describe(meta.options):
-        yield f"  --option {option.name}={_range(option)} ({_word(option.default)} unless chosen)"
+        yield f"  --option {option.name}={_format_range(option)} ({_format_default(option.default)} unless chosen)"
         yield from textwrap.wrap(option.about, 100, initial_indent="      ", subsequent_indent="      ")
 
 
-def _either(numbers: tuple[int, ...]) -> str:
+def _join_with_or(numbers: tuple[int, ...]) -> str:
     *first, last = map(str, numbers)
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _range(option: Option) -> str:
+def _format_range(option: Option) -> str:
     return f"{option.least}..{option.most}" if option.kind == "number" else "|".join(option.values)
 
 
-def _word(default: Any) -> str:
+def _format_default(default: Any) -> str:
     return ("on" if default else "off") if isinstance(default, bool) else str(default)

@@ -1,4 +1,4 @@
-"""`depesche export` and `import`: logs, carried about."""
+"""`depesche export` and `depesche import`: logs of tables as files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec import Struct, structs
 
 from service.commands import terminal
-from service.commands.replay import load
+from service.commands.replay import load_log
 from service.commands.terminal import (
     FINE,
-    MISUSED,
+    MISUSE,
     WRONG,
     Misuse,
     Parser,
@@ -22,36 +22,36 @@ from service.commands.terminal import (
     add_command,
     add_database,
     add_json,
-    counted,
+    parse_count,
 )
 
 if TYPE_CHECKING:
     from engine.log import Export
 
 
-class Book(Protocol):
-    """The book of record, as far as logs are taken out of it and put into it."""
+class LogStore(Protocol):
+    """The database, as far as logs are exported from it and imported into it."""
 
     def export(self, table: str, seat: int | None = None) -> Export:
-        """The log of a table: whole once it has ended, before that as the seat or a spectator may know it."""
+        """Return the log of a table: complete if it has ended, otherwise as the seat or a spectator may know it."""
 
     def import_(self, export: Export) -> str:
-        """Add a log from elsewhere; the result is the table's name here."""
+        """Add a log from elsewhere; return the name of the new table."""
 
     def export_whole(self, table: str) -> Export:
-        """The log with everything, even while it is played: for the host's own audit."""
+        """Return the complete log, also of a running game, for the host's audit."""
 
     def is_over(self, table: str) -> bool:
-        """Whether this table has ended, as the book says."""
+        """Return whether this table has ended."""
 
     def list_tables(self) -> Iterable[str]:
-        """All tables, the oldest first."""
+        """Return all tables, the oldest first."""
 
 
-def open_book(database: str | None, make: bool = False) -> Book:
-    """The book of record of the service with these settings, or of this database.
+def open_log_store(database: str | None, make: bool = False) -> LogStore:
+    """Open the database of the settings, or the given one.
 
-    Only where something is to be put into it is it made, or brought to today's shape; who reads changes nothing.
+    With `make`, create or migrate it; otherwise change nothing.
     """
     from msgspec.structs import replace
     from sqlalchemy.exc import SQLAlchemyError
@@ -62,12 +62,12 @@ def open_book(database: str | None, make: bool = False) -> Book:
     from service.store import Store
     from service.tables.history.archive import Archive
 
-    found = settings.load_settings()
-    found = replace(found, database=database) if database else found
-    url = found.database_url
+    loaded = settings.load_settings()
+    loaded = replace(loaded, database=database) if database else loaded
+    url = loaded.database_url
     named = url.rpartition("@")[2]
     if url.startswith("sqlite:///") and not (make or Path(url.removeprefix("sqlite:///")).exists()):
-        raise Misuse(f"There is no book of record at {named}; name it with --database, or set DEPESCHE_FOLDER.")
+        raise Misuse(f"There is no database at {named}; name it with --database, or set DEPESCHE_FOLDER.")
     try:
         if make and url.startswith("sqlite:///"):
             Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
@@ -75,10 +75,10 @@ def open_book(database: str | None, make: bool = False) -> Book:
         if make:
             store.migrate()
         elif not store.is_current():
-            raise Misuse(f"The book of record at {named} is of another version; start the service once to renew it.")
+            raise Misuse(f"The database at {named} is of another version; start the service once to migrate it.")
     except (SQLAlchemyError, OSError) as error:
-        raise Misuse(f"The book of record at {named} cannot be opened: {first_line(error)}") from error
-    return Archive(store, Links(settings.load_secret(found)))
+        raise Misuse(f"The database at {named} cannot be opened: {first_line(error)}") from error
+    return Archive(store, Links(settings.load_secret(loaded)))
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -90,13 +90,15 @@ def _add_export(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "export",
-        export,
-        "Write the log of a table as JSON: everything once it has ended, before that what a seat may know.",
+        export_log,
+        "Write the log of a table as JSON: everything if it has ended, otherwise what a seat may know.",
         "depesche export 1f3a --output game.json",
         "depesche export 1f3a --seat 0",
     )
     parser.add_argument("table", metavar="TABLE", help="the table's name")
-    parser.add_argument("--seat", type=counted, metavar="S", help="while it is played: for this seat, counted from 0")
+    parser.add_argument(
+        "--seat", type=parse_count, metavar="S", help="while it is played: for this seat, counted from 0"
+    )
     parser.add_argument("--output", metavar="FILE", default="-", help="write it there, not to the screen")
     add_database(parser)
 
@@ -105,7 +107,7 @@ def _add_import(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "import",
-        import_,
+        import_logs,
         "Check finished logs, and add those that replay cleanly to the service.",
         "depesche import game.json",
     )
@@ -114,63 +116,65 @@ def _add_import(subparsers: Subparsers[Parser]) -> None:
     add_json(parser)
 
 
-def export(args: Namespace) -> int:
-    content = terminal.json_bytes(open_book(args.database).export(args.table, args.seat))
+def export_log(args: Namespace) -> int:
+    content = terminal.format_json(open_log_store(args.database).export(args.table, args.seat))
     if args.output != "-":
-        terminal.write(args.output, content)
+        terminal.write_file(args.output, content)
     else:
         sys.stdout.write(content.decode())
     return FINE
 
 
-def import_(args: Namespace) -> int:
-    """Each file by itself: what replays cleanly is added, of the others it is said why not."""
-    files = [(file, _taken(file)) for file in args.files]
-    book = open_book(args.database, make=True) if not all(isinstance(log, NotTaken) for _, log in files) else None
-    found = [{"file": file} | _imported(book, log) for file, log in files]
+def import_logs(args: Namespace) -> int:
+    """Import each file whose log replays cleanly, and print why the others do not."""
+    files = [(file, _check_file(file)) for file in args.files]
+    store = (
+        open_log_store(args.database, make=True) if not all(isinstance(log, Rejection) for _, log in files) else None
+    )
+    results = [{"file": file} | _import_log(store, log) for file, log in files]
     if args.json:
-        terminal.print_json(found)
-    for one in found:
+        terminal.print_json(results)
+    for one in results:
         if "why" in one:
-            terminal.complain(one["why"] if one["file"] in one["why"] else f"{one['file']}: {one['why']}")
+            terminal.print_error(one["why"] if one["file"] in one["why"] else f"{one['file']}: {one['why']}")
         elif not args.json:
-            terminal.tell(f"{one['file']}: table {one['table']}")
-    verdicts = {one.get("verdict", "taken") for one in found}
-    return WRONG if "refused" in verdicts else MISUSED if "unusable" in verdicts else FINE
+            terminal.print_line(f"{one['file']}: table {one['table']}")
+    verdicts = {one.get("verdict", "taken") for one in results}
+    return WRONG if "refused" in verdicts else MISUSE if "unusable" in verdicts else FINE
 
 
-class NotTaken(Struct, frozen=True):
-    """Why a file adds no table: it is no log, or no log that replays cleanly."""
+class Rejection(Struct, frozen=True):
+    """The reason why a file is not imported: it is no log, or its log does not replay cleanly."""
 
     why: str
     verdict: Literal["unusable", "refused"]
 
 
-def _taken(file: str) -> Export | NotTaken:
-    """A log that may be added, or why it may not."""
+def _check_file(file: str) -> Export | Rejection:
+    """Return the log of a file, or the reason to reject it."""
     from engine.refusal import Refused
     from service.tables.history import archive
 
     try:
-        log = load(file)
+        log = load_log(file)
     except Misuse as misuse:
-        return NotTaken(str(misuse), "unusable")
+        return Rejection(str(misuse), "unusable")
     try:
         archive.refuse_unsound(log)
     except Refused as refused:
-        return NotTaken(str(refused), "refused")
-    except Exception as fault:  # the log is somebody's file: anything may stand in it
-        return NotTaken(f"The log cannot be followed ({type(fault).__name__}: {fault}).", "refused")
+        return Rejection(str(refused), "refused")
+    except Exception as fault:  # the log is a file from outside, which may contain anything
+        return Rejection(f"The log cannot be followed ({type(fault).__name__}: {fault}).", "refused")
     return log
 
 
-def _imported(book: Book | None, log: Export | NotTaken) -> dict[str, str]:
+def _import_log(store: LogStore | None, log: Export | Rejection) -> dict[str, str]:
     from engine.refusal import Refused
 
-    if isinstance(log, NotTaken):
+    if isinstance(log, Rejection):
         return structs.asdict(log)
-    assert book
+    assert store
     try:
-        return {"table": book.import_(log)}
+        return {"table": store.import_(log)}
     except Refused as refused:
         return {"why": str(refused), "verdict": "refused"}

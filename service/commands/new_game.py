@@ -1,4 +1,4 @@
-"""`depesche new-game` and `depesche catalogues`: a package with a game of one's own, and its words."""
+"""Commands of game authors: `new-game` writes a package; `catalogues` and `book` check translations and rulebooks."""
 
 from __future__ import annotations
 
@@ -10,34 +10,50 @@ from pathlib import Path
 
 from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command
 
-FILES = Path(__file__).parent / "new_game_files"
-SUFFIX = ".in"  # so that no tool takes these for code of ours
+TEMPLATE_FOLDER = Path(__file__).parent / "new_game_files"
+SUFFIX = ".in"  # so that no tool takes these files for code
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
-    made = add_command(
+    command = add_command(
         subparsers,
         "new-game",
-        new_game,
+        write_new_game,
         "Write a package with a small complete game: rules, templates, words, tests and a README to begin from.",
         "depesche new-game liars_dice",
         'depesche new-game liars_dice --title "Liar’s Dice" --author "Anna Bos"',
     )
-    made.add_argument("name", metavar="NAME", help="small letters, digits and _; also the name of its Python module")
-    made.add_argument("--title", help="what the box says")
-    made.add_argument("--author", default="somebody", help="who designed and published it")
-    gathered = add_command(
+    command.add_argument("name", metavar="NAME", help="small letters, digits and _; also the name of its Python module")
+    command.add_argument("--title", help="what the box says")
+    command.add_argument("--author", default="somebody", help="who designed and published it")
+    gather = add_command(
         subparsers,
         "catalogues",
-        catalogues,
-        "Gather what has to be translated in a package that brings a game, and say what is missing.",
+        gather_catalogues,
+        "Gather the sentences to translate in a package with a game, and list missing translations.",
         "depesche catalogues liars_dice",
     )
-    gathered.add_argument("names", metavar="NAME", nargs="+", help="an installed game")
+    gather.add_argument("names", metavar="NAME", nargs="+", help="an installed game")
+    _add_books(subparsers)
 
 
-def new_game(args: Namespace) -> int:
-    _refuse(args.name)
+def _add_books(subparsers: Subparsers[Parser]) -> None:
+    books = add_command(
+        subparsers,
+        "book",
+        check_books,
+        "List what is missing, untranslated or out of date in the rulebook of a game.",
+        "depesche book kaiser",
+        "depesche book kaiser --read nl",
+    )
+    books.add_argument("names", metavar="NAME", nargs="+", help="a game")
+    books.add_argument(
+        "--read", metavar="LANGUAGE", action="append", default=[], help="this translation was read against the English"
+    )
+
+
+def write_new_game(args: Namespace) -> int:
+    _refuse_name(args.name)
     home = Path(args.name)
     if home.exists():
         raise Misuse(f"There is a folder {home} already; choose another name, or another place.")
@@ -48,25 +64,25 @@ def new_game(args: Namespace) -> int:
         "AUTHOR": args.author,
         "YEAR": str(datetime.now(UTC).year),
     }
-    for path, text in written(words):
+    for path, text in fill_templates(words):
         (home / path).parent.mkdir(parents=True, exist_ok=True)
         (home / path).write_text(text, "utf-8")
-    print(f"{home}/ holds a game that can be played: pip install --editable {home}, then depesche dev {args.name}")
+    print(f"{home}/ has a game that can be played: pip install --editable {home}, then depesche dev {args.name}")
     return FINE
 
 
-def written(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
-    """The files of a new game: where they lie in its folder, and what stands in them."""
-    for path in sorted(FILES.rglob(f"*{SUFFIX}")):
+def fill_templates(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
+    """Yield the files of a new game: path in its folder, and text."""
+    for path in sorted(TEMPLATE_FOLDER.rglob(f"*{SUFFIX}")):
         text = path.read_text("utf-8")
-        for word, meant in words.items():
-            text = text.replace(f"@{word}@", meant)
-        place = path.relative_to(FILES).as_posix().removesuffix(SUFFIX).replace("NAME", words["NAME"])
+        for word, value in words.items():
+            text = text.replace(f"@{word}@", value)
+        place = path.relative_to(TEMPLATE_FOLDER).as_posix().removesuffix(SUFFIX).replace("NAME", words["NAME"])
         yield Path(place), text
 
 
-def _refuse(name: str) -> None:
-    """Raise Misuse where a game cannot be called so."""
+def _refuse_name(name: str) -> None:
+    """Raise Misuse if a game cannot have this name."""
     import importlib.util
 
     from engine import catalogue
@@ -77,7 +93,7 @@ def _refuse(name: str) -> None:
         raise Misuse(f"There is a module or a game “{name}” already; choose another name.")
 
 
-def catalogues(args: Namespace) -> int:
+def gather_catalogues(args: Namespace) -> int:
     from engine import catalogue
     from service.text import messages
 
@@ -85,3 +101,21 @@ def catalogues(args: Namespace) -> int:
     if missing := catalogue.find_missing(args.names):
         raise Misuse(f"No installed package brings {', '.join(missing)}; pip install it first.")
     return WRONG if messages.update_catalogues(args.names) else FINE
+
+
+def check_books(args: Namespace) -> int:
+    from engine import catalogue
+    from service.text import rulebook_checks
+
+    catalogue.allow(args.names)
+    problems = list[str]()
+    for name in args.names:
+        if name not in catalogue.find_all():
+            raise Misuse(f"There is no game “{name}”; the games are: {', '.join(catalogue.find_all())}.")
+        for language in args.read:
+            if language not in rulebook_checks.TRANSLATIONS:
+                raise Misuse(f"Translations are in {', '.join(rulebook_checks.TRANSLATIONS)}; not in “{language}”.")
+            rulebook_checks.record_check(name, language)
+        problems += rulebook_checks.find_problems(name)
+    print("\n".join(problems) or "Nothing has to be corrected.")
+    return WRONG if problems else FINE

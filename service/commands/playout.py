@@ -17,14 +17,14 @@ from msgspec import Struct, to_builtins
 from service.commands import terminal
 from service.commands.terminal import (
     FINE,
-    INTERRUPTED,
+    INTERRUPT,
     WRONG,
     Misuse,
     Parser,
     Subparsers,
     add_command,
     add_json,
-    positive,
+    parse_positive,
 )
 
 if TYPE_CHECKING:
@@ -67,12 +67,18 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche playout carcassonne --bot normal --count 3",
     )
     parser.add_argument("game", metavar="GAME", help="one of `depesche games`")
-    parser.add_argument("--seats", type=positive, metavar="N", help="how many play (the fewest possible unless given)")
+    parser.add_argument(
+        "--seats", type=parse_positive, metavar="N", help="how many play (the fewest possible unless given)"
+    )
     parser.add_argument("--bot", choices=BOTS, default=BOTS[0], help="who plays: chance, or bots of this level")
-    parser.add_argument("--count", type=positive, default=10, metavar="K", help="how many games (10 unless given)")
+    parser.add_argument(
+        "--count", type=parse_positive, default=10, metavar="K", help="how many games (10 unless given)"
+    )
     parser.add_argument("--seed", metavar="S", help="any text: the same seed gives the same games (else a new one)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
-    parser.add_argument("--limit", type=positive, default=LIMIT, metavar="M", help=f"moves a game may take ({LIMIT})")
+    parser.add_argument(
+        "--limit", type=parse_positive, default=LIMIT, metavar="M", help=f"moves a game may take ({LIMIT})"
+    )
     parser.add_argument("--log", metavar="FILE", help="where to write the moves of a game that breaks a promise")
     add_json(parser)
 
@@ -89,8 +95,8 @@ def playout(args: Namespace) -> int:
     elif sound:
         print("\n".join(_lines(summary)))
     if stopped:
-        terminal.complain(f"Stopped after {len(courses)} of {args.count} games.")
-        return INTERRUPTED
+        terminal.print_error(f"Stopped after {len(courses)} of {args.count} games.")
+        return INTERRUPT
     if broken is None:
         return FINE
     _report(table, broken, args)
@@ -103,7 +109,7 @@ def _played(table: PlayoutTable, seed: str, args: Namespace) -> tuple[list[Playe
     try:
         for course in _courses(table, seed, args.count, args.limit):
             courses.append(course)
-            terminal.progress(len(courses), args.count, "games")
+            terminal.show_progress(len(courses), args.count, "games")
     except KeyboardInterrupt:
         terminal.end_progress()
         return courses, True
@@ -328,12 +334,12 @@ def _log(table: PlayoutTable, course: PlayedGame) -> dict[str, Any]:
 
 def _report(table: PlayoutTable, broken: Mapping[str, Any], args: Namespace) -> None:
     if args.log:
-        terminal.write(args.log, terminal.json_bytes(broken))
+        terminal.write_file(args.log, terminal.format_json(broken))
     elif not args.json:
         terminal.print_json(broken)
     again = ["playout", args.game, "--seats", str(table.seats), "--count", "1", "--seed", broken["seed"]]
     again += [word for pair in args.option for word in ("--option", pair)]
-    terminal.complain(
+    terminal.print_error(
         f"After {len(broken['moves'])} moves, with the seed “{broken['seed']}”: {broken['sentence']}. "
         f"Again: depesche {shlex.join(again)}"
     )

@@ -1,4 +1,4 @@
-"""`depesche replay`: an exported log told entry by entry, with the board in letters."""
+"""`depesche replay`: describes an exported log entry by entry, with the board as text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine import record
 from engine.canonical_json import convert
 from service.commands import terminal
-from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, add_json, counted
+from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, add_json, parse_count
 
 if TYPE_CHECKING:
     from engine.game import Game
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from service.text.drawing import Player
     from service.text.narration import Narrator
 
-OPEN = "Everything that happened is told; the board is the one everybody may see. --seat N shows what seat N knew."
-NO_BOARD = "There is no board: this log keeps hidden things back, so the positions cannot be rebuilt from it."
+OMNISCIENT_NOTE = "All events are shown; the board is the public one. --seat N shows only what seat N knew."
+NO_BOARD = "There is no board: this log leaves out hidden information, so its positions cannot be rebuilt."
 
 
 class Log(Struct, frozen=True):
-    """A log that has been read, and who reads it: a seat, or everybody's eyes where that is None."""
+    """A log and its reader: a seat, or a spectator if `seat` is None."""
 
     export: Any
     game: Any
@@ -38,14 +38,14 @@ class Log(Struct, frozen=True):
 
 
 class ReplayMoment(Struct, frozen=True):
-    """One entry as its reader may know it, with what it looked like afterwards."""
+    """One entry as its reader may know it, with the board after it."""
 
     seq: int
     at: int
     seat: int | None
     move: str | None
     events: list[dict[str, Any]]
-    told: list[str]
+    sentences: list[str] = field(name="told")
     view: Any = None
     board: str | None = None
 
@@ -54,65 +54,65 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "replay",
-        replay,
-        "Tell an exported game entry by entry, with the board in letters.",
+        print_replay,
+        "Describe an exported game entry by entry, with the board as text.",
         "depesche replay game.json",
         "depesche replay game.json --at 17 --seat 0",
     )
     parser.add_argument("file", metavar="FILE", help="a log, as a table's page or `depesche export` gives it")
-    parser.add_argument("--at", type=counted, metavar="N", help="only the entry with this number")
-    parser.add_argument("--seat", type=counted, metavar="S", help="only what this seat knew; counted from 0 as in logs")
+    parser.add_argument("--at", type=parse_count, metavar="N", help="only the entry with this number")
+    parser.add_argument(
+        "--seat", type=parse_count, metavar="S", help="only what this seat knew; counted from 0 as in logs"
+    )
     add_json(parser)
 
 
-def replay(args: Namespace) -> int:
-    log = _opened(args.file, load(args.file), args.seat)
+def print_replay(args: Namespace) -> int:
+    log = _open_log(args.file, load_log(args.file), args.seat)
     if args.at is not None and args.at >= len(log.entries):
         raise Misuse(f"{args.file} has no entry {args.at}; its entries are 0 to {len(log.entries) - 1}.")
-    told = _all(moments(log, args.at))
+    moments = _collect(iter_moments(log, args.at))
     if args.json:
-        terminal.print_json(_described(log, told))
+        terminal.print_json(_describe_log(log, moments))
         return FINE
-    terminal.tell("\n".join(_heading(log)))
-    for moment in told:
-        terminal.tell("\n".join(("", *_lines(moment))))
+    terminal.print_line("\n".join(_format_heading(log)))
+    for moment in moments:
+        terminal.print_line("\n".join(("", *_format_moment(moment))))
     return FINE
 
 
-def _all(told: Iterator[ReplayMoment]) -> list[ReplayMoment]:
-    """All of it before anything is printed, so that a log that cannot be told is refused as a whole."""
+def _collect(moments: Iterator[ReplayMoment]) -> list[ReplayMoment]:
+    """Collect all moments before anything is printed, so that a faulty log is refused as a whole."""
     from jinja2 import TemplateNotFound
 
     try:
-        return list(told)
+        return list(moments)
     except TemplateNotFound as missing:
-        raise Misuse(f"This game cannot be told: there is no template {missing.name}.") from missing
+        raise Misuse(f"This game cannot be described: there is no template {missing.name}.") from missing
     except Exception as fault:  # the log is a file from outside: it may hold anything
         why = f"{type(fault).__name__}: {fault}"
-        raise Misuse(f"This log cannot be told ({why}); `depesche audit` says what is wrong with it.") from fault
+        raise Misuse(f"This log cannot be described ({why}); `depesche audit` says what is wrong with it.") from fault
 
 
-def load(file: str) -> Export:
-    """An exported log from a file."""
+def load_log(file: str) -> Export:
+    """Load an exported log from a file."""
     import msgspec
 
     from engine import log
 
     try:
-        return log.parse_export(terminal.read(file))
+        return log.parse_export(terminal.read_file(file))
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise Misuse(f"{file} is not a log of Depesche: {error}.") from error
 
 
-def _opened(file: str, export: Export, seat: int | None) -> Log:
-    """The log for this reader; refuses where it does not hold what that seat knew."""
+def _open_log(file: str, export: Export, seat: int | None) -> Log:
+    """Open the log for a reader; raise Misuse if it lacks what that seat knew."""
     from engine import catalogue
-    from engine.table_events import (
-        Opened,
-    )
+    from engine.table_events import Opened
 
     game = catalogue.find(export.game, export.edition)
-    entries = tuple(_entries(file, game, export))
+    entries = tuple(_parse_entries(file, game, export))
     opening = entries[0].events[0] if entries and entries[0].events else None
     if not isinstance(opening, Opened):
         raise Misuse(f"{file} does not begin with the opening of a table.")
@@ -121,12 +121,12 @@ def _opened(file: str, export: Export, seat: int | None) -> Log:
     whole = all(link.whole for link in export.entries)
     if not whole and seat not in (None, export.seat):
         holder = "a spectator" if export.seat is None else f"seat {export.seat}"
-        raise Misuse(f"{file} was exported for {holder} before the end; it does not hold what seat {seat} knew.")
+        raise Misuse(f"{file} was exported for {holder} before the end; it does not contain what seat {seat} knew.")
     seat = export.seat if seat is None else seat
     return Log(export, game, entries, opening.seats, whole, seat, seat is None)
 
 
-def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
+def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
     import msgspec
 
     from engine.record import get_entry_type
@@ -138,25 +138,25 @@ def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
             raise Misuse(f"Entry {number} of {file} cannot be read by today's rules: {error}.") from error
 
 
-def moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
-    """Every entry, or only this one, with what the reader learned from it."""
+def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
+    """Yield each entry, or only one, as the reader knew it."""
     from service.text import drawing, narration
 
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]
     narrator = narration.Narrator(log.game, names, me=log.seat)
     players = drawing.list_players(names)
-    for entry, table in zip(log.entries, _tables(log, only), strict=False):
+    for entry, table in zip(log.entries, _iter_tables(log, only), strict=False):
         if only is not None and entry.seq != only:
             continue
-        heard = _heard(log, entry)
-        moment = ReplayMoment(
-            heard.seq, heard.at, heard.seat, heard.move, _plain(heard.events), _told(narrator, heard.events)
-        )
-        yield moment if table is None or table.state is None else _pictured(log, moment, table, players)
+        redacted = _redact(log, entry)
+        sentences = _describe_events(narrator, redacted.events)
+        events = _to_builtins(redacted.events)
+        moment = ReplayMoment(redacted.seq, redacted.at, redacted.seat, redacted.move, events, sentences)
+        yield moment if table is None or table.state is None else _add_board(log, moment, table, players)
 
 
-def _tables(log: Log, only: int | None) -> Iterator[Table | None]:
-    """The table after each entry, or None where it cannot be rebuilt."""
+def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
+    """Yield the table after each entry; None if it cannot be rebuilt."""
     from engine import record
 
     if not log.whole:
@@ -166,22 +166,22 @@ def _tables(log: Log, only: int | None) -> Iterator[Table | None]:
     yield from islice(tables, 1, None)
 
 
-def _heard(log: Log, entry: Entry[Any]) -> Entry[Any]:
+def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
 
     return record.redact(log.game, entry, log.seat) if log.whole and not log.omniscient else entry
 
 
-def _plain(events: Sequence[Any]) -> list[dict[str, Any]]:
+def _to_builtins(events: Sequence[Any]) -> list[dict[str, Any]]:
     import msgspec
 
     return [msgspec.to_builtins(event, str_keys=True) for event in events]
 
 
-def _told(narrator: Narrator, events: Sequence[Any]) -> list[str]:
+def _describe_events(narrator: Narrator, events: Sequence[Any]) -> list[str]:
     return [sentence for event in events if (sentence := narrator.describe(event))]
 
 
-def _pictured(log: Log, moment: ReplayMoment, table: Table, players: tuple[Player, ...]) -> ReplayMoment:
+def _add_board(log: Log, moment: ReplayMoment, table: Table, players: tuple[Player, ...]) -> ReplayMoment:
     import msgspec
     from msgspec.structs import replace
 
@@ -192,7 +192,7 @@ def _pictured(log: Log, moment: ReplayMoment, table: Table, players: tuple[Playe
     return replace(moment, view=msgspec.to_builtins(view, str_keys=True), board=board)
 
 
-def _described(log: Log, told: list[ReplayMoment]) -> dict[str, Any]:
+def _describe_log(log: Log, moments: list[ReplayMoment]) -> dict[str, Any]:
     return {
         "table": log.export.table,
         "game": log.export.game,
@@ -201,28 +201,28 @@ def _described(log: Log, told: list[ReplayMoment]) -> dict[str, Any]:
         "finished": log.export.seed is not None,
         "head": log.export.head,
         "no_board": "" if log.whole else NO_BOARD,
-        "entries": told,
+        "entries": moments,
     }
 
 
-def _heading(log: Log) -> Iterator[str]:
+def _format_heading(log: Log) -> Iterator[str]:
     export = log.export
     yield f"{log.game.META.title}, table {export.table}: {log.seats} seats, {len(log.entries)} entries"
     yield f"Receipt {export.head}{'' if export.seed else ' (not finished)'}"
     if not log.whole:
         yield NO_BOARD
     elif log.omniscient:
-        yield OPEN
+        yield OMNISCIENT_NOTE
     else:
-        yield f"As {_who(log.seat)} saw it (seat {log.seat} of the log)."
+        yield f"As {_name_seat(log.seat)} saw it (seat {log.seat} of the log)."
 
 
-def _lines(moment: ReplayMoment) -> Iterator[str]:
-    yield f"--- entry {moment.seq}, {_who(moment.seat)}: {moment.move or '(hidden)'}"
-    yield from moment.told
+def _format_moment(moment: ReplayMoment) -> Iterator[str]:
+    yield f"--- entry {moment.seq}, {_name_seat(moment.seat)}: {moment.move or '(hidden)'}"
+    yield from moment.sentences
     if moment.board:
         yield from ("", moment.board.rstrip("\n"))
 
 
-def _who(seat: int | None) -> str:
-    return "the house" if seat is None else f"Seat {seat + 1}"
+def _name_seat(seat: int | None) -> str:
+    return "the server" if seat is None else f"Seat {seat + 1}"

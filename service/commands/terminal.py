@@ -1,4 +1,4 @@
-"""What all commands share: how they are described, how they refuse, how they print."""
+"""Helpers of all commands: parsers, reading and writing of files, printing, and errors."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NoReturn
 
 from service.text import numbers
 
-LONGEST = 1_000  # characters of a sentence
-FINE, WRONG, MISUSED = 0, 1, 2
-INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
+MAX_SENTENCE_CHARS = 1_000  # characters of a sentence
+FINE, WRONG, MISUSE = 0, 1, 2
+INTERRUPT = 130  # 128 and the number of the signal, as in shells
 
 
 class Misuse(Exception):
-    """The command cannot be carried out as given; the text is the sentence to print."""
+    """The command cannot be run as given; the text is the sentence to print."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that refuses in one sentence, with an example of the very command, and guesses what was meant."""
+    """A parser whose errors are one sentence, with an example of the command and a suggestion."""
 
     example = ""
 
@@ -30,28 +30,28 @@ class Parser(argparse.ArgumentParser):
         raise Misuse(f"{message}{ends}{example}; see: {self.prog} --help")
 
     def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
-        """Words that this command does not know."""
+        """Raise Misuse for words that this command does not know."""
         options = [word.partition("=")[0] for word in words if word.startswith("-") and word != "-"]
         if not options:
             self.error(f"“{' '.join(words)}” is more than {self.prog} takes")
-        self.error(f"{self.prog} has no option {options[0]}{meant(options[0], self._option_string_actions)}")
+        self.error(f"{self.prog} has no option {options[0]}{suggest(options[0], self._option_string_actions)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """The same as argparse's, with a guess."""
+        """Check a choice as argparse does, and suggest another."""
         if action.choices is None or value in action.choices:
             return
-        known = list(map(str, action.choices))
+        choices = list(map(str, action.choices))
         if isinstance(action, argparse._SubParsersAction):
-            self.error(f"There is no command “{value}”{meant(value, known)}")
+            self.error(f"There is no command “{value}”{suggest(value, choices)}")
         named = "/".join(action.option_strings) or action.metavar or action.dest
-        self.error(f"{named} is one of {', '.join(known)}, not “{value}”{meant(value, known)}")
+        self.error(f"{named} is one of {', '.join(choices)}, not “{value}”{suggest(value, choices)}")
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """The word that was probably meant, as the end of a sentence."""
-    import difflib  # only who mistypes pays for it
+def suggest(word: str, choices: Iterable[str]) -> str:
+    """Return the choice most like a word, as the end of a sentence; empty if none is."""
+    import difflib  # imported late, because it slows the start
 
-    close = difflib.get_close_matches(word, list(known), 1, 0.6)
+    close = difflib.get_close_matches(word, list(choices), 1, 0.6)
     return f"; did you mean {close[0]}?" if close else ""
 
 
@@ -60,7 +60,7 @@ Run = Callable[[argparse.Namespace], int]
 
 
 def add_command(subparsers: Subparsers[Parser], name: str, run: Run, about: str, *examples: str) -> Parser:
-    """A subcommand with one sentence about it and examples of its use."""
+    """Add a subcommand with a sentence about it and examples of its use."""
     parser = subparsers.add_parser(
         name,
         help=about,
@@ -82,27 +82,27 @@ def add_database(parser: Parser) -> None:
     parser.add_argument("--database", metavar="URL", help="the service's database, if not the one from its settings")
 
 
-LARGEST = 999_999_999
+MAX_NUMBER = 999_999_999
 
 
-def positive(text: str) -> int:
-    """A whole number from 1 on."""
-    number = numbers.parse_int(text, LARGEST)
+def parse_positive(text: str) -> int:
+    """Parse a whole number from 1."""
+    number = numbers.parse_int(text, MAX_NUMBER)
     if not number:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to {LARGEST}")
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to {MAX_NUMBER}")
     return number
 
 
-def counted(text: str) -> int:
-    """A whole number from 0 on."""
-    number = numbers.parse_int(text, LARGEST)
+def parse_count(text: str) -> int:
+    """Parse a whole number from 0."""
+    number = numbers.parse_int(text, MAX_NUMBER)
     if number is None:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to {LARGEST}")
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to {MAX_NUMBER}")
     return number
 
 
-def read(path: str) -> bytes:
-    """The content of a file, or of what is piped in where it is called `-`."""
+def read_file(path: str) -> bytes:
+    """Return the content of a file, or of standard input if its name is `-`."""
     if path == "-":
         return sys.stdin.buffer.read()
     try:
@@ -111,8 +111,8 @@ def read(path: str) -> bytes:
         raise Misuse(f"{path} cannot be read: {_reason(error)}.") from error
 
 
-def write(path: str, content: bytes) -> None:
-    """Put this content into a file, whatever it held before."""
+def write_file(path: str, content: bytes) -> None:
+    """Write this content to a file, and replace an earlier one."""
     try:
         Path(path).write_bytes(content)
     except (OSError, ValueError) as error:
@@ -123,44 +123,83 @@ def _reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def json_bytes(value: Any) -> bytes:
-    """The value as JSON that people can read too."""
+def format_json(value: Any) -> bytes:
+    """Format a value as JSON with indentation."""
     import msgspec
 
     return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
 def print_json(value: Any) -> None:
-    print(json_bytes(value).decode(), end="")
+    print(format_json(value).decode(), end="")
 
 
-def tell(text: str) -> None:
-    """Print what may hold somebody else's words: none of them steers the terminal."""
-    print(harmless(text), flush=True)
+def print_line(text: str) -> None:
+    """Print text that may contain words of players, without characters that control the terminal."""
+    print(clean_text(text), flush=True)
 
 
-def harmless(text: str) -> str:
-    """The same text, line by line, with a mark for every character that cannot be seen."""
+def clean_text(text: str) -> str:
+    """Replace every invisible character except line ends by a mark."""
     return "\n".join("".join(one if one.isprintable() else "\ufffd" for one in line) for line in text.split("\n"))
 
 
-def complain(sentence: str) -> None:
-    """Write a sentence to standard error, apart from what is printed for the next program."""
-    print(f"depesche: {harmless(shortened(sentence))}", file=sys.stderr)
+def print_error(sentence: str) -> None:
+    """Print a sentence to standard error."""
+    print(f"depesche: {clean_text(shorten(sentence))}", file=sys.stderr)
 
 
-def shortened(sentence: str) -> str:
-    """Its beginning and its end, where words of a strange file make it very long."""
-    return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 100]} … {sentence[-90:]}"
+def shorten(sentence: str) -> str:
+    """Cut the middle of a very long sentence, which may quote a file."""
+    return (
+        sentence
+        if len(sentence) <= MAX_SENTENCE_CHARS
+        else f"{sentence[: MAX_SENTENCE_CHARS - 100]} … {sentence[-90:]}"
+    )
 
 
-def progress(done: int, total: int, what: str) -> None:
-    """How far a long command is, for who watches; programs and files get none of it."""
+def show_progress(done: int, total: int, what: str) -> None:
+    """Show the progress of a long command on a terminal; programs and files do not get it."""
     if total > 1 and sys.stderr.isatty():
         print(f"\r{done} of {total} {what}", end="" if done < total else "\n", file=sys.stderr, flush=True)
 
 
 def end_progress() -> None:
-    """What follows a line of progress that was broken off begins on a line of its own."""
+    """End an incomplete line of progress."""
     if sys.stderr.isatty():
         print(file=sys.stderr)
+
+
+EXTRAS = {"psycopg": "prod"}  # the extra of Depesche that brings a package
+
+
+def describe_error(error: Exception) -> str | None:
+    """Describe an error that the host can correct, without passwords; None for any other, which needs its traceback."""
+    from alembic.util import CommandError
+    from redis import RedisError
+    from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+    match error:
+        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] in EXTRAS:
+            extra = EXTRAS[name.partition(".")[0]]
+            return f"This needs the package {name}; install Depesche with its extra: pip install depesche[{extra}]"
+        case ArgumentError():
+            return "DEPESCHE_DATABASE cannot be read; it looks like postgresql+psycopg://depesche@db/depesche"
+        case DBAPIError():
+            return f"The database failed: {_first_line(error.orig)}; see DEPESCHE_DATABASE."
+        case SQLAlchemyError():
+            return f"The database failed: {_first_line(error)}; see DEPESCHE_DATABASE."
+        case CommandError():
+            return f"The database was made by another version of Depesche ({_first_line(error)}); install that version."
+        case RedisError():
+            return f"Redis failed: {_first_line(error)}; see DEPESCHE_REDIS."
+        case OSError(filename=str(name), strerror=str(why)):
+            return f"{name}: {why}."
+        case OSError(strerror=str(why)):
+            return f"The machine refused: {why}."
+    return None
+
+
+def _first_line(error: object) -> str:
+    """Return the first line of an error; database drivers repeat the statement after it."""
+    return str(error).strip().partition("\n")[0].rstrip(".;")

@@ -91,7 +91,7 @@ def _write(path: Path, content: bytes) -> None:
 def import_tables(args: Namespace) -> int:
     from service.tables import transfer
 
-    file = transfer.parse_file(terminal.read(args.file))
+    file = transfer.parse_file(terminal.read_file(args.file))
     app = _open_app()
     try:
         with app.store.writing() as db:
@@ -111,5 +111,5 @@ def _print_tables(file: TransferFile, as_json: bool, last: str) -> None:
         terminal.print_json({"from": file.left, "to": file.to, "tables": moved})
         return
     for log in logs:
-        terminal.tell(f"{log.table}: {log.game}, {len(log.entries)} entries, receipt {log.head}")
-    terminal.tell(last)
+        terminal.print_line(f"{log.table}: {log.game}, {len(log.entries)} entries, receipt {log.head}")
+    terminal.print_line(last)

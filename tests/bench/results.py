@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from service import benches
-from service.commands.bench import _described, _figure, _line
+from service.commands.bench import _describe, _format_line, _format_number
 from tests.bench.chart_svg import CHARTS, Chart, Series
 
 FOLDER = Path(__file__).parent
@@ -77,9 +77,9 @@ def run_bench(name: str) -> Iterator[Run]:
     busy = measure_load()
     print(f"-- {name} (others take {busy:.0%} of the machine)", flush=True)
     try:
-        for measure in benches.found()[name]():
-            print(_line(measure), flush=True)
-            yield {"bench": name, "busy": round(busy, 2), **_described(measure)}
+        for measure in benches.find_benches()[name]():
+            print(_format_line(measure), flush=True)
+            yield {"bench": name, "busy": round(busy, 2), **_describe(measure)}
     except Exception as error:  # the other benches go on
         print(f"{name} was broken off: {error!r}", flush=True)
         yield {"bench": name, "busy": round(busy, 2), "what": f"broken off: {type(error).__name__}", "value": None}
@@ -97,7 +97,7 @@ def format_page(runs: Sequence[Run]) -> str:
 
 def _section(bench: str, run: Run, before: Sequence[Run]) -> list[str]:
     measures = [one for one in run["measures"] if one["bench"] == bench]
-    busy, function = measures[0]["busy"], benches.found().get(bench)
+    busy, function = measures[0]["busy"], benches.find_benches().get(bench)
     judged = "" if busy < MAX_LOAD else "; **not judged**"
     about = (inspect.getdoc(function) or "") if function else "This bench is gone."
     where = ", ".join(run["machine"].values())
@@ -112,10 +112,11 @@ def _row(one: Run, before: Sequence[Run]) -> str:
         return f"| {one['what']} | | | | |"
     source = next(key for key in one if key not in KEYS)
     side = ("at most " if one["at_most"] else "at least ") if source == "budget" else f"{source} "
-    against = "" if one["ratio"] is None else f"{side}{_figure(one[source])}"
+    against = "" if one["ratio"] is None else f"{side}{_format_number(one[source])}"
     missed = " **missed**" if one["busy"] < MAX_LOAD and not one["kept"] else ""
     ratio = "" if one["ratio"] is None else f"{one['ratio']:.2f}{missed}"
-    return f"| {one['what']} | {_figure(one['value'])} {one['unit']} | {against} | {ratio} | {_previous(one, before)} |"
+    value = f"{_format_number(one['value'])} {one['unit']}"
+    return f"| {one['what']} | {value} | {against} | {ratio} | {_previous(one, before)} |"
 
 
 def _previous(one: Run, runs: Sequence[Run]) -> str:
@@ -123,7 +124,7 @@ def _previous(one: Run, runs: Sequence[Run]) -> str:
     for run in reversed(runs):
         for other in run["measures"]:
             if (other["bench"], other["what"]) == (one["bench"], one["what"]) and other["value"] is not None:
-                return f"{_figure(other['value'])} ({run['date'][:10]})"
+                return f"{_format_number(other['value'])} ({run['date'][:10]})"
     return ""
 
 
@@ -143,7 +144,7 @@ def store(run: Run) -> None:
 
 
 def main(names: Sequence[str]) -> int:
-    all_benches, figures = benches.found(), list[Run]()
+    all_benches, figures = benches.find_benches(), list[Run]()
     if unknown := [name for name in names if name not in all_benches]:
         print(f"There is no bench {', '.join(unknown)}; the benches are: {', '.join(all_benches)}.", file=sys.stderr)
         return 2

@@ -168,6 +168,6 @@ def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(si
     measured_by = (line.split("|")[-2] for line in table.splitlines() if line)
     named = {name for cell in measured_by for name in re.findall(r"`(\w+)`", cell)} - {"ps"}
     assert len(named) >= 4
-    assert named <= set(benches.found())
+    assert named <= set(benches.find_benches())
     for command in re.findall(r"`depesche ((?:worker|web) [^`]+)`", text):
         cli.parser().parse_args([*command.split(), *(["1"] if command.endswith("--workers") else [])])

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import parse_qs
 
-from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, positive
+from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, parse_positive
 from service.text import numbers
 
 THREADS = 6
@@ -32,7 +32,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche dev liars_dice --port 8766",
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="an installed game; else that of the package in here")
-    parser.add_argument("--port", type=positive, default=8766, help="port to listen on")
+    parser.add_argument("--port", type=parse_positive, default=8766, help="port to listen on")
 
 
 def dev(args: Namespace) -> int:

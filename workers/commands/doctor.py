@@ -12,7 +12,17 @@ from urllib.parse import urlsplit
 
 from engine.refusal import Refused
 from service.commands.findings import Finding, ill, odd, well
-from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command, add_json, print_json, tell
+from service.commands.terminal import (
+    FINE,
+    WRONG,
+    Misuse,
+    Parser,
+    Subparsers,
+    add_command,
+    add_json,
+    print_json,
+    print_line,
+)
 
 if TYPE_CHECKING:
     from service.commands.mail_records import Server
@@ -55,9 +65,9 @@ def run(args: argparse.Namespace) -> int:
         print_json([_describe(finding) for finding in findings])
     else:
         for finding in findings:
-            tell(f"{finding.verdict + ':':<5} {finding.what}")
+            print_line(f"{finding.verdict + ':':<5} {finding.what}")
             if finding.mend:
-                tell(f"      to do: {finding.mend}")
+                print_line(f"      to do: {finding.mend}")
     return WRONG if any(finding.verdict == "ILL" for finding in findings) else FINE
 
 

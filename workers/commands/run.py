@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
-from service.commands.terminal import Parser, Subparsers, add_command, positive
+from service.commands.terminal import Parser, Subparsers, add_command, parse_positive
 
 if TYPE_CHECKING:
     from service.app import App
@@ -76,7 +76,7 @@ def _add_serve(subparsers: Subparsers[Parser]) -> None:
         "depesche serve --host 0.0.0.0 --port 80 --folder /var/lib/depesche",
     )
     serve.add_argument("--host", help="address to listen on (DEPESCHE_HOST)")
-    serve.add_argument("--port", type=positive, help="port to listen on (DEPESCHE_PORT)")
+    serve.add_argument("--port", type=parse_positive, help="port to listen on (DEPESCHE_PORT)")
     serve.add_argument("--folder", help="where the database and the secret live (DEPESCHE_FOLDER)")
     serve.add_argument("--demo", action="store_true", help="open a table against a bot and print its address")
 
@@ -89,8 +89,8 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
         "Serve the pages; production, on any number of machines.",
         "depesche web --bind 0.0.0.0:8000 --workers 4",
     )
-    web.add_argument("--workers", type=positive, default=2, help="processes")
-    web.add_argument("--threads", type=positive, default=16, help="threads in each process")
+    web.add_argument("--workers", type=parse_positive, default=2, help="processes")
+    web.add_argument("--threads", type=parse_positive, default=16, help="threads in each process")
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 

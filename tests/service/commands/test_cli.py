@@ -22,6 +22,7 @@ from service import benches, cli
 from service.benches import Measure
 from service.commands import logs as log_commands
 from service.commands import playout, terminal
+from service.text import templates
 from tests import play
 from tests.engine import highcard
 from tests.engine.ledger import make_variant
@@ -80,9 +81,9 @@ def refused(depesche):
 def high_card(monkeypatch):
     """A game with secrets, in the catalogue and with templates."""
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
-    templates = {"games/highcard/told.txt": TOLD, "games/highcard/board.txt": "mine {{ view.own | join(' ') }}"}
+    files = {"games/highcard/told.txt": TOLD, "games/highcard/board.txt": "mine {{ view.own | join(' ') }}"}
     env = templates.get_environment("en", "highcard")
-    monkeypatch.setattr(env, "loader", jinja2.ChoiceLoader([jinja2.DictLoader(templates), env.loader]))
+    monkeypatch.setattr(env, "loader", jinja2.ChoiceLoader([jinja2.DictLoader(files), env.loader]))
     monkeypatch.setitem(sys.modules, f"{highcard.__name__}.board", SimpleNamespace())
     return highcard
 
@@ -104,7 +105,7 @@ def changed(export: logs.Export, seq: int, **fields: object) -> logs.Export:
 
 
 class Shelf:
-    """A book of record that keeps its logs in a dictionary."""
+    """A database that stores its logs in a dictionary."""
 
     def __init__(self, **kept: logs.Export) -> None:
         self.kept = kept
@@ -131,7 +132,7 @@ class Shelf:
 @pytest.fixture
 def shelf(monkeypatch, kaiser):
     book = Shelf(one=play.play_to_end(kaiser, 2), two=play.play_part(kaiser, 3, 30))
-    monkeypatch.setattr(log_commands, "open_book", lambda database, make=False: book)
+    monkeypatch.setattr(log_commands, "open_log_store", lambda database, make=False: book)
     return book
 
 
@@ -202,7 +203,7 @@ def test_unknown_commands_and_arguments_are_refused_in_one_sentence(refused):
     assert "required: FILE" in refused("scenario")
 
 
-@pytest.mark.parametrize(("kind", "least"), [(terminal.positive, 1), (terminal.counted, 0)])
+@pytest.mark.parametrize(("kind", "least"), [(terminal.parse_positive, 1), (terminal.parse_count, 0)])
 def test_numbers_are_plain_whole_numbers(kind, least):
     assert kind(str(least)) == least
     assert kind("999999999") == 999_999_999
@@ -438,7 +439,7 @@ def test_a_finished_game_is_told_step_by_step(depesche, tmp_path, kaiser):
     said = depesche("replay", save(tmp_path / "log", export))
     assert (said.status, said.err) == (0, "")
     assert said.out.count("\n--- entry ") == len(export.entries)
-    assert "--- entry 0, the house: open kaiser 3" in said.out
+    assert "--- entry 0, the server: open kaiser 3" in said.out
     assert "Seat 1 sits down." in said.out
     assert "E: B17" in said.out
     assert "The table is closed" in said.out
@@ -472,7 +473,7 @@ def test_a_seat_is_shown_only_what_it_knew(depesche, tmp_path, high_card):
     assert "Seat 1 holds something.\nSeat 2 holds" in own.out
     hand = re.search(r"Seat 2 holds ([\d ]+)\.", own.out)[1]
     assert f"mine {hand}" in own.out
-    assert "--- entry 4, the house: (hidden)" in own.out
+    assert "--- entry 4, the server: (hidden)" in own.out
     as_json = depesche("replay", file, "--at", 4, "--seat", 1, "--json").json["entries"][0]
     assert [event.get("cards", []) for event in as_json["events"][1:]] == [[], [int(c) for c in hand.split()], []]
 
@@ -481,7 +482,7 @@ def test_a_log_that_keeps_things_back_is_told_without_a_board(depesche, refused,
     file = save(tmp_path / "log", play.play_part(high_card, 3, 8, seat=2))
     said = depesche("replay", file)
     assert said.status == 0
-    assert "There is no board: this log keeps hidden things back" in said.out
+    assert "There is no board: this log leaves out hidden information" in said.out
     assert "Seat 1 holds something." in said.out
     assert "mine" not in said.out
     assert depesche("replay", file, "--seat", 2).out == said.out
@@ -528,7 +529,7 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
     absent = {"type": "Captured", "seat": 0, "at": "Z", "victim": 1, "rank": "king"}
     for event in (absent, {"type": "Passed", "seat": 9}):
         gap = save(tmp_path / "gap", changed(export, 5, events=[event]))
-        assert "This log cannot be told" in refused("replay", gap)
+        assert "This log cannot be described" in refused("replay", gap)
 
 
 def test_a_game_without_drawings_is_told_so(refused, tmp_path, monkeypatch):
@@ -625,7 +626,7 @@ def test_several_processes_audit_a_book(depesche, tmp_path, kaiser):
 def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser):
     book = tmp_path / "book.sqlite"
     database = f"sqlite:///{book}"
-    assert "There is no book of record" in refused("audit", "--all", "--database", database)
+    assert "There is no database" in refused("audit", "--all", "--database", database)
     assert not book.exists()
     file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     assert depesche("import", file, "--database", database).status == 0
@@ -729,7 +730,7 @@ def stopwatch(monkeypatch):
         "beside": [Measure("a fourth", 1.0, "moves/s", 2.0, source="peer")],
     }
     functions = {name: lambda found=tuple(found): found for name, found in measures.items()}
-    monkeypatch.setattr(benches, "found", lambda: functions)
+    monkeypatch.setattr(benches, "find_benches", lambda: functions)
 
 
 def test_bench_prints_figures_beside_their_budgets(depesche, refused, stopwatch):

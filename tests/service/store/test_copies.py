@@ -168,7 +168,7 @@ def test_the_command_line_copies_and_restores(
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path))
     monkeypatch.setenv("DEPESCHE_SECRET", app.secret)
     assert cli.main(["backup", str(tmp_path / "copy")]) == 0
-    assert "holds the whole house" in capsys.readouterr().out
+    assert "has the whole server" in capsys.readouterr().out
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "new"))
     assert cli.main(["restore", str(tmp_path / "copy")]) == 0
     assert cli.main(["audit", "--all"]) == 0
@@ -181,8 +181,8 @@ def test_what_is_not_there_is_not_copied_and_no_older_copy_is_lost(
 ) -> None:
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "empty"))
     assert cli.main(["backup", str(tmp_path / "copy")]) == 2
-    assert "There is no house in" in capsys.readouterr().err
+    assert "There is no database in" in capsys.readouterr().err
     (tmp_path / "copy").write_text("an older one")
     assert cli.main(["backup", str(tmp_path / "copy")]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert not (tmp_path / "empty").exists()

@@ -184,7 +184,7 @@ def test_letters_are_held_against_the_log_of_their_own_table(app, played, depesc
         (["--receipt", "xyz@3"], "is not a receipt"),
         (["--receipt", f"{HASH}@x"], "is not a receipt"),
         (["--receipt", HASH], "is not a receipt"),
-        (["--receipts", "LOG"], "holds no receipt"),
+        (["--receipts", "LOG"], "has no receipt"),
         (["--receipts", "nowhere.eml"], "cannot be read"),
         (["LOG", "--receipt", f"{HASH}@3"], "name just that one"),
     ],

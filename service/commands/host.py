@@ -1,0 +1,105 @@
+"""Commands of the host: `host-link`, `backup`, `restore` and `partition`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+from pathlib import Path
+
+from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command
+
+
+def add(subparsers: Subparsers[Parser]) -> None:
+    link = add_command(
+        subparsers,
+        "host-link",
+        print_link,
+        "Print the address of the host's page: tables, failed letters, notices. It is a password: keep it secret.",
+        "depesche host-link",
+        "depesche host-link --renew",
+    )
+    link.add_argument("--renew", action="store_true", help="make a new one; the old ones stop working")
+    _add_backup(subparsers)
+    partition = add_command(
+        subparsers,
+        "partition",
+        partition_tables,
+        "Split the largest tables of PostgreSQL into partitions, or join them again (1); stop the server first.",
+        "depesche partition 16",
+    )
+    partition.add_argument("parts", metavar="PARTS", type=int, help="the number of partitions; 1 joins them")
+
+
+def _add_backup(subparsers: Subparsers[Parser]) -> None:
+    backup = add_command(
+        subparsers,
+        "backup",
+        make_backup,
+        "Write the whole server, database and secret, to one file; it may be running.",
+        "depesche backup depesche-2026-11-22.copy",
+    )
+    backup.add_argument("file", metavar="FILE", help="the backup to write; it opens every seat: keep it secret")
+    restore = add_command(
+        subparsers,
+        "restore",
+        restore_backup,
+        "Restore a server from a backup, if there is no database yet.",
+        "depesche restore depesche-2026-11-22.copy",
+    )
+    restore.add_argument("file", metavar="FILE", help="a file that `depesche backup` made")
+
+
+def print_link(args: argparse.Namespace) -> int:
+    from service import settings
+    from service.app import App
+    from service.hosting import remedies
+
+    app = App(settings.load_settings(os.environ))
+    app.open()
+    print(f"{app.settings.address}/host/{remedies.get_link(app, args.renew)}")
+    app.close()
+    return FINE
+
+
+def make_backup(args: argparse.Namespace) -> int:
+    """Write a backup of an existing server; create none."""
+    import time
+
+    from service import settings
+    from service.store import copies
+
+    loaded, file = settings.load_settings(os.environ), Path(args.file)
+    if file.exists():
+        raise Misuse(f"{file} exists already; choose another name, so that no older backup is lost.")
+    url = loaded.database_url
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+        raise Misuse(f"There is no database in {loaded.folder}; name its folder with DEPESCHE_FOLDER.")
+    copies.save_backup(loaded, file, int(time.time()))
+    print(f"{file} has the whole server ({file.stat().st_size // 1024} kB). It opens every seat: keep it safe.")
+    return FINE
+
+
+def restore_backup(args: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from service import settings
+    from service.store import copies
+
+    contents = copies.restore_backup(settings.load_settings(os.environ), Path(args.file))
+    made_at = datetime.fromtimestamp(contents.at, UTC)
+    print(f"The server is as it was on {made_at:%Y-%m-%d at %H:%M} UTC. Check it: depesche audit --all")
+    return FINE
+
+
+def partition_tables(args: argparse.Namespace) -> int:
+    from service import settings
+    from service.store import Store, partitions
+
+    with closing(Store(settings.load_settings(os.environ).database_url)) as store:
+        store.migrate()
+        with store.writing() as connection:
+            partitions.partition_tables(connection, args.parts)
+    names = ", ".join(partitions.PARTITIONED_TABLES)
+    print("The tables are in one piece again." if args.parts == 1 else f"{names}: {args.parts} partitions each.")
+    return FINE
