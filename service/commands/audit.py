@@ -176,7 +176,7 @@ def _audit_logs(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Audi
     if not (args.table or args.all):
         return
     store = logs.open_log_store(args.database)
-    progress = Progress(args.resume)
+    progress = AuditProgress(args.resume)
     named = dict.fromkeys((*args.table, *(store.list_tables() if args.all else ())))
     tables = [table for table in named if not progress.is_done(store, table)]
     jobs = args.jobs or (os.cpu_count() or 1 if len(tables) > MIN_TABLES_FOR_PROCESSES else 1)
@@ -214,7 +214,7 @@ def _audit_chunk(database: str | None, tables: list[str], receipts: tuple[Receip
     return list(_audit_tables(logs.open_log_store(database), tables, receipts))
 
 
-class Progress:
+class AuditProgress:
     """The file of an audit that can be resumed: a line with the head of each sound table."""
 
     def __init__(self, file: str | None) -> None:
