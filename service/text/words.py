@@ -58,7 +58,7 @@ class Vocabulary(Struct, frozen=True):
         return (*self.game.verbs, *self.table.verbs)
 
     def _compose(self, token: str) -> Iterator[str]:
-        """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse-2`."""
+        """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
         parts = PARTS.split(token)
         ways = [(*(self.game.tokens.get(part, ()) if place % 2 else ()), part) for place, part in enumerate(parts)]
         yield from itertools.islice(map("".join, itertools.product(*ways)), math.prod(map(len, ways)) - 1)

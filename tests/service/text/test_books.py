@@ -40,7 +40,7 @@ def test_a_book_begins_with_what_a_player_wants_to_know(name):
 
 
 @every_game
-def test_every_example_that_lies_beside_a_book_is_shown_in_it(name):
+def test_every_example_file_is_shown_in_the_book(name):
     shown = {one for section in rulebook_checks.load_manuscript(name, "en").sections for one in section.examples}
     assert {path.stem for path in examples.get_folder(name).glob("*.toml")} == shown
 
@@ -75,23 +75,23 @@ def test_a_copy_of_a_sound_book_is_sound(book):
         ("nl.md", "### 1.5 Wie begint", "### Wie begint", "“Wie begint” has neither a number nor a name."),
     ],
 )
-def test_what_is_wrong_with_a_book_is_said(book, file, old, new, problem):
+def test_each_fault_of_a_book_is_reported(book, file, old, new, problem):
     change(book / file, old, new)
-    assert any(problem in found for found in rulebook_checks.find_problems("kaiser"))
+    assert any(problem in one for one in rulebook_checks.find_problems("kaiser"))
 
 
 def test_a_line_left_in_english_is_found(book):
     english = "Without your emperor you are out and can no longer win the round."
     change(book / "nl.md", "Zonder keizer ben je uitgeschakeld en kun je de ronde niet meer winnen.", english)
-    assert any("4.3 is untranslated" in found for found in rulebook_checks.find_problems("kaiser"))
+    assert any("4.3 is untranslated" in one for one in rulebook_checks.find_problems("kaiser"))
 
 
-def test_a_language_that_is_not_there_is_missed(book):
+def test_a_missing_translation_is_reported(book):
     (book / "fr.md").unlink()
     assert "kaiser, fr: there is no translation." in list(rulebook_checks.find_problems("kaiser"))
 
 
-def test_a_translation_that_was_read_again_is_up_to_date(book):
+def test_a_translation_that_was_checked_again_is_up_to_date(book):
     change(book / "en.md", "Chance decides who begins.", "A die decides who begins.")
     for language in rulebook_checks.TRANSLATIONS:
         rulebook_checks.record_check("kaiser", language)

@@ -13,7 +13,7 @@ NUMBERS = "{{ 0.5 + 1.5 }}" * 40
 
 
 class Rubbish:
-    """What only the collector of garbage finds, and where other threads may go on meanwhile."""
+    """Refers to itself, so that the garbage collector runs, during which other threads may continue."""
 
     def __init__(self) -> None:
         self.itself = self

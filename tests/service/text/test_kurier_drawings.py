@@ -1,4 +1,4 @@
-"""Kurier des Zaren as it is drawn, written and told."""
+"""Kurier des Zaren: its drawings, text boards and sentences."""
 
 import re
 from collections.abc import Iterator
@@ -63,11 +63,11 @@ def test_the_text_board_is_narrow_and_shows_every_guest(seats, chosen):
         assert max(map(len, text.splitlines())) <= 80
         shown = re.findall(r"\b[OCDL][1-5]", text)
         assert len(shown) == sum(map(len, state.inns.values()))
-        held = [player.dispatch for player in state.players if not player.dispatch.price]
-        assert len(re.findall(r"[OCDL][1-5]\*", text)) == len(held)
+        free_dispatches = [player.dispatch for player in state.players if not player.dispatch.price]
+        assert len(re.findall(r"[OCDL][1-5]\*", text)) == len(free_dispatches)
 
 
-def test_nobody_is_shown_what_lies_in_other_purses():
+def test_other_purses_are_hidden():
     state = next(state for state, _, _ in moments(2, {}) if any(player.purse for player in state.players))
     for seat in (0, 1, None):
         other = kurier.redeal(state, seat, chance.make_from_random(Random(3)))
@@ -75,24 +75,24 @@ def test_nobody_is_shown_what_lies_in_other_purses():
         assert drawing.draw_board_text(scene(state, seat)) == drawing.draw_board_text(scene(other, seat))
 
 
-def test_everything_that_happens_is_told_in_one_sentence():
+def test_every_event_is_described_in_one_sentence():
     narrator = narration.Narrator(kurier, NAMES)
-    told = {}
+    sentences_of = {}
     for seats, chosen in TABLES:
         for _, _, events in moments(seats, chosen):
             for event in events:
-                for heard in (event, kurier.hear(event, None)):
-                    told.setdefault(type(event).__name__, set()).add(narrator.describe(heard))
-    assert told.pop("TurnBegan") == {""}
-    assert not [name for name, sentences in told.items() if not all(map(sentence, sentences))]
-    assert {kind.__name__ for kind in Event.__args__} - set(told) == {"Passed", "SetAside", "TurnBegan"}
+                for visible in (event, kurier.hear(event, None)):
+                    sentences_of.setdefault(type(event).__name__, set()).add(narrator.describe(visible))
+    assert sentences_of.pop("TurnBegan") == {""}
+    assert not [name for name, sentences in sentences_of.items() if not all(map(sentence, sentences))]
+    assert {kind.__name__ for kind in Event.__args__} - set(sentences_of) == {"Passed", "SetAside", "TurnBegan"}
 
 
 def sentence(text: str) -> bool:
     return text[:1].isupper() and text.endswith(".") and "None" not in text and "{" not in text
 
 
-def test_what_happens_rarely_is_told_too():
+def test_rare_events_are_described_too():
     narrator = narration.Narrator(kurier, NAMES)
     assert narrator.describe(Passed(1)) == "Bartholomäus can do nothing and passes."
     assert (

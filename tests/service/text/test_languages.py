@@ -47,7 +47,7 @@ every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=
 
 
 @pytest.fixture(scope="module")
-def wanted():
+def catalogs():
     return messages.collect_messages()
 
 
@@ -65,15 +65,15 @@ def places(text: str) -> set[str]:
 
 @every_other
 @every_domain
-def test_everything_is_translated(language, domain, wanted):
-    assert messages.find_untranslated(language, domain, wanted[domain]) == []
+def test_everything_is_translated(language, domain, catalogs):
+    assert messages.find_untranslated(language, domain, catalogs[domain]) == []
 
 
 @every_other
 @every_domain
-def test_nothing_is_translated_that_nobody_says(language, domain, wanted):
+def test_no_translation_is_unused(language, domain, catalogs):
     assert [
-        one.id for one in messages.load_catalogue(language, domain) if one.id and wanted[domain].get(one.id) is None
+        one.id for one in messages.load_catalogue(language, domain) if one.id and catalogs[domain].get(one.id) is None
     ] == []
     assert messages.load_catalogue(language, domain).obsolete == {}
 
@@ -82,39 +82,41 @@ def test_nothing_is_translated_that_nobody_says(language, domain, wanted):
 @every_domain
 def test_a_translation_has_the_same_places_for_words(language, domain):
     for message in messages.load_catalogue(language, domain):
-        said, translated = forms(message)
+        originals, translated = forms(message)
         if message.id:
             assert {place for text in translated for place in places(text)} == {
-                p for text in said for p in places(text)
+                p for text in originals for p in places(text)
             }
-            assert all(text.endswith(" ") == said[0].endswith(" ") for text in translated), message.id
+            assert all(text.endswith(" ") == originals[0].endswith(" ") for text in translated), message.id
             assert not any(re.search(r"%(?!\(\w+\)s)", text) for text in translated), message.id
 
 
 @every_other
 @every_domain
 def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language, domain):
-    text = languages.get_catalogue_path(language, domain).read_text("utf-8")
-    assert re.match(rf"# {LANGUAGES[language]}\. Glossary: \w", text)
+    source = languages.get_catalogue_path(language, domain).read_text("utf-8")
+    assert re.match(rf"# {LANGUAGES[language]}\. Glossary: \w", source)
     for message in messages.load_catalogue(language, domain):
-        for said in list(forms(message))[1] if message.id else ():
+        for text in list(forms(message))[1] if message.id else ():
             if language == "fr":
-                assert not re.search(r"(?<=[^\W\d])[ \u00a0][;!?]|\w[;!?](?![\w=])|“", said), said
-                assert not re.search(r"(?<=\w)[ \u202f]:|«[^\u00a0]|[^\u00a0]»", said), said
+                assert not re.search(r"(?<=[^\W\d])[ \u00a0][;!?]|\w[;!?](?![\w=])|“", text), text
+                assert not re.search(r"(?<=\w)[ \u202f]:|«[^\u00a0]|[^\u00a0]»", text), text
             if language == "de":
-                assert said.count("„") == said.count("“")
-                assert "”" not in said
+                assert text.count("„") == text.count("“")
+                assert "”" not in text
 
 
-def test_a_message_that_is_missing_would_be_named(wanted, monkeypatch, tmp_path):
+def test_a_message_that_is_missing_would_be_named(catalogs, monkeypatch, tmp_path):
     monkeypatch.setattr(languages, "CATALOGUES", tmp_path)
-    messages.update_catalogue("nl", "kaiser", wanted["kaiser"])
-    assert "The game is over. First place: %(winners)s." in messages.find_untranslated("nl", "kaiser", wanted["kaiser"])
+    messages.update_catalogue("nl", "kaiser", catalogs["kaiser"])
+    assert "The game is over. First place: %(winners)s." in messages.find_untranslated(
+        "nl", "kaiser", catalogs["kaiser"]
+    )
     with languages.get_catalogue_path("nl", "kaiser").open("rb") as file:
         assert read_po(file).get("emperor").string == ""
 
 
-def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(wanted, monkeypatch, tmp_path):
+def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(catalogs, monkeypatch, tmp_path):
     before = {
         (one, domain): languages.get_catalogue_path(one, domain).read_text("utf-8")
         for one in OTHERS
@@ -125,31 +127,31 @@ def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(wan
         path = languages.get_catalogue_path(language, domain)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        messages.update_catalogue(language, domain, wanted[domain])
+        messages.update_catalogue(language, domain, catalogs[domain])
         assert path.read_text("utf-8") == text
 
 
-# Drawing and telling
+# Boards and sentences
 
 
 @functools.cache
-def english(language: str) -> dict[str, list[str]]:
-    """For each domain the long English sentences that must not be seen where this language is spoken."""
-    found: dict[str, list[str]] = {}
+def list_english(language: str) -> dict[str, list[str]]:
+    """Return, by domain, the long English sentences that must not be seen in this language."""
+    sentences_of: dict[str, list[str]] = {}
     for domain in DOMAINS:
         for message in messages.load_catalogue(language, domain):
-            said, translated = forms(message)
-            for text in said if message.id and said != translated else ():
+            originals, translated = forms(message)
+            for text in originals if message.id and originals != translated else ():
                 for bit in re.split(r"%\(\w+\)s|\{\w+\}", text):
                     if len(bit.split()) > 3 and not any(bit.strip() in one for one in translated):
-                        found.setdefault(domain, []).append(bit.strip())
-    return found
+                        sentences_of.setdefault(domain, []).append(bit.strip())
+    return sentences_of
 
 
 def assert_not_english(text: str, language: str) -> None:
     shown = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
-    said = {bit for bits in english(language).values() for bit in bits if bit in shown}
-    assert not any(re.search(r"\b" + re.escape(bit), shown) for bit in said), said
+    english = {bit for bits in list_english(language).values() for bit in bits if bit in shown}
+    assert not any(re.search(r"\b" + re.escape(bit), shown) for bit in english), english
 
 
 def samples():
@@ -165,11 +167,11 @@ def samples():
 @pytest.mark.parametrize(("full", "language"), pair_in_turn(samples(), OTHERS), ids=str)
 def test_boards_and_prose_are_made_in_every_language(full, language):
     positions, names = play_case(full, b"a lantern"), NAMES[: full.seats]
-    told, step = [], max(1, len(positions) // 15)
+    texts, step = [], max(1, len(positions) // 15)
     for number, position in enumerate(positions):
         me = (None, *range(full.seats))[number % (full.seats + 1)]
         narrator = Narrator(full.game, names, language, me)
-        told += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
+        texts += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
         if number % step:
             continue
         menu = full.game.menu(position.state, me) if me is not None else ()
@@ -177,16 +179,16 @@ def test_boards_and_prose_are_made_in_every_language(full, language):
         scene = Scene(full.game, view, drawing.list_players(names), me, menu, language)
         ElementTree.fromstring(drawing.draw_board_svg(scene))
         assert max(map(len, drawing.draw_board_text(scene).splitlines())) <= 80
-        told += [
+        texts += [
             narrator.describe_board(view),
             drawing.draw_board_text(scene),
             *(narrator.label_verb(entry.verb) for entry in menu),
         ]
-    assert_not_english(" ".join(told), language)
+    assert_not_english(" ".join(texts), language)
 
 
-class Blotted(NullTranslations):
-    """A language whose words are blots: what can still be read has not passed through a catalogue."""
+class BlottedTranslations(NullTranslations):
+    """Replaces all letters: a word that is still readable did not come from a catalogue."""
 
     def gettext(self, message: str) -> str:
         bits = re.split(r"(%\(\w+\)s)", message)
@@ -198,23 +200,25 @@ class Blotted(NullTranslations):
 
 @pytest.mark.parametrize("full", samples(), ids=str)
 def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, monkeypatch):
-    monkeypatch.setattr(languages, "load_translations", lambda language, domain=COMMON: Blotted())
+    monkeypatch.setattr(languages, "load_translations", lambda language, domain=COMMON: BlottedTranslations())
     monkeypatch.setattr(templates, "get_environment", functools.cache(templates.get_environment.__wrapped__))
     positions, names = play_case(full, b"a lantern"), [str(seat) for seat in range(full.seats)]
-    told = []
+    texts = []
     for number, position in enumerate(positions):
         me = (None, *range(full.seats))[number % (full.seats + 1)]
         narrator, view = Narrator(full.game, names, SOURCE, me), full.game.view(position.state, me)
         menu = full.game.menu(position.state, me) if me is not None else ()
-        told += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
-        told += [narrator.label_verb(entry.verb) for entry in menu]
+        texts += [narrator.describe(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
+        texts += [narrator.label_verb(entry.verb) for entry in menu]
         if number % 5 == 0:
-            told += [
+            texts += [
                 narrator.describe_board(view),
                 drawing.draw_board_text(Scene(full.game, view, drawing.list_players(names), me, menu)),
             ]
-    codes = {word for word in readable("\n".join(told)) if word.isupper()}  # of tiles, say
-    assert readable("\n".join(told)) - codes <= readable(" ".join(INN_NAMES.values()))  # which have one name everywhere
+    codes = {word for word in readable("\n".join(texts)) if word.isupper()}  # of tiles, say
+    assert readable("\n".join(texts)) - codes <= readable(
+        " ".join(INN_NAMES.values())
+    )  # which have one name everywhere
 
 
 def readable(text: str) -> set[str]:
@@ -230,9 +234,9 @@ def visitor(app, language: str):
     return client
 
 
-def written(app, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
+def write_letter(app, table: str, seat: int, kind: str, language: str, stored: str = "") -> EmailMessage:
     seq = apps.load_table(app, table).seats[seat].open_since or 0
-    order = letter_kinds.LetterRequest(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
+    order = letter_kinds.LetterRequest(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, stored)
     letter = table_letters.write(app, order)
     assert letter is not None
     return letter
@@ -261,51 +265,56 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
         opened = opening.open_table(app, name, {}, guests, 86_400)
         for path in ("/", f"/new/{name}", "/mailbox", "/nowhere", "/t/nowhere"):
             get(path, 404 if "nowhere" in path else 200)
-        seen.append(bodies(written(app, opened.table, 0, "invitation", language)))
-        here_places = [access.find(app, link) for link in opened.links]
-        for place in here_places:
+        seen.append(bodies(write_letter(app, opened.table, 0, "invitation", language)))
+        places_at_table = [access.find(app, link) for link in opened.links]
+        for place in places_at_table:
             get(f"/t/{place.link}")
             apps.submit(app, place, "sit word")
         for _ in range(STEPS):
-            look = apps.load_table(app, opened.table)
-            seat = tables.find_seats_to_move(game, look.table)[0]
-            for path in (f"/t/{here_places[seat].link}", f"/t/{opened.watch}", f"/t/{here_places[seat].link}/replay"):
+            snapshot = apps.load_table(app, opened.table)
+            seat = tables.find_seats_to_move(game, snapshot.table)[0]
+            for path in (
+                f"/t/{places_at_table[seat].link}",
+                f"/t/{opened.watch}",
+                f"/t/{places_at_table[seat].link}/replay",
+            ):
                 get(path)
-            refused = submitting.submit(app, here_places[seat], "dance")
+            refused = submitting.submit(app, places_at_table[seat], "dance")
             referee.run()
-            get(f"/t/{here_places[seat].link}?said={refused.number}")
-            letter = written(app, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
+            get(f"/t/{places_at_table[seat].link}?said={refused.number}")
+            letter = write_letter(app, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
             assert letter["Content-Language"] == language
             assert f'<html lang="{language}">' in bodies(letter)
             seen.append(bodies(letter))
-            move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
-            assert apps.submit(app, here_places[seat], str(move)).accepted
+            move = bots.pick_random_move(tables.menu(game, snapshot.table, seat), random)
+            assert apps.submit(app, places_at_table[seat], str(move)).accepted
     assert_not_english("\n".join(seen), language)
 
 
-@pytest.mark.parametrize(("who", "told"), [("Anna", "d’Anna"), ("Élodie", "d’Élodie"), ("Bertrand", "de Bertrand")])
-def test_french_runs_de_together_with_a_name_that_begins_with_a_vowel(who, told):
+@pytest.mark.parametrize(("who", "expected"), [("Anna", "d’Anna"), ("Élodie", "d’Élodie"), ("Bertrand", "de Bertrand")])
+def test_french_runs_de_together_with_a_name_that_begins_with_a_vowel(who, expected):
     narrator = Narrator(catalogue.find("kaiser"), (who, "Clara"), "fr")
     assert (
-        narrator.describe(RoundWon(0, "fortress")) == f"L’empereur {told} entre dans la forteresse et gagne la manche."
+        narrator.describe(RoundWon(0, "fortress"))
+        == f"L’empereur {expected} entre dans la forteresse et gagne la manche."
     )
     assert "de A1 à A2" in narrator.describe(Moved(0, "king", "A1", "A2"))
 
 
 def test_french_names_are_escaped_like_all_others():
-    said = '{% trans who="Anna & Bert" %}The seat of {{ who }} is free{% endtrans %}'
-    page = templates.get_environment("fr").from_string(f"{{% autoescape true %}}{said}{{% endautoescape %}}")
+    source = '{% trans who="Anna & Bert" %}The seat of {{ who }} is free{% endtrans %}'
+    page = templates.get_environment("fr").from_string(f"{{% autoescape true %}}{source}{{% endautoescape %}}")
     assert page.render() == "La place d’Anna &amp; Bert est libre"
 
 
-def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monkeypatch):
+def test_a_refusal_by_mail_is_written_in_the_language_of_the_letter(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         place = apps.start_table(app)[0]
-        kept = Sentence.from_refusal(
+        refusal = Sentence.from_refusal(
             Refused("“{said}” is not one of your moves; write one of these: {moves}.", said="x", moves="y")
         )
-        letter = written(app, place.table, 0, "refused/1", "de", kept.dump())
+        letter = write_letter(app, place.table, 0, "refused/1", "de", refusal.dump())
         assert "„x“ ist keiner deiner Züge; schreib einen von diesen: y." in " ".join(bodies(letter).split())
 
 
@@ -313,7 +322,7 @@ def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monke
 
 
 @pytest.mark.parametrize(
-    ("cookie", "header", "spoken"),
+    ("cookie", "header", "expected"),
     [
         ("", "", "en"),
         ("", "nl,en;q=0.5", "nl"),
@@ -324,12 +333,12 @@ def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monke
         ("xx", "nl", "nl"),
     ],
 )
-def test_a_choice_comes_first_then_what_the_browser_asks_for_then_english(app, cookie, header, spoken):
+def test_a_choice_comes_first_then_what_the_browser_asks_for_then_english(app, cookie, header, expected):
     client = visitor(app, header)
     if cookie:
         client.set_cookie("language", cookie)
     answer = client.get("/")
-    assert answer.headers["Content-Language"] == spoken
+    assert answer.headers["Content-Language"] == expected
     assert {"accept-language", "cookie"} <= {name.casefold() for name in answer.vary}
 
 
@@ -357,11 +366,11 @@ def test_a_choice_never_leads_away(app, back):
     assert choose(visitor(app, "en"), "nl", back).status_code == 400
 
 
-def test_only_languages_we_speak_can_be_chosen(app):
+def test_only_languages_with_a_catalogue_can_be_chosen(app):
     assert choose(visitor(app, "en"), "tlh", "/").status_code == 400
 
 
-def spoken_to(app, address: str) -> str:
+def find_language(app, address: str) -> str:
     with app.store.reading() as connection:
         return str(connection.execute(people.select().where(people.c.address == address)).one().language)
 
@@ -369,30 +378,30 @@ def spoken_to(app, address: str) -> str:
 def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(app):
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
     opened = opening.open_table(app, "kaiser", {}, guests, None, "fr")
-    assert [spoken_to(app, guest.address) for guest in guests] == ["fr", "fr"]
+    assert [find_language(app, guest.address) for guest in guests] == ["fr", "fr"]
     client = visitor(app, "de")
     token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)
     assert token
     client.post(f"/t/{opened.links[1]}/sit", data={"csrf_token": token[1]})
-    assert spoken_to(app, "berta@example.org") == "de"
+    assert find_language(app, "berta@example.org") == "de"
     choose(client, "nl", f"/t/{opened.links[1]}")
-    assert [spoken_to(app, guest.address) for guest in guests] == ["fr", "nl"]
+    assert [find_language(app, guest.address) for guest in guests] == ["fr", "nl"]
     choose(client, "en", f"/t/{opened.watch}")
-    assert [spoken_to(app, guest.address) for guest in guests] == ["fr", "nl"]
+    assert [find_language(app, guest.address) for guest in guests] == ["fr", "nl"]
 
 
 # Sentences
 
 
-def test_a_sentence_is_kept_with_its_words():
-    said = Sentence.from_refusal(Refused("Choose at most {most} for “{verb}”.", most=2, verb="keep"))
-    assert Sentence.load(said.dump()) == said
-    assert str(said) == "Choose at most 2 for “keep”."
-    assert sentences.translate("nl", said) == "Kies er hoogstens 2 voor “keep”."
-    assert sentences.translate("fr", said) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
+def test_a_sentence_is_stored_with_its_words():
+    sentence = Sentence.from_refusal(Refused("Choose at most {most} for “{verb}”.", most=2, verb="keep"))
+    assert Sentence.load(sentence.dump()) == sentence
+    assert str(sentence) == "Choose at most 2 for “keep”."
+    assert sentences.translate("nl", sentence) == "Kies er hoogstens 2 voor “keep”."
+    assert sentences.translate("fr", sentence) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
 
 
-def test_a_plain_sentence_in_the_book_is_read_as_it_stands():
+def test_a_stored_plain_sentence_is_loaded_unchanged():
     assert str(Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
     assert sentences.translate("nl", Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
     assert (NOTHING.dump(), bool(Sentence.load(""))) == ("", False)

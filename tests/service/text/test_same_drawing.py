@@ -12,11 +12,11 @@ from service.text import drawing
 from service.text.drawing import Scene
 
 ROOT = Path(__file__).parents[3]
-ASK = "from tests.service.text.test_same_drawing import drawn; print(drawn())"
+SCRIPT = "from tests.service.text.test_same_drawing import digest_drawing; print(digest_drawing())"
 
 
-def drawn() -> str:
-    """What the land looks like at the end of a game with all boxes that go together."""
+def digest_drawing() -> str:
+    """Return a digest of the board at the end of a game with all boxes that can be combined."""
     every = {one.name: True for one in options.describe(carcassonne.META.options) if one.kind == "switch"}
     chosen = options.parse(carcassonne.META.options, every | {"school": False})
     *_, (_, _, state, _) = bots.playout(carcassonne, chosen, 3, b"the order of things")
@@ -25,9 +25,9 @@ def drawn() -> str:
 
 
 def test_another_process_draws_the_same_land() -> None:
-    said = [
+    digests = [
         subprocess.run(
-            [sys.executable, "-c", ASK],
+            [sys.executable, "-c", SCRIPT],
             cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": seed},
             check=True,
@@ -36,4 +36,4 @@ def test_another_process_draws_the_same_land() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert said[0] == said[1]
+    assert digests[0] == digests[1]

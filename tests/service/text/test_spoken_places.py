@@ -1,4 +1,4 @@
-"""Words people speak: where something lies is told by what lies around it, and by no coordinates."""
+"""Places in sentences: they are described by their surroundings, and never by coordinates."""
 
 import re
 from collections import Counter
@@ -21,60 +21,60 @@ from service.web import menu_forms
 NAMES = ("Anna", "Bert", "Clara")
 CELL = re.compile(r"-?\d+,-?\d+")
 FIELD = re.compile(r"\b[A-H]\d+\b")
-CROSSING = re.compile(r"\b[A-D]\d+\b")
+CROSSING_NAME = re.compile(r"\b[A-D]\d+\b")
 
 
-def full(found: Any) -> dict[str, str]:
-    """All boxes at once, except the one that the school does not go with."""
-    switches = (option for option in options.describe(found.META.options) if option.kind == "switch")
+def choose_all_boxes(rules: Any) -> dict[str, str]:
+    """Choose all boxes except the river, which cannot be combined with the school."""
+    switches = (option for option in options.describe(rules.META.options) if option.kind == "switch")
     return {option.name: "on" for option in switches if option.name != "river"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("name", "sign"), [("carcassonne", CELL), ("turfmaster", FIELD)])
-def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
-    found, random = catalogue.find(name), Random(4)
-    read = options.parse(found.META.options, full(found) if name == "carcassonne" else {})
-    state, told = game.begin(found, read, 3, chance.make_from_random(random))
-    said = list[str]()
+def test_no_sentence_and_no_choice_contains_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
+    rules, random = catalogue.find(name), Random(4)
+    chosen = options.parse(rules.META.options, choose_all_boxes(rules) if name == "carcassonne" else {})
+    state, events = game.begin(rules, chosen, 3, chance.make_from_random(random))
+    texts = list[str]()
     for _ in range(60):
-        seat = next(seat for seat in range(3) if found.menu(state, seat))
-        view, menu = found.view(state, seat), found.menu(state, seat)
-        narrator = Narrator(found, NAMES, language, seat, view=view)
+        seat = next(seat for seat in range(3) if rules.menu(state, seat))
+        view, menu = rules.view(state, seat), rules.menu(state, seat)
+        narrator = Narrator(rules, NAMES, language, seat, view=view)
         for offer in menu_forms.offers(menu, narrator):
-            said += [step.label for step in offer.steps + offer.items]
+            texts += [step.label for step in offer.steps + offer.items]
         for words in menu_forms.labels(menu, narrator).values():
             labels = words["tokens"]
             assert isinstance(labels, dict)
-            said += labels.values()
+            texts += labels.values()
             assert len(set(labels.values())) == len(labels)
-        said += [narrator.describe_board(view), *map(narrator.describe, told)]
-        state, told = game.play(
-            found, state, seat, bots.pick_random_move(menu, random), chance.make_from_random(random)
+        texts += [narrator.describe_board(view), *map(narrator.describe, events)]
+        state, events = game.play(
+            rules, state, seat, bots.pick_random_move(menu, random), chance.make_from_random(random)
         )
-    assert len(said) > 200
-    assert [one for one in said if sign.search(one)] == []
+    assert len(texts) > 200
+    assert [one for one in texts if sign.search(one)] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
     language: str,
 ) -> None:
-    found, random = catalogue.find("kaiser"), Random(5)
-    state, _ = game.begin(found, options.parse(found.META.options, {}), 3, chance.make_from_random(random))
-    view, page, letter = found.view(state, 0), list[str](), list[str]()
+    rules, random = catalogue.find("kaiser"), Random(5)
+    state, _ = game.begin(rules, options.parse(rules.META.options, {}), 3, chance.make_from_random(random))
+    view, page, letter = rules.view(state, 0), list[str](), list[str]()
     for _ in range(60):
-        seat = next(seat for seat in range(3) if found.menu(state, seat))
-        state, told = game.play(
-            found, state, seat, bots.pick_random_move(found.menu(state, seat), random), chance.make_from_random(random)
+        seat = next(seat for seat in range(3) if rules.menu(state, seat))
+        state, events = game.play(
+            rules, state, seat, bots.pick_random_move(rules.menu(state, seat), random), chance.make_from_random(random)
         )
-        page += filter(None, map(Narrator(found, NAMES, language, marked=True, view=view).describe, told))
-        letter += filter(None, map(Narrator(found, NAMES, language).describe, told))
-    assert len({sentences.remove_place_marks(said) for said in page}) > 40
-    assert not any(CROSSING.search(sentences.remove_place_marks(said)) for said in page)
-    for said, exact in zip(page, letter, strict=True):
-        named = [place for place, _ in sentences.PLACE_MARK.findall(said)]
-        assert named in (CROSSING.findall(exact), CROSSING.findall(exact)[-1:])
+        page += filter(None, map(Narrator(rules, NAMES, language, marked=True, view=view).describe, events))
+        letter += filter(None, map(Narrator(rules, NAMES, language).describe, events))
+    assert len({sentences.remove_place_marks(sentence) for sentence in page}) > 40
+    assert not any(CROSSING_NAME.search(sentences.remove_place_marks(sentence)) for sentence in page)
+    for sentence, exact in zip(page, letter, strict=True):
+        named = [place for place, _ in sentences.PLACE_MARK.findall(sentence)]
+        assert named in (CROSSING_NAME.findall(exact), CROSSING_NAME.findall(exact)[-1:])
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
         ("C9", "C1", "Anna moves a nobleman from the south coast to the south-west wall."),
     ],
 )
-def test_a_crossing_is_called_after_what_the_map_shows_there(start: str, end: str, sentence: str) -> None:
-    found = catalogue.find("kaiser")
-    state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(Random(1)))
-    narrator = Narrator(found, NAMES, view=replace(found.view(state, 0), corners=("A", "B")))
+def test_a_crossing_is_named_after_its_landmark(start: str, end: str, sentence: str) -> None:
+    rules = catalogue.find("kaiser")
+    state, _ = game.begin(rules, options.parse(rules.META.options, {}), 2, chance.make_from_random(Random(1)))
+    narrator = Narrator(rules, NAMES, view=replace(rules.view(state, 0), corners=("A", "B")))
     assert narrator.describe(Moved(0, "nobleman", start, end)) == sentence
 
 
@@ -120,29 +120,29 @@ TILES = {
     [
         ("0,-1", "0,0/city", "Bert extends the city of Anna: the edge of a city."),
         ("1,0", "0,0/road", "Bert extends the road of Anna: a straight road."),
-        ("1,0", "0,0/city", "Bert lays a straight road."),  # the city is not gone on with
+        ("1,0", "0,0/city", "Bert lays a straight road."),  # the city is not extended
         ("1,0", "1,0/road", "Bert lays a straight road."),  # a figure that came with this tile
-        ("0,0", "1,0/road", "Bert lays the edge of a city, a straight road."),  # what was laid later was not there yet
+        ("0,0", "1,0/road", "Bert lays the edge of a city, a straight road."),  # a later tile was not there yet
         ("2,0", "0,0/road", "Bert extends the road of Anna: a road bend."),  # over a tile between
         ("3,1", "0,0/road", "Bert lays the edge of a city beside the cloister."),
-        ("2,-1", "0,0/road", "Bert extends the road of Anna by 2 tiles: a straight road."),  # one lay beyond it
+        ("2,-1", "0,0/road", "Bert extends the road of Anna by 2 tiles: a straight road."),  # there was one beyond it
         ("2,-1", "2,-2/road", "Bert extends the road of Anna by 4 tiles: a straight road."),
     ],
 )
-def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: str, sentence: str) -> None:
-    found = catalogue.find("carcassonne")
+def test_a_tile_is_described_by_the_land_that_it_extends(cell: str, standing: str, sentence: str) -> None:
+    rules = catalogue.find("carcassonne")
     on, _, segment = standing.partition("/")
-    state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(Random(1)))
-    view = replace(found.view(state, 0), tiles=TILES, figures=(Figure(0, "meeple", on, segment),))
+    state, _ = game.begin(rules, options.parse(rules.META.options, {}), 2, chance.make_from_random(Random(1)))
+    view = replace(rules.view(state, 0), tiles=TILES, figures=(Figure(0, "meeple", on, segment),))
     event = TilePlaced(TILES[cell].tile, cell, TILES[cell].turn, 1)
-    assert Narrator(found, NAMES, view=view).describe(event) == sentence
+    assert Narrator(rules, NAMES, view=view).describe(event) == sentence
     own = replace(view, figures=(Figure(1, "meeple", on, segment),))
-    assert Narrator(found, NAMES, view=own).describe(event) == re.sub(
+    assert Narrator(rules, NAMES, view=own).describe(event) == re.sub(
         "the (city|road) of Anna", r"the own \1", sentence
     )
 
 
-def test_a_field_is_told_by_its_lane_and_the_section_of_the_course() -> None:
+def test_a_field_is_described_by_its_lane_and_the_section_of_the_course() -> None:
     assert course.locate("A24") == (1, "home straight", 24)
     assert course.locate("A25") == (1, "first bend", 1)
     assert course.locate("H40") == (8, "first bend", 16)

@@ -43,23 +43,23 @@ def test_old_pictures_name_what_can_be_touched_by_its_id() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
-def test_a_tile_is_told_without_its_number_and_place(language: str) -> None:
+def test_a_tile_is_described_without_its_number_and_place(language: str) -> None:
     narrator = narration.Narrator(carcassonne, ["Anna", "Bert"], language)
-    told = {tile: narrator.describe(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
-    assert all("-3,-2" not in sentence and sentence.endswith(".") for sentence in told.values())
-    assert len(set(told.values())) > 15
+    sentences = {tile: narrator.describe(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
+    assert all("-3,-2" not in sentence and sentence.endswith(".") for sentence in sentences.values())
+    assert len(set(sentences.values())) > 15
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
-def test_drawings_ask_of_a_board_only_what_it_has(name: str) -> None:
+def test_drawings_use_only_names_that_the_board_module_has(name: str) -> None:
     files = [path for path in (TEMPLATES / "games" / name).rglob("*") if path.is_file()]
-    asked = {word for path in files for word in re.findall(r"\bboard\.([A-Za-z_]+)", path.read_text("utf-8"))}
+    names = {word for path in files for word in re.findall(r"\bboard\.([A-Za-z_]+)", path.read_text("utf-8"))}
     board = importlib.import_module(f"{catalogue.find(name).__name__}.board")
-    assert [word for word in asked - {"svg", "txt"} if not hasattr(board, word)] == []
+    assert [word for word in names - {"svg", "txt"} if not hasattr(board, word)] == []
 
 
 @pytest.mark.parametrize(
-    ("name", "most", "told"),
+    ("name", "most", "short"),
     [
         ("Bot (fort)", 10, "Bot (fort)"),
         ("Bot 1 (stark)", 12, "Bot 1"),
@@ -67,5 +67,5 @@ def test_drawings_ask_of_a_board_only_what_it_has(name: str) -> None:
         ("Maximiliane (Wien)", 9, "Maximili…"),
     ],
 )
-def test_of_a_name_too_long_for_its_place_the_brackets_go_first(name: str, most: int, told: str) -> None:
-    assert templates.shorten_name(name, most) == told
+def test_a_name_is_shortened_from_its_brackets_on(name: str, most: int, short: str) -> None:
+    assert templates.shorten_name(name, most) == short

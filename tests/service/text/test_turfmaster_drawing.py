@@ -1,4 +1,4 @@
-"""TurfMaster as it is drawn: everything that can be clicked is there once, and everything that happens is told."""
+"""TurfMaster: each clickable place is drawn once, and each event has a sentence."""
 
 from xml.etree import ElementTree
 
@@ -12,7 +12,7 @@ from tests.board_tokens import list_tokens
 from tests.engine.cases import make_cases
 
 NAMES = ["Anna", "Bertrand the Younger of Burgundy", *"CDEFGH"]
-SILENT = {"Dealt"}  # ten cards dealt to somebody else are no news
+SILENT = {"Dealt"}  # ten cards dealt to another player are no news
 
 every_case = pytest.mark.parametrize("case", [case for case in make_cases() if case.game is turfmaster], ids=str)
 
@@ -39,9 +39,9 @@ def _few(entry):
 def test_every_token_can_be_touched_in_one_place(case):
     for scene in scenes(case):
         ElementTree.fromstring(drawing.draw_board_svg(scene))
-        found = list_tokens(scene)
-        assert len(found) == len(set(found))
-        assert set(found) >= clickable(scene.menu) - {"stay", "fall"}
+        tokens = list_tokens(scene)
+        assert len(tokens) == len(set(tokens))
+        assert set(tokens) >= clickable(scene.menu) - {"stay", "fall"}
 
 
 @every_case
@@ -54,16 +54,16 @@ def test_the_text_board_fits_a_letter(case):
 
 
 @every_case
-def test_everything_that_happens_is_told_to_everybody(case):
+def test_every_event_is_described_to_every_reader(case):
     narrator = narration.Narrator(turfmaster, NAMES[: case.seats])
     for position in play_case(case, b"a lantern"):
         for event in position.events:
             for seat in (None, 0):
-                told = narrator.describe(turfmaster.hear(event, seat))
-                assert told.endswith((".", "!")) or (not told and type(event).__name__ in SILENT)
+                sentence = narrator.describe(turfmaster.hear(event, seat))
+                assert sentence.endswith((".", "!")) or (not sentence and type(event).__name__ in SILENT)
 
 
-def test_a_hidden_card_is_not_told():
+def test_a_hidden_card_is_not_named():
     narrator = narration.Narrator(turfmaster, NAMES)
     chose = turfmaster.hear(Chose(1, card="J12"), 0)
     assert narrator.describe(chose) == "A card lies face down for Bertrand the Younger of Burgundy’s horse."

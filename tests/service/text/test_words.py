@@ -1,4 +1,4 @@
-"""Words of four languages: every game is spoken in each, and no word means two things."""
+"""The words of four languages: every verb of a game has a word in each, and no word has two meanings."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def file(folder: str) -> dict[str, dict[str, dict[str, list[str]]]]:
 
 @pytest.mark.parametrize("folder", ["table", *(f"games/{name}" for name in GAMES)])
 def test_every_verb_is_known_in_every_language(folder):
-    found = file(folder)
-    verbs = {verb for language in words.LANGUAGES for verb in found[language].get("verbs", {})}
+    words_of = file(folder)
+    verbs = {verb for language in words.LANGUAGES for verb in words_of[language].get("verbs", {})}
     in_english = {"bonus", "status", "help", "pause", "stop"}
     for language in ("nl", "fr", "de"):
-        assert verbs - found[language]["verbs"].keys() <= in_english | {"Z"}, language
+        assert verbs - words_of[language]["verbs"].keys() <= in_english | {"Z"}, language
 
 
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])
@@ -50,14 +50,14 @@ def test_no_word_means_two_things(name, kind):
         [words.load_dictionary("table")] if kind == "verbs" else []
     )
     for dictionary in dictionaries:
-        for meant, forms in getattr(dictionary, kind).items():
-            if meant not in BEFORE_THE_GAME:
-                for form in (meant, *forms):
-                    meaning[menus.normalize_name(form) or form.casefold()].add(meant)
-    assert {form: meant for form, meant in meaning.items() if len(meant) > 1} == {}
+        for word, forms in getattr(dictionary, kind).items():
+            if word not in BEFORE_THE_GAME:
+                for form in (word, *forms):
+                    meaning[menus.normalize_name(form) or form.casefold()].add(word)
+    assert {form: meanings for form, meanings in meaning.items() if len(meanings) > 1} == {}
 
 
-def test_what_is_said_at_every_table_is_no_verb_of_a_game():
+def test_the_verbs_of_every_table_are_reserved():
     assert set(file("table")["nl"]["verbs"]) <= tables.RESERVED_VERBS
 
 
@@ -69,14 +69,14 @@ def first_menus(game: Game) -> itertools.chain[Choice]:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_move_on_a_first_menu_may_be_said_in_every_language(name):
+def test_every_move_on_a_first_menu_can_be_written_in_every_language(name):
     game = catalogue.find(name)
-    spoken = words.make_vocabulary(game, ("Anna", "Berta"))
+    vocabulary = words.make_vocabulary(game, ("Anna", "Berta"))
     for entry in first_menus(game):
         move = next(entry.iter_moves())
-        for verb in spoken(entry.verb):
-            read = menus.parse_move((entry,), " ".join((verb, *move.args)), spoken)
-            assert read == move
+        for verb in vocabulary(entry.verb):
+            parsed = menus.parse_move((entry,), " ".join((verb, *move.args)), vocabulary)
+            assert parsed == move
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_token_with_a_number_is_translated_too(game, token, form):
     assert form in words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))(token)
 
 
-def test_a_token_that_nobody_translates_is_left_alone():
-    spoken = words.make_vocabulary(catalogue.find("kaiser"), ("Anna",))
-    assert spoken("A15") == ()
-    assert spoken("purse1") == ()
+def test_a_token_without_a_translation_has_no_other_form():
+    vocabulary = words.make_vocabulary(catalogue.find("kaiser"), ("Anna",))
+    assert vocabulary("A15") == ()
+    assert vocabulary("purse1") == ()
