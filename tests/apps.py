@@ -5,7 +5,7 @@ import functools
 import shutil
 import tempfile
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,9 +24,11 @@ from service.store import Store
 from service.store.queries import Verdict
 from service.tables import access, opening, snapshots, standing_orders, submitting
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invited, NewTable, Opened
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
+from service.text.languages import SOURCE
+from service.timing import Clock
 from workers import referee
 from workers.jobs import set_app
 
@@ -108,11 +110,27 @@ def run_app(settings: Settings, now: Callable[[], int], redis: Any = None) -> It
         app.close()
 
 
+def open_new(
+    app: App,
+    game: str,
+    options: Mapping[str, Any],
+    guests: Sequence[Invited],
+    clock: Clock | int | None = None,
+    language: str = SOURCE,
+    **others: Any,
+) -> Opened:
+    """Open a table; a number as its clock is so many seconds for a move."""
+    made = opening.make_clock(app, clock)
+    return opening.open_table(
+        app, NewTable(game=game, chosen=options, guests=guests, clock=made, language=language, **others)
+    )
+
+
 def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
     """Open a table where only bots sit so far; return the places of its people."""
     people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
     guests = [*people, *(Invited(f"Bot {number + 1}") for number in range(bots))]
-    opened = opening.open_table(app, "kaiser", {}, guests, pace)
+    opened = open_new(app, "kaiser", {}, guests, pace)
     return [access.find(app, link) for link in opened.links if link]
 
 

@@ -19,7 +19,7 @@ from service import create_app
 from service.app import App
 from service.plans import branches
 from service.store.schema import mailbox, metadata, people, seats
-from service.tables import access, gallery, joining, judging, opening, seat_settings, talk
+from service.tables import access, gallery, joining, judging, seat_settings, talk
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -39,9 +39,7 @@ class BusyApp:
         self.played = apps.start_table(app)
         self._anna = self.find_person()
         self.shown = self._show_game()
-        self.open = opening.open_table(
-            app, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
-        )
+        self.open = apps.open_new(app, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")])
         self.offered = self._offer_seat()
         for place in self.played:
             talk.say(app, place, f"said by {place.seat}")

@@ -19,7 +19,7 @@ from service.accounts import preferences
 from service.app import App, wall_clock
 from service.hosting import local_mailbox
 from service.settings import Settings
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.opening import Invited, Opened
 from service.web.server import create_server
 from tests import apps
@@ -39,7 +39,7 @@ class RunningService:
         self.address = app.settings.address
 
     def open_table(self, *guests: Invited, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
-        return opening.open_table(self.app, game, options, guests or (ANNA, BERT), pace)
+        return apps.open_new(self.app, game, options, guests or (ANNA, BERT), pace)
 
     def start_table(
         self, *guests: Invited, game: str = "kaiser", pace: int = 0, letters: bool = False, **options: str

@@ -14,7 +14,7 @@ from engine import table as tables
 from service import create_app
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
@@ -48,7 +48,7 @@ class Site:
 
     def open_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
-        return opening.open_table(self.app, game, options, guests, pace)
+        return apps.open_new(self.app, game, options, guests, pace)
 
     def start_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         """Open a table and let everybody sit down."""

@@ -13,7 +13,7 @@ from service.app import App
 from service.benches import Measure
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invited, NewTable
 
 SUBMISSIONS = 300
 P50_MS, P99_MS = 5.0, 20.0
@@ -61,7 +61,8 @@ class Players:
     def _seated(self) -> list[Place]:
         app = self._app
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
-        places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
+        new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, None))
+        places = [access.find(app, link) for link in opening.open_table(app, new).links]
         for place in places:
             submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), 10)
         return places

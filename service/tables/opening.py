@@ -69,18 +69,18 @@ class Opened(Struct, frozen=True):
     join: str = ""
 
 
-class NewTable(Struct, frozen=True):
+class NewTable(Struct, frozen=True, kw_only=True):
     """A table to be opened: what is played, by whom, and how time is kept; the same key again is the same table."""
 
     game: str
     chosen: Mapping[str, Any]
-    guests: tuple[Invited, ...]
+    guests: Sequence[Invited]
     clock: Clock
     language: str = SOURCE
     key: str = ""
     watched: bool = True
-    opener: int | None = None  # the person who has proven just now to be the one who asks
-    luck: Luck = ""  # how draws are made; empty is as this house does it
+    opener: int | None = None  # the person who is signed in and opens the table
+    luck: Luck = ""  # how draws are made; empty: the default of the server
     seeking: bool = False  # whether the lobby offers its free seats to all
     shown: bool = False  # whether the lobby leads spectators to it
 
@@ -95,98 +95,75 @@ class NewTable(Struct, frozen=True):
         return hash_token(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
 
-def open_table(
-    app: App,
-    game: str,
-    chosen: Mapping[str, Any],
-    invited: Sequence[Invited],
-    clock: Clock | int | None = None,
-    language: str = SOURCE,
-    key: str = "",
-    watched: bool = True,
-    opener: int | None = None,
-    luck: Luck = "",
-    seeking: bool = False,
-    shown: bool = False,
-) -> Opened:
-    """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
-
-    He sits down at once if he gives a word for the dice, and is not invited by himself.
-
-    A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. The same key again
-    is the same table.
-    Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
-    is the `opener`. With public luck every draw waits for a beacon that nobody can foresee.
-    """
-    time = _clock(app, clock)
-    how = (language, key, watched, opener, luck, seeking, shown)
-    return open_once(app, NewTable(game, chosen, tuple(invited), time, *how))
-
-
-def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
-    """The same guests, the first person among them with his word for the dice, so that he sits down at once."""
+def give_first_word(invited: Sequence[Invited], word: str) -> list[Invited]:
+    """Give the first person among the guests a word for the dice, so that this player sits down at once."""
     opener = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
     return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
 
 
-def _clock(app: App, asked: Clock | int | None) -> Clock:
-    if isinstance(asked, Clock):
-        return timing.check_clock(asked)
-    return Clock(app.settings.pace if asked is None else asked)
+def make_clock(app: App, chosen: Clock | int | None) -> Clock:
+    """Return a clock: a checked one, one with so many seconds for a move (0: no limit), or the server's default."""
+    if isinstance(chosen, Clock):
+        return timing.check_clock(chosen)
+    return Clock(app.settings.pace if chosen is None else chosen)
 
 
-def open_once(app: App, opening: NewTable) -> Opened:
-    """Open a table, or return the one that was opened with the same idempotency key."""
-    opening = _allowed(opening)
+def open_table(app: App, new: NewTable) -> Opened:
+    """Open a table, seat its bots, and owe invitations; return the table that has the same idempotency key already.
+
+    The first person among the guests is the organiser, who sits down at once with a word for the dice. Where addresses
+    must be proven, invitations wait until the organiser has confirmed the table, unless `opener` is the organiser.
+    """
+    new = _check_table(new)
     try:
         with app.store.writing() as db:
             batch = Batch(db)
-            table = open_within(app, batch, opening)
+            table = open_within(app, batch, new)
             batch.flush()
-    except IntegrityError:  # asked for twice in this very moment
-        with app.store.reading() as connection:
-            again = _known(connection, opening.once)
-        if again is None:
+    except IntegrityError:  # two requests with the same key at the same moment
+        with app.store.reading() as db:
+            stored = _find_table(db, new.once)
+        if stored is None:
             raise
-        table = again
-    ring(app)
-    return _opened(app, table)
+        table = stored
+    wake_workers(app)
+    return _make_opened(app, table)
 
 
 def open_within(app: App, batch: Batch, opening: NewTable) -> str:
-    """The same as part of something greater, after which the house is told by `ring`; the result is the table."""
-    opening = _allowed(opening)
-    return _known(batch.flush(), opening.once) or _laid_if_open(app, batch, opening)
+    """Open a table in the transaction of a batch, and return its name; call `wake_workers` after the commit."""
+    opening = _check_table(opening)
+    return _find_table(batch.flush(), opening.once) or _create_if_allowed(app, batch, opening)
 
 
-def ring(app: App) -> None:
-    """Let the invitations leave, and the bots play."""
+def wake_workers(app: App) -> None:
+    """Wake the workers that send invitations and play for bots."""
     app.wakeups.wake("post")
     app.wakeups.wake("bots")
 
 
-def _allowed(opening: NewTable) -> NewTable:
-    """The same with clean guests, refused where its game does not go with its options or seats."""
+def _check_table(opening: NewTable) -> NewTable:
+    """Clean the guests; raise Refused if the game does not allow these options or so many seats."""
     game = catalogue.find(opening.game)
     options = parse_options(game.META.options, opening.chosen)
     why = objection(game, options, len(opening.guests))
     if why:
         raise why
-    return replace(opening, guests=checked(opening.guests, opening.language))
+    return replace(opening, guests=check_guests(opening.guests, opening.language))
 
 
-def _laid_if_open(app: App, batch: Batch, opening: NewTable) -> str:
-    """Lay a table, unless the host opens no new ones for now."""
+def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
+    """Create a table; raise Refused if the host allows no new ones for now."""
     if closed := notices.load_notices(batch.flush()).closed:
         raise Refused("No new tables are opened here for now: {why}", why=closed)
-    return _laid(app, batch, opening)
+    return _create(app, batch, opening)
 
 
-def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
-    """The guests with clean names and addresses; no name twice, and at least one person."""
+def check_guests(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
+    """Clean names and addresses; raise Refused if a name appears twice, or no guest is a person."""
     guests = tuple(_clean(one, language) for one in invited)
-    looks = [names.fold_name(guest.name) for guest in guests if guest.name]
-    if len(set(looks)) < len(looks):
+    folded = [names.fold_name(guest.name) for guest in guests if guest.name]
+    if len(set(folded)) < len(folded):
         raise Refused("Two players have the same name; please tell them apart.")
     persons = [guest for guest in guests if guest.status == "invited"]
     if not persons:
@@ -204,61 +181,61 @@ def _clean(guest: Invited, language: str) -> Invited:
         return Invited("", who="anybody")
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
-        return _bot(guest, language)
+        return _clean_bot(guest, language)
     return Invited(names.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
-def _bot(guest: Invited, language: str) -> Invited:
+def _clean_bot(guest: Invited, language: str) -> Invited:
     """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
     level: Strength = "" if guest.level == "normal" else guest.level
     added = f" ({translate(language, LEVELS[level])})" if level else ""
-    name = _named_level().sub("", names.clean_name(guest.name)) if level else names.clean_name(guest.name)
+    name = _match_level().sub("", names.clean_name(guest.name)) if level else names.clean_name(guest.name)
     return Invited(name[: names.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
 
 
 @cache
-def _named_level() -> re.Pattern[str]:
+def _match_level() -> re.Pattern[str]:
     """The level at the end of a name that another table gave it, in any language, as it is written and as it was."""
     said = "|".join(re.escape(translate(language, level)) for language in LANGUAGES for level in LEVELS.values())
     return re.compile(rf" \((?:{said})\)$|, (?:{said})$")
 
 
-def _known(connection: Connection, once: str | None) -> str | None:
-    """The table that was opened with this idempotency key."""
+def _find_table(connection: Connection, once: str | None) -> str | None:
+    """Return the table that was opened with this idempotency key."""
     wanted = select(tables.c.id).where(tables.c.opening == once)
     return connection.execute(wanted).scalar_one_or_none() if once else None
 
 
-def _laid(app: App, batch: Batch, opening: NewTable) -> str:
-    """The table with its seats, opened; who can sit down at once does."""
+def _create(app: App, batch: Batch, opening: NewTable) -> str:
+    """Create the table with its seats; bots and the organiser sit down at once."""
     connection = batch.flush()
     table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), app.now(), opening.guests
-    owners = _owners(connection, guests, at, opening.language)
+    owners = _find_owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
     proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
     limits.refuse_table(connection, app.settings, organiser, list(owners.values()), at, proven)
     held = app.settings.confirms and organiser is not None and not proven
-    row = _row(app, table, seed, opening)
+    row = _make_table_row(app, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
     connection.execute(
         insert(seats),
-        [_seat_row(app, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
+        [_make_seat_row(app, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
     )
     game = catalogue.find(opening.game)
     beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
     clock = timing.dump_clock(opening.clock)
     move = open_command.make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
-    _seat(append_command(lock_table(app, batch, table), None, move), guests)
+    _seat_guests(append_command(lock_table(app, batch, table), None, move), guests)
     connection = batch.flush()
     if held and organiser is not None:
         queries.owe_personal_letter(connection, organiser, f"confirm/{table}", at)
-    elif proven or app.settings.smtp == EMBEDDED:  # nobody else can have typed his address
+    elif proven or app.settings.smtp == EMBEDDED:  # only the organiser can have typed this address
         queries.cancel_own_invitation(connection, table)
     return table
 
 
-def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
-    """Bots sit down, and every guest who gave a word for the dice."""
+def _seat_guests(locked: LockedTable, guests: Sequence[Invited]) -> None:
+    """Seat the bots, and every guest with a word for the dice."""
     for number, guest in enumerate(guests):
         if guest.status == "bot":
             locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
@@ -267,8 +244,8 @@ def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
             locked = seating.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
-def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
-    """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
+def _find_owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
+    """Return the persons of the addresses; they are stored in one order, so that two openings cannot deadlock."""
     named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
     return {
         address: register.find_or_create_person(connection, address, name, at, spoken)
@@ -276,7 +253,7 @@ def _owners(connection: Connection, guests: Sequence[Invited], at: int, language
     }
 
 
-def _row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:
+def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:
     return {
         "id": table,
         "game": opening.game,
@@ -296,7 +273,7 @@ def _row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]
     }
 
 
-def _seat_row(app: App, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
+def _make_seat_row(app: App, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
     return {
         "table": table,
         "seat": number,
@@ -309,8 +286,8 @@ def _seat_row(app: App, table: str, number: int, guest: Invited, owner: int | No
     }
 
 
-def _opened(app: App, table: str) -> Opened:
-    """The links to the table; where addresses are proven by letters, the others' leave by letter alone."""
+def _make_opened(app: App, table: str) -> Opened:
+    """Return the links to the table; where addresses must be proven, other players get theirs by letter alone."""
     with app.store.reading() as connection:
         sitting = queries.list_seats(connection, table)
     shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}

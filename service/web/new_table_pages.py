@@ -16,7 +16,7 @@ from engine.options import Option, describe
 from engine.refusal import Refused
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import access, opening, rematch
-from service.tables.opening import Invited, Luck, Strength, Who
+from service.tables.opening import Invited, Luck, NewTable, Strength, Who
 from service.text import numbers, rulebook
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Clock
@@ -137,12 +137,11 @@ def open_table(name: str) -> Reply:
     """Open the table and go to the first player's seat."""
     form, person = request.form, visitor()
     try:
-        opened = opening.open_table(
-            get_app(),
-            name,
-            _parse_options(name, form),
-            _parse_guests(form),
-            _parse_clock(form),
+        new = NewTable(
+            game=name,
+            chosen=_parse_options(name, form),
+            guests=_parse_guests(form),
+            clock=opening.make_clock(get_app(), _parse_clock(form)),
             language=language(),
             key=form.get("key", "")[:80],
             watched=_is_watched(form),
@@ -151,6 +150,7 @@ def open_table(name: str) -> Reply:
             seeking=bool(form.get("seeking")),
             shown=bool(form.get("shown")),
         )
+        opened = opening.open_table(get_app(), new)
     except Refused as refused:
         return _new_table_page(name, form, refused)
     first = next(link for link in opened.links if link)
@@ -171,16 +171,16 @@ def open_bot_game(name: str) -> Reply:
         me = Invited(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
         level = parse_level(form.get("level", ""))
         bots = [Invited(f"Bot {number}", level=level) for number in range(1, _parse_bots(name, form) + 1)]
-        opened = opening.open_table(
-            get_app(),
-            name,
-            {},
-            [me, *bots],
-            clock=0,
+        new = NewTable(
+            game=name,
+            chosen={},
+            guests=[me, *bots],
+            clock=Clock(0),
             language=language(),
             key=form.get("key", "")[:80],
             opener=person.id if person else None,
         )
+        opened = opening.open_table(get_app(), new)
     except Refused as refused:
         return _bot_game_page(name, refused)
     return redirect(url_for("table.show", link=opened.links[0]), 303)
@@ -189,7 +189,7 @@ def open_bot_game(name: str) -> Reply:
 @new_table.post("/t/<link>/again")
 def play_again(link: str) -> Reply:
     """Open a new table for the same players, and go to one's seat there."""
-    own = rematch.lay(get_app(), access.find(get_app(), link), language())
+    own = rematch.open_rematch(get_app(), access.find(get_app(), link), language())
     return redirect(url_for("table.show", link=own), 303)
 
 
@@ -221,7 +221,7 @@ def _parse_guests(form: Mapping[str, str]) -> list[Invited]:
         if guest.who == "person" and not guest.address.strip():
             raise Refused("Please give an e-mail address for {name}, or choose “a bot”.", name=guest.name)
     invited = [_invite(guest, number) for number, guest in enumerate(guests)]
-    return opening.opened_by_first(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
+    return opening.give_first_word(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
 def _invite(guest: GuestRow, number: int) -> Invited:

@@ -11,8 +11,9 @@ from service.app import App
 from service.benches import Measure, bench
 from service.benches.verdict import Players
 from service.settings import Settings
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.opening import Invited
+from tests import apps
 from tests.bench.bench_servers import start_servers
 from tests.bench.verdict import run_worker
 from workers import bots, process_pool
@@ -51,7 +52,7 @@ def verdict_beside_bots_embedded() -> Iterator[Measure]:
 def open_tables(app: App) -> None:
     """Open tables whose bots are on turn."""
     for number in range(OPENED_TABLES):
-        opened = opening.open_table(app, "carcassonne", {}, GUESTS, key=f"{number}")
+        opened = apps.open_new(app, "carcassonne", {}, GUESTS, key=f"{number}")
         place = access.find(app, opened.links[2])
         submitting.submit(app, place, "sit word")
 

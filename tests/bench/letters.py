@@ -20,7 +20,7 @@ from engine import catalogue
 from service.app import App
 from service.benches import Measure, bench
 from service.store.schema import letters as rows
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps, servers
@@ -113,7 +113,7 @@ def open_tables(app: App) -> list[str]:
     """Open tables of every game; return the links of their seats."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:SEATS]]
     games = [game for game in catalogue.find_all() for _ in range(TABLES)]
-    return [link for game in games for link in opening.open_table(app, game, {}, guests).links]
+    return [link for game in games for link in apps.open_new(app, game, {}, guests).links]
 
 
 def list_orders(app: App, kind: str) -> list[LetterRequest]:

@@ -20,7 +20,7 @@ from engine import table as tables
 from service.app import App
 from service.benches import Measure, bench
 from service.settings import Settings
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
@@ -82,7 +82,7 @@ def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], No
     `judge` judges the pending submissions if no worker runs.
     """
     guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
-    places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
+    places = [access.find(app, link) for link in apps.open_new(app, "kaiser", {}, guests).links]
     for place in places:
         submission = submitting.submit(app, place, "sit word")
         judge()

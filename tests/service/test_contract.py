@@ -13,7 +13,7 @@ from engine.game import Game
 from service import create_app
 from service.contract import *  # noqa: F403 - what is promised of drawings and prose stands there
 from service.contract import NAMES
-from service.tables import access, opening
+from service.tables import access
 from service.tables.opening import Invited
 from tests import apps
 from workers.outgoing import letter_kinds, pictures, table_letters
@@ -31,7 +31,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
     random, seats = Random(7), min(game.META.seats)
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
-        opened = opening.open_table(app, game.META.name, {}, guests, 0)
+        opened = apps.open_new(app, game.META.name, {}, guests, 0)
         places = [access.find(app, link) for link in opened.links]
         visitor = create_app(app).test_client()
         for place in places:

@@ -18,7 +18,6 @@ from service.accounts import preferences
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, seats
-from service.tables import opening
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import HOUR_S, Calendar, Clock
@@ -207,7 +206,7 @@ def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
     running = [apps.start_table(any_app, 3, pace=DAY_S) for _ in range(2)]
     later = apps.open_table(any_app, 2, pace=DAY_S)
     strangers = [Invited("Otto", "otto@example.org"), Invited("Olga", "olga@example.org")]
-    made = opening.open_table(any_app, "kaiser", {}, strangers, DAY_S)
+    made = apps.open_new(any_app, "kaiser", {}, strangers, DAY_S)
     says(any_app, running[0][0], "vacation 2027-01-20 2027-01-22")
     away = VacationTaken(0, "2027-01-20", "2027-01-22")
     for places in running:

@@ -47,7 +47,7 @@ def app(tmp_path: Path, migrated_url: str, clock: apps.FakeTime, beacon_server: 
 
 
 def opened(app: App, game: str = "carcassonne", guests: list[Invited] = GUESTS, **how) -> list[Place]:
-    made = opening.open_table(app, game, {}, guests, luck="public", **how)
+    made = apps.open_new(app, game, {}, guests, luck="public", **how)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
@@ -256,8 +256,8 @@ def test_another_key_s_signature_and_another_round_are_not_taken(app, beacon_ser
 def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
     chosen = apps.make_settings(tmp_path, luck="public", beacon=beacon_server.setting)
     with apps.run_app(chosen, clock) as app:
-        usual = opening.open_table(app, "kaiser", {}, GUESTS)
-        sealed = opening.open_table(app, "kaiser", {}, GUESTS, luck="sealed")
+        usual = apps.open_new(app, "kaiser", {}, GUESTS)
+        sealed = apps.open_new(app, "kaiser", {}, GUESTS, luck="sealed")
         assert apps.load_table(app, usual.table).table.beacon == BEACON
         assert apps.load_table(app, sealed.table).table.beacon is None
 

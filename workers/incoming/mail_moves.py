@@ -133,7 +133,7 @@ def _announce(app: App, progress: Progress) -> None:
     judging.after_commit(app, [progress.locked, *progress.opened])
     app.wakeups.wake("post")
     if progress.opened:
-        opening.ring(app)
+        opening.wake_workers(app)
 
 
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
@@ -263,10 +263,10 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     table = snapshots.load_table(locked.app, locked.flush(), mail.table)
     person = register.find_person(locked.flush(), str(mail.person))
     try:
-        new = rematch.asked(locked.app, table, mail.seat, person.language)
+        new = rematch.make_new_table(locked.app, table, mail.seat, person.language)
         opened = lock_table(locked.app, locked.batch, opening.open_within(locked.app, locked.batch, new))
-        seat = rematch.seat_of(opened, table.names[mail.seat], table.seats[mail.seat].person)
-        opened = rematch.seated(opened, seat)
+        seat = rematch.find_seat(opened, table.names[mail.seat], table.seats[mail.seat].person)
+        opened = rematch.seat_player(opened, seat)
     except Refused as refused:
         return progress.add(mail_reports.make_refused_line(line, refused))
     progress = progress.add(ReportLine(line, "done", REMATCH.verb, why=REMATCH_OPENED))

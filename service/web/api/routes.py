@@ -25,7 +25,7 @@ from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
 from service.tables.history import archive
-from service.tables.opening import Invited, Luck, Opened, Strength, Who
+from service.tables.opening import Invited, Luck, NewTable, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
 from service.text.languages import translate_in_game
@@ -165,11 +165,22 @@ def game(name: str, query: Tongue) -> Box:
 @interface.operation("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = opening.opened_by_first([_invite(guest) for guest in body.players], body.nonce)
+    guests = opening.give_first_word([_invite(guest) for guest in body.players], body.nonce)
     clock = body.clock or body.pace
     app, in_language = get_app(), _language_of(body)
-    how = (clock, in_language, body.key, body.watched, None, body.luck, body.seeking, body.shown)
-    return Answer(opening.open_table(app, body.game, body.options, guests, *how), 201)
+    new = NewTable(
+        game=body.game,
+        chosen=body.options,
+        guests=guests,
+        clock=opening.make_clock(app, clock),
+        language=in_language,
+        key=body.key,
+        watched=body.watched,
+        luck=body.luck,
+        seeking=body.seeking,
+        shown=body.shown,
+    )
+    return Answer(opening.open_table(app, new), 201)
 
 
 def _invite(guest: Guest) -> Invited:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, text
 from service.accounts import leaving
 from service.app import App
 from service.store.schema import letters, mailbox, metadata, people
-from service.tables import access, opening, talk
+from service.tables import access, talk
 from service.tables.opening import Invited
 from service.text.sentences import Sentence
 from tests import apps
@@ -28,7 +28,7 @@ def left(any_app: App) -> App:
 def gone(app: App) -> App:
     """A house from which a player went who had moved, talked and got letters, and of whom another's letter told."""
     guests = [Invited("Anna", "anna@example.org"), Invited(NAME, ADDRESS)]
-    opened = opening.open_table(app, "kaiser", {}, guests)
+    opened = apps.open_new(app, "kaiser", {}, guests)
     places = [access.find(app, link) for link in opened.links]
     for number, place in enumerate(places):
         apps.submit(app, place, f"sit word{number}")

@@ -19,7 +19,7 @@ from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.settings import Settings
 from service.store.schema import mailbox
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.opening import Invited
 from tests import apps
 from workers.embedded import embedded
@@ -48,7 +48,7 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 def start_game(app: App) -> StoredLetter:
     """Open a table against a bot and return the letter that says that the guest is to move."""
-    opened = opening.open_table(app, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
+    opened = apps.open_new(app, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
     submitting.wait_for_verdict(app, submitting.submit(app, access.find(app, opened.links[0]), "sit word"), 5)
     return wait_for_letter(app, "Guest, it is your turn")
 

@@ -21,7 +21,7 @@ BERTA = "berta@example.org"
 
 def opened(app: App, *languages: str, by: str = "en", opener: str = "anna@example.org") -> opening.Opened:
     guests = [Invited("Berta", BERTA, language=word) for word in languages]
-    return opening.open_table(app, "kaiser", {}, [Invited("Anna", opener), *guests], language=by)
+    return apps.open_new(app, "kaiser", {}, [Invited("Anna", opener), *guests], language=by)
 
 
 def spoken(app: App, address: str = BERTA) -> str:

@@ -15,7 +15,7 @@ from service.app import App
 from service.people import names, register
 from service.store.queries import HELD
 from service.store.schema import letters, people, tables
-from service.tables import access, opening
+from service.tables import access
 from service.tables.opening import Invited
 from tests import apps
 from workers.outgoing import personal_letters
@@ -53,7 +53,7 @@ def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
 
 def opened(app: App, *called: str, opener: int | None = None) -> str:
     guests = [Invited(name, f"player{number}@example.org") for number, name in enumerate(called)]
-    return opening.open_table(app, "kaiser", {}, guests, opener=opener).table
+    return apps.open_new(app, "kaiser", {}, guests, opener=opener).table
 
 
 def rows(app: App, table: Any) -> Any:
@@ -107,7 +107,7 @@ def test_being_signed_in_as_another_proves_nothing(app: App) -> None:
 
 def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
     proven(app, "victim@example.org")
-    made = opening.open_table(
+    made = apps.open_new(
         app, "kaiser", {}, [Invited("Mallory", "mallory@example.org"), Invited("Bert", "bert@example.org")]
     )
     confirming.correct_address(app, access.find(app, made.links[0]), "victim@example.org")

@@ -14,7 +14,7 @@ from service.accounts import bounces, confirming, leaving, preferences, signing_
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats
-from service.tables import access, joining, opening, rematch, submitting, talk
+from service.tables import access, joining, rematch, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Opened
 from service.timing import HOUR_S, Clock
@@ -86,7 +86,7 @@ def offered(site: Site) -> tuple[Opened, str]:
 
 def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_down(strict: Site) -> None:
     known(strict.app)
-    opened = opening.open_table(strict.app, "kaiser", {}, [ANNA, BERT, ANYBODY], 0)
+    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, BERT, ANYBODY], 0)
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     strict.flask_app.test_client().post(f"/api/v1/t/{link}/sit", json={})
@@ -108,15 +108,15 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> Non
 
 def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     known(strict.app)
-    opened = opening.open_table(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0)
+    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0)
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.submit(opened, "sit word", 0)
     strict.submit(opened, "resign", 1)
-    rematch.lay(strict.app, Place(opened.table, 0, ""))
+    rematch.open_rematch(strict.app, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
-        rematch.lay(strict.app, access.find(strict.app, link))
+        rematch.open_rematch(strict.app, access.find(strict.app, link))
     confirming.confirm_address(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
-    assert access.find(strict.app, rematch.lay(strict.app, access.find(strict.app, link))).seat == 1
+    assert access.find(strict.app, rematch.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
 
 
 def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Site) -> None:
@@ -126,7 +126,7 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
     for seat in (0, 1):
         strict.submit(opened, "sit word", seat)
     strict.submit(opened, "resign", 1)
-    own = rematch.lay(strict.app, Place(opened.table, 0, ""))
+    own = rematch.open_rematch(strict.app, Place(opened.table, 0, ""))
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
     options = strict.load(opened).table.options
     for key in (f"again/{opened.table}", opened.table):
@@ -168,7 +168,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: S
 def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -> None:
     for number in range(4):
         organiser = Invited("Mallory", f"mallory{number}@example.org")
-        opened = opening.open_table(strict.app, "kaiser", {}, [organiser, BERT], 0)
+        opened = apps.open_new(strict.app, "kaiser", {}, [organiser, BERT], 0)
         place = access.find(strict.app, opened.links[0])
         if number == 3:
             break
@@ -178,7 +178,7 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
     with pytest.raises(Refused, match="confirm your address first"):
         confirming.correct_address(strict.app, place, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
-        opening.open_table(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
+        apps.open_new(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
     strict.time += DAY_S
     confirming.correct_address(strict.app, place, VICTIM.address)
 
@@ -186,7 +186,7 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=3)
     anna = known(site.app)
-    stored = [opening.open_table(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
+    stored = [apps.open_new(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
     site.time += 2 * DAY_S
     for opened in stored[:3]:
         joining.join(site.app, opened.join, VICTIM)
@@ -201,7 +201,7 @@ def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) ->
 def test_offered_seats_do_not_flood_anybody_either(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=1)
     _, token = offered(site)
-    opening.open_table(site.app, "kaiser", {}, [ANNA, VICTIM], 0)
+    apps.open_new(site.app, "kaiser", {}, [ANNA, VICTIM], 0)
     with pytest.raises(Refused, match="invited very often"):
         joining.take_offered_seat(site.app, token, VICTIM)
     site.app.close()
@@ -233,7 +233,7 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
     any_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, _ = apps.start_table(any_app)
-    opened = opening.open_table(any_app, "kaiser", {}, [BERT, ANYBODY], 0)
+    opened = apps.open_new(any_app, "kaiser", {}, [BERT, ANYBODY], 0)
     give_up, once = leaving._give_up, [True]
 
     def meanwhile(app: App, number: int, table: str, seat: int) -> None:
@@ -265,12 +265,12 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
 def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: App) -> None:
     """Joins, openings, confirmations, letters, moves and a farewell of the same few people, all at the same time."""
     app, number = any_app, known(any_app)
-    opened = opening.open_table(app, "kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
+    opened = apps.open_new(app, "kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
     playing = apps.start_table(any_app)
     proof, seat = any_app.links.confirm(number, ANNA.address), playing[1]
     kinds: list[Callable[[int], object]] = [
         lambda n: joining.join(app, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
-        lambda n: opening.open_table(app, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
+        lambda n: apps.open_new(app, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
         lambda _: confirming.confirm_address(app, proof),
         lambda _: signing_in.send_link(app, ANNA.address),
         lambda n: talk.say(app, seat, f"word {n}"),

@@ -16,7 +16,7 @@ from service.app import App
 from service.plans import branches
 from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
-from service.tables import access, joining, opening
+from service.tables import access, joining
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
@@ -31,7 +31,7 @@ MIDDLE, STEPS = 30, 20
 def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
     """The places of a table in the middle of this game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
-    opened = opening.open_table(app, game.META.name, chosen, guests, DAY_S)
+    opened = apps.open_new(app, game.META.name, chosen, guests, DAY_S)
     places = [access.find(app, link) for link in opened.links]
     for place in places:
         apps.submit(app, place, "sit word")

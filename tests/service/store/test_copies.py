@@ -16,7 +16,7 @@ from service import cli
 from service.app import App
 from service.settings import Settings
 from service.store import copies
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.history import archive
 from service.tables.opening import Invited
 from tests import apps, servers
@@ -35,7 +35,7 @@ def lived_in(app: App) -> list[str]:
     """A table of each game, begun; the links of their first seats."""
     links = []
     for game in catalogue.find_all():
-        opened = opening.open_table(app, game, {}, GUESTS, 0)
+        opened = apps.open_new(app, game, {}, GUESTS, 0)
         for link in opened.links:
             submitting.submit(app, access.find(app, link), "sit word", "sit")
         links.append(opened.links[0])

@@ -24,7 +24,7 @@ from service.store import Store, queries
 from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
 from service.store.connection import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
-from service.tables import access, joining, opening, submitting
+from service.tables import access, joining, submitting
 from service.tables.opening import Invited
 from tests import apps
 from tests.chaos import machines
@@ -190,7 +190,7 @@ def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_app: App) -
 
     def invite(first: int) -> None:
         together.wait(10)
-        opening.open_table(any_app, "kaiser", {}, guests[first:] + guests[:first])
+        apps.open_new(any_app, "kaiser", {}, guests[first:] + guests[:first])
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(invite, first) for first in range(4)]:
@@ -206,8 +206,8 @@ def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
 
 def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime) -> None:
     app, anna = any_app, Invited("Anna", "anna@example.org")
-    opened = opening.open_table(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
-    assert opening.open_table(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
+    opened = apps.open_new(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
+    assert apps.open_new(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
     joining.join(app, opened.join, Invited("Bert", "bert@example.org"))
     apps.submit(any_app, access.find(app, opened.links[0]), "sit word")
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
@@ -228,15 +228,15 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
     chosen = apps.make_settings(tmp_path, migrated_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
     with apps.run_app(chosen, apps.FakeTime()) as app:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
-        opened = opening.open_table(app, "kaiser", {}, guests)
+        opened = apps.open_new(app, "kaiser", {}, guests)
         assert apps.load_table(app, opened.table).row.held
         person = apps.load_table(app, opened.table).seats[0].person
         confirming.confirm_address(app, app.links.confirm(person, "anna@example.org"))
         assert not apps.load_table(app, opened.table).row.held
         for _ in range(4):
-            opening.open_table(app, "kaiser", {}, guests, opener=person)
+            apps.open_new(app, "kaiser", {}, guests, opener=person)
         with pytest.raises(Refused, match="a little too much"):
-            opening.open_table(app, "kaiser", {}, guests, opener=person)
+            apps.open_new(app, "kaiser", {}, guests, opener=person)
 
 
 def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:

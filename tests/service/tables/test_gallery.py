@@ -5,9 +5,10 @@ from sqlalchemy import update
 
 from engine import catalogue
 from service.store.schema import seats
-from service.tables import access, gallery, opening, submitting
+from service.tables import access, gallery, submitting
 from service.tables.history.archive import Archive
 from service.tables.opening import Invited, Opened
+from tests import apps
 from tests.play import play_to_end
 from tests.service.tables.test_seat_settings import send
 from tests.sites import Site, Visitor
@@ -90,7 +91,7 @@ def test_nothing_can_be_done_at_what_hangs(site: Site, visitor: Visitor, what: s
 
 def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site, visitor: Visitor) -> None:
     guests = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org"), Invited("Bot")]
-    opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
+    opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     for link in opened.links[:2]:
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     site.submit(opened, "resign", 0)

@@ -14,7 +14,7 @@ from engine import menu as menus
 from engine.refusal import Refused
 from service.app import App
 from service.store.schema import hints as rows
-from service.tables import access, hints, opening, snapshots
+from service.tables import access, hints, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import Clock
@@ -35,7 +35,7 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
 
 def table(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = False) -> list[Place]:
     """The places of people at a table that has begun."""
-    made = opening.open_table(app, game, {}, guests, Clock(0, hints=agreed))
+    made = apps.open_new(app, game, {}, guests, Clock(0, hints=agreed))
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
         apps.submit(app, place, "sit word")

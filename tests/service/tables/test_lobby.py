@@ -9,7 +9,7 @@ import pytest
 
 from service.accounts import confirming
 from service.settings import DAY_S
-from service.tables import joining, lobby, opening
+from service.tables import joining, lobby
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, proof
@@ -28,7 +28,7 @@ def strict(tmp_path: Path) -> Iterator[Site]:
 
 def laid(site: Site, *guests: Invited, **how: Any) -> Opened:
     seated = [Invited(one.name, one.address, "word", one.who) for one in guests]
-    return opening.open_table(site.app, "kaiser", {}, seated, 0, **how)
+    return apps.open_new(site.app, "kaiser", {}, seated, 0, **how)
 
 
 def names(site: Site) -> tuple[list[str], list[str]]:
@@ -71,10 +71,10 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
 
 
 def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(site: Site, visitor: Visitor) -> None:
-    opened = opening.open_table(site.app, "kaiser", {}, (ANNA, BERT), 0, shown=True)
+    opened = apps.open_new(site.app, "kaiser", {}, (ANNA, BERT), 0, shown=True)
     for link in opened.links:
         assert "it is shown in the lobby" in visitor.get(f"/t/{link}")
-    plain = opening.open_table(site.app, "kaiser", {}, (ANNA, CLARA), 0)
+    plain = apps.open_new(site.app, "kaiser", {}, (ANNA, CLARA), 0)
     assert "it is shown in the lobby" not in visitor.get(f"/t/{plain.links[1]}")
 
 

@@ -18,7 +18,7 @@ from service.people import register
 from service.people.register import is_confirmed
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats, tables
-from service.tables import access, hints, joining, opening, submitting
+from service.tables import access, hints, joining, submitting
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from tests import apps
@@ -45,7 +45,7 @@ def strict(tmp_path: Path) -> Iterator[Site]:
 
 def open_for(site: Site, *guests: Invited, key: str = "", by: str = "") -> Opened:
     opener = person(site, by) if by else None
-    return opening.open_table(site.app, "kaiser", {}, guests, 0, key=key, opener=opener)
+    return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, opener=opener)
 
 
 def count(site: Site) -> int:
@@ -150,7 +150,7 @@ def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(site: Site
         Invited("Bot 3 (sterk)", level="strong"),
         Invited("x" * 40, level="easy"),
     )
-    opened = opening.open_table(site.app, "kurier", {}, guests, 0, "de")
+    opened = apps.open_new(site.app, "kurier", {}, guests, 0, "de")
     names = apps.load_table(site.app, opened.table).names
     assert names == ("Anna", "Bot 1 (stark)", "Bot 2 (stark)", "Bot 3 (stark)", "x" * 31 + " (leicht)")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from service.tables import access, joining, opening
+from service.tables import access, joining
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
@@ -27,7 +27,7 @@ def owner(site: Site, look: Snapshot, seat: int) -> str:
 
 def over(site: Site, guests: list[Invited], clock: Clock | int = 0, **options: Any) -> Opened:
     """A game of which everybody has had enough at once."""
-    opened = opening.open_table(site.app, "kaiser", options, guests, clock)
+    opened = apps.open_new(site.app, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
     for seat in people:
         site.submit(opened, "sit word", seat)
@@ -71,7 +71,7 @@ def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(site: 
 
 def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(site: Site, visitor: Visitor) -> None:
     me = Invited("Anna", nonce="word", who="person")
-    opened = opening.open_table(site.app, "kaiser", {}, [me, Invited("Bot 1")], 0)
+    opened = apps.open_new(site.app, "kaiser", {}, [me, Invited("Bot 1")], 0)
     site.submit(opened, "resign", 0)
     look, _ = again(site, visitor, opened.links[0])
     assert (look.table.phase, look.names) == ("playing", ("Anna", "Bot 1"))

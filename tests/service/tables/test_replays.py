@@ -16,7 +16,7 @@ from engine import catalogue, record
 from service import create_app
 from service.benches.pages import Visitor
 from service.lru import LRU
-from service.tables import access, opening
+from service.tables import access
 from service.tables.history import replays
 from service.tables.history.archive import Archive
 from service.tables.history.replays import Viewpoint
@@ -219,7 +219,7 @@ def test_the_whole_game_in_words(visitor, over):
 def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_path):
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         guests = [apps.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
-        opened = opening.open_table(app, "turfmaster", {}, guests, 0)
+        opened = apps.open_new(app, "turfmaster", {}, guests, 0)
         places = [access.find(app, link) for link in opened.links]
         for place in places:
             apps.submit(app, place, "sit word")

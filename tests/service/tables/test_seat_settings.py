@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import people, seats
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from tests import apps
@@ -167,7 +167,7 @@ def no_links(opened: Opened, page: str) -> bool:
 
 def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: Site, visitor: Visitor) -> None:
     guests = [Invited("Bot"), Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
-    opened = opening.open_table(site.app, "kaiser", {}, guests)
+    opened = apps.open_new(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[1], "watched", wanted="no")
     assert not apps.load_table(site.app, opened.table).row.watched
     assert "Only the player who opened" in send(visitor, opened.links[2], "watched", 422, wanted="yes")
@@ -177,6 +177,6 @@ def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: 
 def test_who_plays_without_an_address_is_the_organiser_too(site: Site, visitor: Visitor, place: int) -> None:
     guests = [Invited("Bot"), Invited("Bot 2")]
     guests.insert(place, Invited("Anna", nonce="word", who="person"))
-    opened = opening.open_table(site.app, "kaiser", {}, guests)
+    opened = apps.open_new(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[place], "watched", wanted="no")
     assert not apps.load_table(site.app, opened.table).row.watched

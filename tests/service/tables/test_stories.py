@@ -11,7 +11,6 @@ from engine import bots
 from engine import table as tables
 from service.lru import LRU
 from service.store.schema import stories as rows
-from service.tables import opening
 from service.tables.access import Place
 from service.tables.history import chance_history, stories
 from service.tables.opening import Invited, Opened
@@ -30,7 +29,7 @@ CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b
 def finished(site: Site) -> Opened:
     """A game of Kurier between two persons, played to its end without much thought."""
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
-    opened, random = opening.open_table(site.app, "kurier", {}, guests, 0), Random(3)
+    opened, random = apps.open_new(site.app, "kurier", {}, guests, 0), Random(3)
     while (look := site.load(opened)).table.phase == "playing":
         seat = tables.find_seats_to_move(look.game, look.table)[0]
         site.submit(opened, str(bots.pick_random_move(tables.menu(look.game, look.table, seat), random)), seat)
@@ -49,7 +48,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
     assert f"{look.names[winner]} <strong>100 %" not in begun
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
-    fresh = opening.open_table(site.app, "kurier", {}, guests, 0)
+    fresh = apps.open_new(site.app, "kurier", {}, guests, 0)
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 

@@ -17,7 +17,7 @@ from service.accounts import leaving, signing_in
 from service.app import App
 from service.commands import transfer_commands as commands
 from service.store.schema import letters, people, seats
-from service.tables import access, opening, talk, transfer
+from service.tables import access, talk, transfer
 from service.tables.access import Moved, Place, Unknown
 from service.tables.history import archive
 from service.tables.opening import Invited
@@ -45,7 +45,7 @@ def new(tmp_path: Path, clock: apps.FakeTime, migrated_postgres_url: str) -> Ite
 
 def start_table(app: App) -> list[Place]:
     set_app(app)
-    made = opening.open_table(app, "kurier", {}, GUESTS)
+    made = apps.open_new(app, "kurier", {}, GUESTS)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted

@@ -23,7 +23,7 @@ from engine.refusal import Refused
 from service import create_app
 from service.store.queries import NOTHING
 from service.store.schema import people
-from service.tables import access, opening, submitting
+from service.tables import access, submitting
 from service.tables.opening import Invited
 from service.text import drawing, languages, messages, sentences, templates
 from service.text.drawing import Scene
@@ -262,7 +262,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
 
         people = NAMES[: min(game.META.seats)]
         guests = [Invited(person, f"guest{number}@example.org") for number, person in enumerate(people)]
-        opened = opening.open_table(app, name, {}, guests, 86_400)
+        opened = apps.open_new(app, name, {}, guests, 86_400)
         for path in ("/", f"/new/{name}", "/mailbox", "/nowhere", "/t/nowhere"):
             get(path, 404 if "nowhere" in path else 200)
         seen.append(bodies(write_letter(app, opened.table, 0, "invitation", language)))
@@ -377,7 +377,7 @@ def find_language(app, address: str) -> str:
 
 def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(app):
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    opened = opening.open_table(app, "kaiser", {}, guests, None, "fr")
+    opened = apps.open_new(app, "kaiser", {}, guests, None, "fr")
     assert [find_language(app, guest.address) for guest in guests] == ["fr", "fr"]
     client = visitor(app, "de")
     token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)

@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from engine import catalogue
-from service.tables import opening
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.axe import find_violations
@@ -62,7 +61,7 @@ def test_pages_without_a_table(service: RunningService, visit: Visit) -> None:
 def test_ones_own_tables(service: RunningService, visit: Visit) -> None:
     opened, app = service.start_table(), service.app
     service.submit(opened.links[0], "resign")
-    free = opening.open_table(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    free = apps.open_new(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     anna = apps.load_table(app, free.table).seats[0].person
     page, key = visit("/"), app.links.enter(anna, 0, app.now())
     judge(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")

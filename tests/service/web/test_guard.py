@@ -26,7 +26,7 @@ from service import create_app
 from service.app import App
 from service.lru import LRU
 from service.store.schema import mailbox
-from service.tables import access, opening, seat_commands, seat_settings, submitting, talk
+from service.tables import access, seat_commands, seat_settings, submitting, talk
 from service.tables.opening import Invited
 from service.text.templates import TEMPLATES
 from tests import apps
@@ -315,7 +315,7 @@ CODED = ("=?utf-8?q?=0ABcc:xy?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?utf-8?
 def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
     site = Site(tmp_path)
     guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
-    opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
+    opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     for link in opened.links:
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     for number in (0, 1):
@@ -342,7 +342,7 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
 def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
     site, name = Site(tmp_path), '<i onx="1">&'
     guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
-    opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
+    opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     rest = {"enter": str(site.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = site.load(opened).seats[0].person
     letter = personal_letters.write(site.app, LetterRequest("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))

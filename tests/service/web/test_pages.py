@@ -13,7 +13,7 @@ from engine import catalogue
 from service import create_app
 from service.app import wall_clock
 from service.settings import Settings
-from service.tables import access, opening
+from service.tables import access
 from service.tables.opening import Invited, Opened
 from service.text.templates import TEMPLATES
 from tests import apps
@@ -138,7 +138,7 @@ def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(site: Sit
 
 
 def test_nobody_is_offered_to_talk_to_bots(site: Site, visitor: Visitor) -> None:
-    alone = opening.open_table(site.app, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
+    alone = apps.open_new(site.app, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
     assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
     assert "Table talk" in visitor.get(f"/t/{site.start_table().links[0]}")
 
@@ -443,7 +443,7 @@ def every_page(site: Site) -> list[str]:
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
     games = [f"/{form}/{name}" for name in catalogue.find_all() for form in ("new", "play")]
-    free = opening.open_table(site.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    free = apps.open_new(site.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     return [
         "/",
         *games,

@@ -25,7 +25,7 @@ def app(tmp_path, clock):
 
 
 def opened(app: App) -> opening.Opened:
-    return opening.open_table(app, "carcassonne", {}, GUESTS, luck="public")
+    return apps.open_new(app, "carcassonne", {}, GUESTS, luck="public")
 
 
 def get(app: App, path: str, language: str = "en") -> str:

@@ -16,7 +16,6 @@ from service.app import App
 from service.commands.findings import Finding
 from service.settings import Settings
 from service.store.schema import letters, tables
-from service.tables import opening
 from tests import apps, servers
 from workers.commands import checkups
 from workers.commands.checkups import OVERDUE_S
@@ -95,7 +94,7 @@ def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.Capt
 
     app = App(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
     app.open()
-    opening.open_table(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
+    apps.open_new(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
     with app.store.writing() as connection:
         connection.execute(update(letters).values(due_at=app.now() - OVERDUE_S - 1))
     app.close()

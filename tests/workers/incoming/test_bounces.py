@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from service import create_app
 from service.app import App
 from service.store.schema import letters, people, seats
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from tests import apps
 from tests.servers import Sink
@@ -263,7 +263,7 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
     from workers import clock as timekeeping
 
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
-    opened = opening.open_table(app, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
+    opened = apps.open_new(app, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
     for link in opened.links:
         apps.submit(app, access.find(app, link), "sit word")
     app.now.advance(86_400)  # type: ignore[attr-defined]  # a clock for tests

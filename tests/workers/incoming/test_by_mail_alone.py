@@ -8,7 +8,6 @@ from sqlalchemy import select, update
 from engine import catalogue
 from service.app import App
 from service.store.schema import people, tables
-from service.tables import opening
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
@@ -22,7 +21,7 @@ def invited(app: App, game: str, patience: int) -> tuple[str, list[Correspondent
     """A table of that game, and its two players, each with a language."""
     tongues = TONGUES.get(game, ("de", "fr"))
     guests = [Invited(f"Player{one}", f"{one}{number}@example.org") for number, one in enumerate(tongues)]
-    opened = opening.open_table(app, game, {}, guests)
+    opened = apps.open_new(app, game, {}, guests)
     found = []
     for seat, (guest, language) in enumerate(zip(guests, tongues, strict=True)):
         with app.store.writing() as connection:

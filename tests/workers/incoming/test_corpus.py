@@ -12,7 +12,7 @@ from sqlalchemy import select
 from engine import catalogue
 from service.app import App
 from service.store.schema import letters, mails, submissions
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -37,7 +37,7 @@ def app(tmp_path: Path, clock: FakeTime) -> Iterator[App]:
 def begun(app: App, game: str, seats: int = 2) -> list[Place]:
     """The places of a new table of this game, where everybody sits."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:seats]]
-    places = [access.find(app, link) for link in opening.open_table(app, game, {}, guests).links]
+    places = [access.find(app, link) for link in apps.open_new(app, game, {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
     return places

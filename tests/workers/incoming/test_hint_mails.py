@@ -9,7 +9,7 @@ import pytest
 from engine.menu import Move
 from service.app import App
 from service.store.schema import hints as rows_of_hints
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text import words
@@ -30,7 +30,7 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
 
 def table(app: App, agreed: bool = True) -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
-    made = opening.open_table(app, "kaiser", {}, guests, Clock(0, hints=agreed))
+    made = apps.open_new(app, "kaiser", {}, guests, Clock(0, hints=agreed))
     places = [access.find(app, link) for link in made.links]
     for place in places:
         apps.submit(app, place, "sit word")

@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 
 from service.app import App
 from service.store.schema import mails, submissions
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -153,7 +153,7 @@ class Table:
     def lay(self) -> None:
         guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
         while True:
-            opened = opening.open_table(self.app, "kurier", {}, guests)
+            opened = apps.open_new(self.app, "kurier", {}, guests)
             places = [access.find(self.app, link) for link in opened.links]
             for place in places:
                 apps.submit(self.app, place, "sit lantern")

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from service.app import App
 from service.store.schema import letters, seats, talk
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -116,7 +116,7 @@ def test_courtesy_is_no_obstacle(app: App, language: str, form: str) -> None:
 def tiles(app: App) -> Place:
     """The place on turn at a new table of Carcassonne, whose tokens differ most from language to language."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
-    places = [access.find(app, link) for link in opening.open_table(app, "carcassonne", {}, guests).links]
+    places = [access.find(app, link) for link in apps.open_new(app, "carcassonne", {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
     return apps.find_move(app, places)[0]
@@ -149,7 +149,7 @@ def test_an_answer_from_another_address_is_told_which_one_plays_here(app: App, l
 @pytest.mark.parametrize("sender", ["Anna.Example@googlemail.com", "annaexample+depesche@gmail.com"])
 def test_the_domains_and_plus_addresses_of_gmail_are_one_box(app: App, sender: str) -> None:
     guests = [Invited("Anna", "anna.example@gmail.com"), Invited("Bert", "bert.example@gmail.com")]
-    places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
+    places = [access.find(app, link) for link in apps.open_new(app, "kaiser", {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
     place, move = apps.find_move(app, places)

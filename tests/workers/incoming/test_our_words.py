@@ -12,7 +12,7 @@ from sqlalchemy import select
 from engine import catalogue
 from service.app import App
 from service.store.schema import mails, submissions
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
@@ -47,7 +47,7 @@ def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
 def at(app: App, game: str) -> Place:
     """The place on turn at a new table of this game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
-    places = [access.find(app, link) for link in opening.open_table(app, game, {}, guests).links]
+    places = [access.find(app, link) for link in apps.open_new(app, game, {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
     return apps.find_move(app, places)[0]

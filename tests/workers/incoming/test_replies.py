@@ -42,7 +42,7 @@ def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The table that replies about this game are written for."""
     monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    opened = opening.open_table(app, game, {}, guests)
+    opened = apps.open_new(app, game, {}, guests)
     for link in opened.links:
         assert apps.submit(app, access.find(app, link), "sit lantern").accepted
     return opened

@@ -13,7 +13,7 @@ from engine import table as tables
 from engine.contract.cases import list_variants
 from service.app import App
 from service.store.schema import letters, people, seats
-from service.tables import access, judging, opening
+from service.tables import access, judging
 from service.tables.access import Place
 from service.tables.locked_table import append_command
 from service.tables.opening import Invited
@@ -80,7 +80,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
     """The links of a table with everything in the box, after so many moves."""
     game, random = catalogue.find("carcassonne"), Random(5)
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
-    opened = opening.open_table(app, "carcassonne", dict(list_variants(game)[-1]), guests)
+    opened = apps.open_new(app, "carcassonne", dict(list_variants(game)[-1]), guests)
     for link in opened.links:
         assert apps.submit(app, access.find(app, link), "sit word").accepted
     with judging.at_table(app, opened.table) as work:

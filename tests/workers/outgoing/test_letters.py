@@ -17,7 +17,7 @@ from engine import table as tables
 from service import create_app, timing
 from service.app import App
 from service.settings import DAY_S
-from service.tables import access, opening
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import Calendar
@@ -36,7 +36,7 @@ def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def open_table(app: App, game: str = "kaiser") -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
-    return [access.find(app, link) for link in opening.open_table(app, game, {}, guests, 3 * DAY_S).links]
+    return [access.find(app, link) for link in apps.open_new(app, game, {}, guests, 3 * DAY_S).links]
 
 
 def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
@@ -160,7 +160,7 @@ def test_an_invitation_tells_what_one_is_invited_to(app: App, kind: str) -> None
 def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(app: App) -> None:
     anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
     guests = [anna, Invited("Berta", "berta@example.org"), anybody]
-    links = opening.open_table(app, "kaiser", {}, guests, None).links
+    links = apps.open_new(app, "kaiser", {}, guests, None).links
     letter = write_letter(app, access.find(app, links[1]), "invitation")
     assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
     assert ": Anna, Berta [" in letter["Subject"]

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import people
-from service.tables import access, opening
+from service.tables import access
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
@@ -74,7 +74,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
         lambda connection, request: (LONG_MESSAGE_ID, MailReport((mail_reports.ReportLine("x", "help"),))),
     )
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    places = [access.find(relay_app, link) for link in opening.open_table(relay_app, "kaiser", {}, guests).links]
+    places = [access.find(relay_app, link) for link in apps.open_new(relay_app, "kaiser", {}, guests).links]
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
     place, _ = apps.find_move(relay_app, places)
@@ -114,7 +114,7 @@ def assert_same_to_all(written: EmailMessage, raw: bytes) -> None:
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, language) -> None:
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta =?x?=", "berta@example.org")]
-    opened = opening.open_table(relay_app, "kaiser", {}, guests, 3 * DAY_S)
+    opened = apps.open_new(relay_app, "kaiser", {}, guests, 3 * DAY_S)
     places = [access.find(relay_app, link) for link in opened.links]
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted

@@ -16,7 +16,7 @@ from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, P
 from engine import catalogue
 from service import create_app
 from service.app import App
-from service.tables import access, opening
+from service.tables import access
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from service.web.api import openapi
@@ -41,11 +41,11 @@ def links(app) -> list[str]:
     found = []
     for number, (name, game) in enumerate(catalogue.find_all().items()):
         guests = [Invited(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
-        opened = opening.open_table(app, name, {}, guests, 0)
+        opened = apps.open_new(app, name, {}, guests, 0)
         for link in opened.links:
             apps.submit(app, access.find(app, link), "sit word")
         found += [opened.links[0], opened.watch]
-    return [*found, opening.open_table(app, name, {}, guests, 0).links[1]]
+    return [*found, apps.open_new(app, name, {}, guests, 0).links[1]]
 
 
 def test_every_route_is_documented_and_every_document_is_a_route(app):
