@@ -73,12 +73,12 @@ def test_the_form_asks_whether_a_table_has_hints(site: Site, visitor: Visitor, t
 
 
 class Plain:
-    """A voice that says tokens as they are."""
+    """A narrator whose labels are the words themselves."""
 
-    def verb(self, verb: str) -> str:
+    def label_verb(self, verb: str) -> str:
         return verb
 
-    def token(self, verb: str, token: str) -> str:
+    def label_token(self, verb: str, token: str) -> str:
         return token
 
 
