@@ -52,6 +52,15 @@ def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor
 
 
 @every_lesson
+def test_every_kind_of_move_that_a_lesson_offers_can_be_tried(name, number):
+    lesson = lessons.load_lessons(name)[number - 1]
+    assert lesson.menu
+    for choice in lesson.menu:
+        first = next(choice.iter_moves())
+        assert lessons.try_move(lesson, str(first), "en").verdict != "refused"
+
+
+@every_lesson
 def test_not_every_move_solves_a_lesson(name, number):
     lesson = lessons.load_lessons(name)[number - 1]
     tries = (str(move) for entry in lesson.menu for move in entry.iter_moves())
