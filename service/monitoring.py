@@ -53,7 +53,7 @@ class Metrics:
         self._add({f"{name}|{label}|count": 1})
 
     @contextmanager
-    def timed(self, name: str, label: str) -> Iterator[None]:
+    def measure_time(self, name: str, label: str) -> Iterator[None]:
         """Time the work inside a `with` statement."""
         began = time.perf_counter()
         try:

@@ -89,5 +89,5 @@ def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = froze
     meta, name = snapshot.game.META, snapshot.seats[seat].level or "normal"
     level = hints.find_level(name, app.settings)
     seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.table.length, seat))
-    with app.metrics.timed("thinking_seconds", name):
+    with app.metrics.measure_time("thinking_seconds", name):
         return process_pool.run(hints.think, meta.name, meta.edition, snapshot.table.state, seat, level, seed, but)

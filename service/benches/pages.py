@@ -39,11 +39,11 @@ def pages() -> Iterator[Measure]:
         size = visitor.visit("/")
         yield Measure("first page with all it loads", size / 1_000, "kB", FIRST_KB, at_most=True)
         yield Measure("first page, server, with all it loads", _since(begun), "ms", FIRST_MS, at_most=True)
-        yield from _spread("first page, server", [visitor.timed("/") for _ in range(LOOKS)], FIRST_MS)
+        yield from _spread("first page, server", [visitor.measure("/") for _ in range(LOOKS)], FIRST_MS)
         path = _brought(app, _everything(4))
-        yield Measure("finished Carcassonne, first look", visitor.timed(path), "ms", TABLE_MS, at_most=True)
-        yield from _spread("finished Carcassonne", [visitor.timed(path) for _ in range(LOOKS)], TABLE_MS)
-        cold = [_uncached(app, visitor, path) for _ in range(LOOKS)]
+        yield Measure("finished Carcassonne, first look", visitor.measure(path), "ms", TABLE_MS, at_most=True)
+        yield from _spread("finished Carcassonne", [visitor.measure(path) for _ in range(LOOKS)], TABLE_MS)
+        cold = [_measure_uncached(app, visitor, path) for _ in range(LOOKS)]
         yield from _spread("finished Carcassonne, board drawn anew", cold, TABLE_MS)
 
 
@@ -54,10 +54,10 @@ def replay() -> Iterator[Measure]:
         with _app() as app:
             visitor = Visitor(app)
             path, last, random = _brought(app, export), min(len(export.entries), ENTRIES) - 1, Random(1)  # noqa: S311
-            visitor.timed("/")
+            visitor.measure("/")
             what = f"replay of {last + 1} entries, {name}"
-            yield Measure(f"{what}, first", visitor.timed(f"{path}/replay?at={last}"), "ms", source="budget")
-            steps = [visitor.timed(f"{path}/replay/frame?at={random.randrange(8, last)}") for _ in range(STEPS)]
+            yield Measure(f"{what}, first", visitor.measure(f"{path}/replay?at={last}"), "ms", source="budget")
+            steps = [visitor.measure(f"{path}/replay/frame?at={random.randrange(8, last)}") for _ in range(STEPS)]
             yield from _spread(what, steps, STEP_MS)
 
 
@@ -73,7 +73,7 @@ class Visitor:
             raise AssertionError(f"{path} answered {answer.status}")
         return answer
 
-    def timed(self, path: str) -> float:
+    def measure(self, path: str) -> float:
         """How many milliseconds the server took."""
         begun = time.perf_counter()
         self.get(path)
@@ -86,9 +86,9 @@ class Visitor:
         return len(answer.data) + sum(len(self.get(one.replace("&amp;", "&")).data) for one in loaded)
 
 
-def _uncached(app: App, visitor: Visitor, path: str) -> float:
+def _measure_uncached(app: App, visitor: Visitor, path: str) -> float:
     app.caches = Caches()
-    return visitor.timed(path)
+    return visitor.measure(path)
 
 
 def _since(begun: float) -> float:

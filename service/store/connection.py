@@ -47,7 +47,7 @@ class Store:
     def reading(self, *, replica: bool = False) -> Iterator[Connection]:
         """A transaction that only reads, and sees one moment of the database, or of its replica if there is one."""
         engine = (self.replica if replica else None) or self._snapshots
-        with self._watched() if engine is self._snapshots else nullcontext(), engine.begin() as connection:
+        with self._log_outages() if engine is self._snapshots else nullcontext(), engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -63,7 +63,7 @@ class Store:
         postgresql = self.engine.dialect.name == "postgresql"
         options = {"isolation_level": "AUTOCOMMIT"} if autocommit and postgresql else {}
         connection = self.engine.connect().execution_options(writing=True, durable=durable, **options)
-        with self._watched(), connection, connection.begin():
+        with self._log_outages(), connection, connection.begin():
             if postgresql and not (durable or autocommit):
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
             if postgresql and lock_timeout:
@@ -76,7 +76,7 @@ class Store:
             facts.set_fact(connection, "synced", secrets.token_hex(4))
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _log_outages(self) -> Iterator[None]:
         """Log once that the database is unavailable, and once that it is back."""
         try:
             yield

@@ -60,7 +60,7 @@ def find_place(db: Connection, link: str) -> Place:
         if row.moved_to:
             raise moved(row.moved_to, link)
         return Place(row.table, row.seat, link)
-    table = gallery.find_table(db, link) or _watched(db, link)
+    table = gallery.find_table(db, link) or _find_watched_table(db, link)
     if table:
         return Place(table, None, link)
     if link.startswith(gallery.PREFIX):
@@ -68,7 +68,7 @@ def find_place(db: Connection, link: str) -> Place:
     raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
 
 
-def _watched(connection: Connection, link: str) -> str | None:
+def _find_watched_table(connection: Connection, link: str) -> str | None:
     wanted = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hash_token(link))
     found = connection.execute(wanted).one_or_none()
     if found and found.moved_to:
@@ -85,8 +85,8 @@ def player(place: Place) -> int:
     return place.seat
 
 
-def answered(app: App, token: str) -> Place:
-    """The seat that a reply address belongs to: `table.seat.proof`."""
+def find_by_reply_address(app: App, token: str) -> Place:
+    """Return the seat that a reply address belongs to: `table.seat.proof`."""
     table, number = links.parse_subject(token, 2)
     wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
     with app.store.reading() as connection:

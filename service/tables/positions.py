@@ -26,7 +26,7 @@ CACHED_EVERY = 16
 
 def load_position(caches: Caches, db: Connection, game: Game, row: TableRow, stored: Sequence[EntryRow] = ()) -> Table:
     """The position of this table as its row says it is now; `stored` are its `missing_entries`, if loaded."""
-    cached = _cached(caches, row) or Table()
+    cached = _get_cached(caches, row) or Table()
     if cached.length == row.length:
         return cached
     stored = stored or queries.list_entries(db, row.id, cached.length, row.length)
@@ -39,13 +39,13 @@ def missing_entries(caches: Caches, rows: Iterable[TableRow]) -> list[tuple[str,
     """Table and number of the few entries that other processes have added to tables whose position is cached."""
     missing = list[tuple[str, int]]()
     for row in rows:
-        cached = _cached(caches, row)
+        cached = _get_cached(caches, row)
         if cached is not None and row.length <= cached.length + CACHED_EVERY:
             missing += [(row.id, seq) for seq in range(cached.length, row.length)]
     return missing
 
 
-def _cached(caches: Caches, row: TableRow) -> Table | None:
+def _get_cached(caches: Caches, row: TableRow) -> Table | None:
     cached = caches.newest.get(row.id)
     return cached if cached is not None and cached.length <= row.length else None
 

@@ -122,11 +122,11 @@ def _update(turn: SeatTurn) -> SeatUpdate:
     if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
         return replace(update, clock_left=0, clock_from=at, due_at=at, late_at=at)
     update = replace(update, clock_from=at, clock_left=left)
-    return timed(update, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
+    return set_deadline(update, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
 
 
-def timed(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, now: int) -> SeatUpdate:
-    """A seat whose time runs, with its deadline and the next reminder."""
+def set_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, now: int) -> SeatUpdate:
+    """Return the update of a seat whose time runs, with its deadline and the next reminder."""
     assert update.clock_from is not None
     assert update.clock_left is not None
     due = timing.compute_due(update.clock_from, update.clock_left, calendar, share, now)
@@ -138,7 +138,7 @@ def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) ->
     if held.clock_from is None or not held.clock_left:
         return None
     known = {name: getattr(held, name) for name in SeatUpdate.__struct_fields__}
-    return timed(SeatUpdate(**known), own_calendar(table, held, clock), clock, share, now)
+    return set_deadline(SeatUpdate(**known), own_calendar(table, held, clock), clock, share, now)
 
 
 def own_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:

@@ -100,7 +100,7 @@ def _of_seat(row: dict[str, Any]) -> ColumnElement[bool]:
 def wait_for_verdict(app: App, submitted: Submitted, seconds: float | None = None) -> Verdict | None:
     """Wait a moment for the referee's verdict; return None if there is none yet, but then the row is on the disk."""
     seconds = app.settings.patience if seconds is None else seconds
-    with app.metrics.timed("verdict_seconds", "page"):
+    with app.metrics.measure_time("verdict_seconds", "page"):
         verdict = None if submitted.new else _load_verdict(app, submitted)
         if verdict is None:
             message = app.wakeups.wait(submitted.number, seconds)

@@ -128,7 +128,7 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
     address = ANSWER_ADDRESS.match(recipient)
     if address is None:
         raise Ignored("This address is not one that takes answers.")
-    place = access.answered(app, address[1])
+    place = access.find_by_reply_address(app, address[1])
     person, owner = _load_player(app, place)
     try:
         message = mail_headers.parse_message(raw[:PARSED_BYTES])

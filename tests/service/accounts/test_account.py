@@ -227,7 +227,7 @@ def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
     with pytest.raises(Unknown):
-        access.answered(site.app, mail)
+        access.find_by_reply_address(site.app, mail)
 
 
 @pytest.mark.parametrize(("table", "seat"), [("", "1"), ("own", "1"), ("own", "x"), ("own", "-1"), ("no", "0")])

@@ -278,7 +278,7 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
         for name in {"Subject", "In-Reply-To"} - {known_by}:
             message.replace_header(name, "my move")
         (recipient,) = mailbox_polling.find_recipients(MailHeaders.from_message(message), b"")
-        assert access.answered(app, recipient.removeprefix("play+").removesuffix("@")) == place
+        assert access.find_by_reply_address(app, recipient.removeprefix("play+").removesuffix("@")) == place
         proof = access.mark_of(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[2]
         message.replace_header(known_by, told.replace(proof, "a" * 26))
         mailbox_polling.receive_mail(app, message.as_bytes())
