@@ -69,9 +69,12 @@ bench: env ## the measurements, kept with machine and load in tests/bench/RESULT
 bots: env ## how strong the levels of the bots are, in hours of matches (ARGS="20 kaiser": pairs of games, and which)
 	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)
 
-release-check: env ## every golden log, and every table of the service, held against its seals before a release
-	$(VENV)/bin/depesche audit tests/golden/*/*.json
-	$(VENV)/bin/depesche audit --all
+release-check: env ## what checks a release: wheels, recipes, golden logs (LONG=1: also what takes hours, and a bare server)
+	$(call step,pytest: release,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup -m "release and not soak" \
+	$$(grep -rlF mark.release tests --include "test_*.py") $(ARGS),run one test alone with $(VENV)/bin/pytest -m release -k NAME)
+	$(call step,audit of the golden logs,$(VENV)/bin/depesche audit tests/golden/*/*.json >/dev/null,\
+	a change altered finished games: make it a new edition of the game)
+	$(if $(LONG),$(MAKE) soak bench)
 
 browser: ## look for Chromium, which the browser tests drive, and install it when root
 	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \

@@ -27,6 +27,8 @@ from service.tables import access
 from service.tables.history import archive
 from tests import apps
 
+pytestmark = pytest.mark.release
+
 ROOT = Path(__file__).parents[1]
 NAME = "fifth_game"
 

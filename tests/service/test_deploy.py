@@ -41,6 +41,7 @@ def read_recipes() -> dict[str, str]:
     return {path.relative_to(DEPLOY).as_posix(): path.read_text() for path in DEPLOY.rglob("*") if path.is_file()}
 
 
+@pytest.mark.release
 def test_systemd_takes_every_unit(tmp_path: Path) -> None:
     verify = program("systemd-analyze", "systemd")
     for unit in UNITS:
@@ -50,6 +51,7 @@ def test_systemd_takes_every_unit(tmp_path: Path) -> None:
     assert run_command(verify, "verify", "--man=no", *(tmp_path / name for name in names)) == ""
 
 
+@pytest.mark.release
 def test_nginx_takes_its_recipe(tmp_path: Path) -> None:
     nginx = program("nginx", "nginx-light")
     recipe = (DEPLOY / "nginx.conf").read_text()
@@ -60,6 +62,7 @@ def test_nginx_takes_its_recipe(tmp_path: Path) -> None:
     assert "test is successful" in run_command(nginx, "-t", "-c", whole, "-p", tmp_path)
 
 
+@pytest.mark.release
 def test_caddy_takes_its_recipe(tmp_path: Path) -> None:
     caddy = program("caddy", "caddy")
     home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
@@ -68,6 +71,7 @@ def test_caddy_takes_its_recipe(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.release
 def test_postfix_knows_every_line_of_its_recipe(tmp_path: Path) -> None:
     postconf = program("postconf", "postfix")
     shutil.copy(DEPLOY / "postfix.cf", tmp_path / "main.cf")
