@@ -21,6 +21,7 @@ PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / f"{name}.md" for name in ("
 LINKED_PAGES = [
     *PAGES,
     *(ROOT / name for name in ("engine/README.md", "engine/PACKAGE.md", "service/deploy/README.md")),
+    *ROOT.glob("templates/help/*.md"),
 ]
 NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders")  # of cookies, and of OpenDKIM
 NOT_SOURCES = ("tests/test_docs.py", "tests/plain_words.toml")  # they hold names that do not exist

@@ -40,7 +40,7 @@ from service.web.responses import (
     set_headers,
     set_retry_after,
 )
-from service.web.rules_pages import learning, rules
+from service.web.rules_pages import guide, learning, rules
 from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
@@ -59,6 +59,7 @@ BLUEPRINTS = (
     verify,
     rules,
     learning,
+    guide,
     account,
     letters,
     language_choice,

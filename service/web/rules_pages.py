@@ -1,4 +1,4 @@
-"""The rules of each game to read, with pictures, and lessons to learn it; for visitors too."""
+"""Texts for visitors to read: the rules of each game, lessons to learn it, and the guide for players."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engine.game import Meta
 from engine.options import describe
 from service.tables.access import Unknown
 from service.text import examples, lessons, rulebook
+from service.text.guide import Guide, load_guide
 from service.text.languages import LANGUAGES
 from service.text.lessons import Attempt, Lesson
 from service.text.narration import Narrator
@@ -20,6 +21,7 @@ from service.web.rendering import game_title, language, render
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
 learning = Blueprint("learning", __name__, url_prefix="/learn")
+guide = Blueprint("guide", __name__)
 MAX_ATTEMPT_CHARS = 200
 
 
@@ -46,6 +48,12 @@ class ChapterPage(Struct, frozen=True):
     title: str
     chapter: RulesChapter
     language: str
+
+
+class HelpPage(Struct, frozen=True):
+    """Everything `help.html` shows."""
+
+    guide: Guide
 
 
 class LessonPage(Struct, frozen=True):
@@ -136,6 +144,12 @@ def _chapter_page(name: str, key: str) -> ChapterPage:
     if key not in book.places:
         raise Unknown("There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:20])
     return ChapterPage(game, game_title(game), book.places[key], book.language)
+
+
+@guide.get("/help")
+def show_help() -> Response:
+    """Show the guide for players."""
+    return render("help.html", HelpPage(load_guide(language())))
 
 
 # Lessons

@@ -55,7 +55,7 @@ def test_pages_without_a_table(service: RunningService, visit: Visit) -> None:
     page = visit("/")
     service.open_table()
     service.wait_for_letter("anna@example.org")
-    judge(page, "/", "/rules", "/gallery", "/api", "/mailbox", "/mailbox/1")
+    judge(page, "/", "/rules", "/help", "/gallery", "/api", "/mailbox", "/mailbox/1")
 
 
 def test_ones_own_tables(service: RunningService, visit: Visit) -> None:
