@@ -6,6 +6,7 @@ import argparse
 import ast
 import functools
 import re
+import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -13,23 +14,22 @@ from pathlib import Path
 import pytest
 
 from service import cli
+from service.commands.terminal import Misuse
 from service.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("docs", "engine", "requirements", "service", "templates", "tests", "workers")
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY"))])
-LINKED_PAGES = [
-    *PAGES,
-    *(ROOT / name for name in ("engine/README.md", "engine/PACKAGE.md", "service/deploy/README.md")),
-    *ROOT.glob("templates/help/*.md"),
-]
-NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders")  # of cookies, and of OpenDKIM
+TOP_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "service/deploy/README.md", "service/deploy/SIZING.md")
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / name for name in TOP_PAGES)])
+LINKED_PAGES = [*PAGES, ROOT / "engine/README.md", ROOT / "engine/PACKAGE.md", *ROOT.glob("templates/help/*.md")]
+NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders", "commit_delay", "max_connections")  # cookies, OpenDKIM, PostgreSQL
+METRIC = re.compile(r"^depesche_(\w+?)(?:_total)?$")
 NOT_SOURCES = ("tests/test_docs.py", "tests/plain_words.toml")  # they hold names that do not exist
 
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
-PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./<>*-]*")
+PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./<>*@-]*")
 NAME_IN_FILE = re.compile(r"^([\w/.]+\.py):(\w+)(?:\.(\w+))?$")
 FILE = re.compile(r"^[\w.<*-][\w./<>*-]*\.(?:py|html|txt|toml|md|js|mjs|json|svg|service|yaml)$")
 IDENTIFIER = re.compile(r"^(?:\w+\.)*([A-Za-z_]*(?:_|[a-z][A-Z])\w*)(?:\([\w, ]*\))?$|^(\w+)\([\w, ]*\)$")
@@ -37,6 +37,7 @@ WORD = re.compile(r"\b[A-Za-z_]\w+\b")
 SETTING = re.compile(r"\bDEPESCHE_[A-Z_]*[A-Z]")
 TARGET = re.compile(r"(?:`|    )make ([a-z-]+)")
 COMMAND = re.compile(r"(?:`|    |/)depesche ([a-z][a-z-]*)")
+COMMAND_LINE = re.compile(r"^    (?:\.?[\w/.-]*/)?depesche (.+)$", re.MULTILINE)
 
 
 @functools.cache
@@ -125,12 +126,21 @@ def find_missing_names(text: str) -> Iterator[str]:
             if not exists(code):
                 yield f"there is no {code}"
         elif (identifier := IDENTIFIER.match(code)) and not code.startswith("DEPESCHE_"):
-            name = identifier[1] or identifier[2]
-            if name not in list_words() and name not in NAMES_OF_OTHERS:
+            name = METRIC.sub(r"\1", identifier[1] or identifier[2])
+            if not {name, name.removesuffix("_seconds")} & list_words() and name not in NAMES_OF_OTHERS:
                 yield f"nothing is called {name}"
     yield from (f"there is no setting {name}" for name in SETTING.findall(text) if not is_setting(name))
     yield from (f"there is no `make {name}`" for name in TARGET.findall(text) if name not in list_targets())
     yield from (f"there is no `depesche {name}`" for name in COMMAND.findall(text) if name not in list_commands())
+
+
+def find_wrong_commands(text: str) -> Iterator[str]:
+    """Yield the commands in blocks of code that the command line does not accept."""
+    for line in COMMAND_LINE.findall(text):
+        try:
+            cli.parser().parse_args(shlex.split(line.partition(" > ")[0], comments=True))
+        except (Misuse, SystemExit):
+            yield f"depesche does not accept: {line}"
 
 
 def is_setting(name: str) -> bool:
@@ -149,6 +159,19 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.parametrize("page", [*LINKED_PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_in_a_block_of_code_is_accepted(page: Path) -> None:
+    faults = list(find_wrong_commands(page.read_text("utf-8")))
+    assert not faults, "\n".join(faults)
+
+
+def test_a_planted_command_is_reported() -> None:
+    assert list(
+        find_wrong_commands("    depesche backup  # without a file\n    depesche doctor --male you@example.org")
+    )
+    assert not list(find_wrong_commands("    /opt/depesche/bin/depesche backup new  # a file"))
+
+
 def test_the_page_for_hosts_lists_every_setting() -> None:
     text = (ROOT / "docs" / "hosting.md").read_text("utf-8")
     assert not VARIABLES - set(re.findall(r"`(DEPESCHE_\w+)`", text))
@@ -165,6 +188,7 @@ def test_the_page_for_hosts_lists_every_setting() -> None:
         ("call `parse_mvoe`", "nothing is called parse_mvoe"),
         ("call `judging.jugde_it(locked)`", "nothing is called jugde_it"),
         ("a `TableRoe`", "nothing is called TableRoe"),
+        ("watch `depesche_wake_downs_total`", "nothing is called wake_downs"),
         ("set DEPESCHE_ADRESS", "there is no setting DEPESCHE_ADRESS"),
         ("    make tset", "there is no `make tset`"),
         ("run `depesche docter`", "there is no `depesche docter`"),

@@ -27,6 +27,7 @@ OVERDUE_S = 15 * 60  # a letter or submission that waits longer has no worker
 MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /healthz fails
 MAX_CLOCK_SKEW_S = 5  # beyond it two machines disagree about deadlines and leases
 TIMEOUT_S = 5.0
+START_WORKER = "start one: depesche worker, or depesche serve"
 
 
 def check_all(settings: Settings) -> Iterator[Finding]:
@@ -214,17 +215,13 @@ def check_overdue_work(settings: Settings) -> Iterator[Finding]:
     if not has_database(settings):
         return
     since = int(time.time()) - OVERDUE_S
-    late = (letters.c.sent_at.is_(None), letters.c.due_at < since)
-    waiting = {
-        "letters that are not sent": select(func.count()).where(*late),
-        "moves that are not judged": select(func.count()).where(
-            submissions.c.accepted.is_(None), submissions.c.at < since
-        ),
-    }
+    late_letters = select(func.count()).where(letters.c.sent_at.is_(None), letters.c.due_at < since)
+    late_moves = select(func.count()).where(submissions.c.accepted.is_(None), submissions.c.at < since)
     with closing(Store(settings.database_url)) as store:
         if not store.is_current():
             return
         with store.reading() as connection:
-            for what, query in waiting.items():
-                if count := connection.execute(query).scalar_one():
-                    yield odd("work", f"{what}: {count}", "start one: depesche worker, or depesche serve")
+            if count := connection.execute(late_letters).scalar_one():
+                yield odd("work", f"letters that are not sent: {count}", START_WORKER)
+            if count := connection.execute(late_moves).scalar_one():
+                yield odd("work", f"moves that are not judged: {count}", START_WORKER)
