@@ -27,7 +27,7 @@ echo "   $$(($$(date +%s) - start)) s"
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help play test lint format types pytest soak chaos catalogues bench bots release-check browser env lock clean
+.PHONY: help play test lint format types pytest soak chaos catalogues pictures bench bots release-check browser env lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ chaos: env ## a service and its servers among faults of every kind (MOVES=100000
 
 catalogues: env ## gather what has to be translated and say what is missing in templates/locale
 	@$(VENV)/bin/python -m service.text.messages
+
+pictures: env ## write the pictures of the documentation, from a real browser
+	$(VENV)/bin/python -m tests.pictures
 
 bench: env ## the measurements, kept with machine and load in tests/bench/RESULTS.md (ARGS="rebuild audit": only these)
 	$(VENV)/bin/python -m tests.bench.results $(ARGS)
