@@ -19,7 +19,14 @@ from service.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("docs", "engine", "requirements", "service", "templates", "tests", "workers")
-TOP_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "service/deploy/README.md", "service/deploy/SIZING.md")
+TOP_PAGES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "service/deploy/README.md",
+    "service/deploy/SIZING.md",
+)
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / name for name in TOP_PAGES)])
 LINKED_PAGES = [*PAGES, ROOT / "engine/README.md", ROOT / "engine/PACKAGE.md", *ROOT.glob("templates/help/*.md")]
 NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders", "commit_delay", "max_connections")  # cookies, OpenDKIM, PostgreSQL
