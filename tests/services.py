@@ -24,6 +24,7 @@ from service.tables.opening import Invited, Opened
 from service.web.server import create_server
 from tests import apps
 from tests.web_server import serving
+from workers import process_pool
 from workers.embedded import embedded
 
 Visit = Callable[..., Page]
@@ -119,11 +120,16 @@ def fixed_seed(seed: bytes) -> Iterator[None]:
 
 @contextmanager
 def run_service(folder: Path) -> Iterator[RunningService]:
+    """Run a service whose letters and bots work in this process: to start another one takes two seconds."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         given: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **given)
         app = apps.make_app(settings, wall_clock)
-        with embedded(app), serving(create_server(app, listener, threads=8)):
+        with (
+            mock.patch.object(process_pool, "start"),
+            embedded(app),
+            serving(create_server(app, listener, threads=8)),
+        ):
             yield RunningService(app)
         app.close()
