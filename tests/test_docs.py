@@ -31,6 +31,7 @@ PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / name for name in TOP_PAGES)
 LINKED_PAGES = [*PAGES, ROOT / "engine/README.md", ROOT / "engine/PACKAGE.md", *ROOT.glob("templates/help/*.md")]
 NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders", "commit_delay", "max_connections")  # cookies, OpenDKIM, PostgreSQL
 METRIC = re.compile(r"^depesche_(\w+?)(?:_total)?$")
+EXAMPLE_GAME, NEW_GAME = "lantern_race", "service/commands/new_game_files"
 NOT_SOURCES = ("tests/test_docs.py", "tests/plain_words.toml")  # they hold names that do not exist
 
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
@@ -55,9 +56,14 @@ def list_files() -> tuple[str, ...]:
 
 
 def exists(name: str) -> bool:
-    """Return whether a file or folder has this name, or this end of its name; `<...>` stands for any one name."""
+    """Return whether a file or folder has this name, or this end of its name; `<...>` stands for any one name.
+
+    The files of the example game are those that `depesche new-game` writes.
+    """
     pattern = re.sub(r"<[^>]*>", "*", name.rstrip("/."))
-    return any(fnmatch(path, pattern) or fnmatch(path, f"*/{pattern}") for path in list_files())
+    in_new_game = pattern.replace(EXAMPLE_GAME, "NAME")
+    patterns = {pattern, f"*/{pattern}", f"{NEW_GAME}/{in_new_game}", f"{NEW_GAME}/{in_new_game}.in"}
+    return any(fnmatch(path, one) for path in list_files() for one in patterns)
 
 
 @functools.cache
