@@ -30,12 +30,13 @@ from engine.search.levels import Level, choose_move
 from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.tables.opening import Opened
+from service.text.templates import TEMPLATES
 from service.web.server import create_server
 from tests.servers import chromium_browser
 from tests.sites import Site
 from tests.web_server import serving
 
-FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+FOLDER = TEMPLATES / "static" / "pictures"  # where `/help` can show them, too
 MAX_FILE_BYTES = 150_000
 COLOURS = (256, 128, 64)  # a picture has the most with which its file is small enough
 

@@ -13,7 +13,7 @@ from tests.conftest import or_skip
 from tests.pictures import FOLDER, MAX_FILE_BYTES, PICTURES, open_studio, write_pictures
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("templates/help/*.md")]
 IMAGE = re.compile(r'!\[([^\]]*)\]\(([^)\s]+)\)|<img (?=[^>]*alt="([^"]*)")[^>]*src="([^"]+)"|<img ')
 THUMBNAIL = (64, 64)
 MAX_DIFFERENCE = 2.0  # of 255, on average: other fonts stay below it, another position or page does not

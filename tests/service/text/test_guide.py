@@ -17,7 +17,7 @@ from service.store.batch import Batch
 from service.tables import submitting
 from service.tables.locked_table import LockedTable, lock_table
 from service.text import guide, messages, words
-from service.text.guide import FOLDER, MARKDOWN, load_guide
+from service.text.guide import FOLDER, MARKDOWN, STATIC, load_guide
 from service.text.languages import LANGUAGES, SOURCE, load_translations
 from service.text.templates import TEMPLATES
 from service.text.words import Vocabulary
@@ -144,6 +144,13 @@ def test_every_label_is_on_a_page(language: str) -> None:
     catalogue = load_translations(language)
     assert set(list_labels(SOURCE)) <= list_page_texts()
     assert sorted(list_labels(language)) == sorted(catalogue.gettext(label) for label in list_labels(SOURCE))
+
+
+@every_language
+def test_every_picture_exists(language: str) -> None:
+    pictures = [str(token.attrs["src"]) for token in read(language) if token.type == "image"]
+    assert len(pictures) == 4
+    assert all((TEMPLATES / "static" / name.removeprefix(STATIC)).is_file() for name in pictures)
 
 
 def test_markup_stays_text_and_addresses_of_pages_are_links() -> None:

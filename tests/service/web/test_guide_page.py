@@ -37,7 +37,8 @@ def test_every_link_and_picture_of_the_guide_works(site: Site, language: str) ->
         if address.startswith("#"):
             assert address[1:] in anchors
         else:
-            assert client.get(address).status_code in (200, 303), address
+            with client.get(address) as answer:
+                assert answer.status_code in (200, 303), address
 
 
 def test_every_page_leads_to_the_guide(site: Site) -> None:
