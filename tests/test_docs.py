@@ -7,11 +7,13 @@ import ast
 import functools
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from service import cli
 from service.commands.terminal import Misuse
@@ -183,6 +185,17 @@ def test_a_planted_command_is_reported() -> None:
         find_wrong_commands("    depesche backup  # without a file\n    depesche doctor --male you@example.org")
     )
     assert not list(find_wrong_commands("    /opt/depesche/bin/depesche backup new  # a file"))
+
+
+@pytest.mark.parametrize("name", ["service/deploy/README.md", "docs/programs.md"])
+def test_every_block_of_code_is_valid_shell(name: str) -> None:
+    tokens = MarkdownIt().parse((ROOT / name).read_text("utf-8"))
+    blocks = [token.content for token in tokens if token.type == "code_block" or token.info == "sh"]
+    assert blocks
+    for block in blocks:
+        if not block.startswith("{"):  # an answer
+            check = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True)
+            assert check.returncode == 0, block + check.stderr
 
 
 def test_the_page_for_hosts_lists_every_setting() -> None:
