@@ -29,8 +29,8 @@ TOP_PAGES = (
     "service/deploy/README.md",
     "service/deploy/SIZING.md",
 )
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), *(ROOT / name for name in TOP_PAGES)])
-LINKED_PAGES = [*PAGES, ROOT / "engine/README.md", ROOT / "engine/PACKAGE.md", *ROOT.glob("templates/help/*.md")]
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("engine/*.md"), *(ROOT / name for name in TOP_PAGES)])
+LINKED_PAGES = [*PAGES, *ROOT.glob("templates/help/*.md")]
 NAMES_OF_OTHERS = ("HttpOnly", "SignHeaders", "commit_delay", "max_connections")  # cookies, OpenDKIM, PostgreSQL
 METRIC = re.compile(r"^depesche_(\w+?)(?:_total)?$")
 EXAMPLE_GAME, NEW_GAME = "lantern_race", "service/commands/new_game_files"
@@ -40,6 +40,7 @@ LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./<>*@-]*")
+DOTTED = re.compile(r"^((?:engine|service|workers)(?:\.\w+)+)(?:\(.*\))?$")
 NAME_IN_FILE = re.compile(r"^([\w/.]+\.py):(\w+)(?:\.(\w+))?$")
 FILE = re.compile(r"^[\w.<*-][\w./<>*-]*\.(?:py|html|txt|toml|md|js|mjs|json|svg|service|yaml)$")
 IDENTIFIER = re.compile(r"^(?:\w+\.)*([A-Za-z_]*(?:_|[a-z][A-Z])\w*)(?:\([\w, ]*\))?$|^(\w+)\([\w, ]*\)$")
@@ -92,7 +93,7 @@ def name_nodes(node: ast.AST) -> Iterator[str]:
 @functools.cache
 def list_words() -> frozenset[str]:
     """List every word in the code and its tests: a name that is gone is in none of them."""
-    suffixes = (".py", ".js", ".mjs", ".html", ".txt", ".toml")
+    suffixes = (".py", ".py.in", ".js", ".mjs", ".html", ".txt", ".toml")
     sources = [path for path in list_files() if path.endswith(suffixes) and path not in NOT_SOURCES]
     return frozenset[str]().union(*(WORD.findall((ROOT / path).read_text("utf-8")) for path in sources))
 
@@ -113,6 +114,16 @@ def list_anchors(page: Path) -> frozenset[str]:
     """List the anchors that a code host makes of the headings of a page."""
     headings = HEADING.findall(page.read_text("utf-8"))
     return frozenset(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+def is_defined(path: list[str]) -> bool:
+    """Return whether a path such as `engine.menu.narrow` is a module, or a name in one."""
+    for length in range(len(path), 0, -1):
+        module = "/".join(path[:length])
+        files = [file for file in (f"{module}.py", f"{module}/__init__.py") if (ROOT / file).is_file()]
+        if files:
+            return length == len(path) or ".".join(path[length:]) in list_names(files[0])
+    return False
 
 
 def find_dead_links(page: Path, text: str) -> Iterator[str]:
@@ -140,6 +151,8 @@ def find_missing_names(text: str) -> Iterator[str]:
         elif FILE.match(code):
             if not exists(code):
                 yield f"there is no {code}"
+        elif (dotted := DOTTED.match(code)) and not is_defined(dotted[1].split(".")):
+            yield f"nothing is called {dotted[1]}"
         elif (identifier := IDENTIFIER.match(code)) and not code.startswith("DEPESCHE_"):
             name = METRIC.sub(r"\1", identifier[1] or identifier[2])
             if not {name, name.removesuffix("_seconds")} & list_words() and name not in NAMES_OF_OTHERS:
@@ -212,6 +225,8 @@ def test_the_page_for_hosts_lists_every_setting() -> None:
         ("see `engine/menu.py:parse_mvoe`", "engine/menu.py does not define parse_mvoe"),
         ("see `service/store/batch.py:Batch.flash`", "service/store/batch.py does not define Batch.flash"),
         ("call `parse_mvoe`", "nothing is called parse_mvoe"),
+        ("call `engine.menu.narow(menu)`", "nothing is called engine.menu.narow"),
+        ("see `engine.manu`", "nothing is called engine.manu"),
         ("call `judging.jugde_it(locked)`", "nothing is called jugde_it"),
         ("a `TableRoe`", "nothing is called TableRoe"),
         ("watch `depesche_wake_downs_total`", "nothing is called wake_downs"),
