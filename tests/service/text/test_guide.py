@@ -62,8 +62,8 @@ def list_labels(language: str) -> list[str]:
 @functools.cache
 def list_page_texts() -> frozenset[str]:
     """List the texts on all pages, in English."""
-    pages = (TEMPLATES / "pages").glob("*.html")
-    return frozenset(text for page in pages for text in messages.iter_messages(page) if isinstance(text, str))
+    paths = [*(TEMPLATES / "pages").glob("*.html"), TEMPLATES / "table" / "told.txt"]
+    return frozenset(text for path in paths for text in messages.iter_messages(path) if isinstance(text, str))
 
 
 @pytest.fixture
