@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import fields
 
 from service import cli
 from service.commands.terminal import Misuse
-from service.settings import VARIABLES
+from service.settings import VARIABLES, Settings
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("docs", "engine", "requirements", "service", "templates", "tests", "workers")
@@ -46,6 +47,7 @@ FILE = re.compile(r"^[\w.<*-][\w./<>*-]*\.(?:py|html|txt|toml|md|js|mjs|json|svg
 IDENTIFIER = re.compile(r"^(?:\w+\.)*([A-Za-z_]*(?:_|[a-z][A-Z])\w*)(?:\([\w, ]*\))?$|^(\w+)\([\w, ]*\)$")
 WORD = re.compile(r"\b[A-Za-z_]\w+\b")
 SETTING = re.compile(r"\bDEPESCHE_[A-Z_]*[A-Z]")
+SETTING_ROW = re.compile(r"^\| `(DEPESCHE_\w+)` \| ([^|]*) \|", re.MULTILINE)
 TARGET = re.compile(r"(?:`|    )make ([a-z-]+)")
 COMMAND = re.compile(r"(?:`|    |/)depesche ([a-z][a-z-]*)")
 COMMAND_LINE = re.compile(r"^    (?:\.?[\w/.-]*/)?depesche (.+)$", re.MULTILINE)
@@ -211,9 +213,18 @@ def test_every_block_of_code_is_valid_shell(name: str) -> None:
             assert check.returncode == 0, block + check.stderr
 
 
-def test_the_page_for_hosts_lists_every_setting() -> None:
+def test_the_page_for_hosts_lists_every_setting_with_its_default() -> None:
     text = (ROOT / "docs" / "hosting.md").read_text("utf-8")
     assert not VARIABLES - set(re.findall(r"`(DEPESCHE_\w+)`", text))
+    defaults = {f"DEPESCHE_{field.name.upper()}": field.default for field in fields(Settings)}
+    simple = {name: default for name, default in defaults.items() if isinstance(default, int | float)}
+    rows = {name: default for name, default in SETTING_ROW.findall(text) if name in simple}
+    assert len(rows) > 12
+    assert rows == {name: format_default(simple[name]) for name in rows}
+
+
+def format_default(default: float) -> str:
+    return {True: "on", False: "off"}[default] if isinstance(default, bool) else str(default).removesuffix(".0")
 
 
 @pytest.mark.parametrize(
