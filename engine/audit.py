@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import beacon as beacons
-from engine import canonical_json, log, open_command, record
+from engine import canonical_json, log, record
 from engine import chance as chances
 from engine import table as tables
 from engine.beacon import VerifySignature
@@ -22,6 +22,7 @@ from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
+from engine.options import list_words
 from engine.record import Rewind, Table
 from engine.refusal import Refused
 from engine.table_events import TABLE_EVENTS, Ended, Opened, RoundDrawn, RoundNamed, UndoAsked, Undone, WentSealed
@@ -338,7 +339,7 @@ def _matches_command(entry: Entry[Any], move: Move) -> bool:
     """Whether the opening says exactly what its command says, each word once."""
     match entry.events:
         case (Opened() as opened,):
-            return sorted(move.args) == sorted(open_command.list_words(opened))
+            return sorted(move.args) == sorted(list_words(opened))
     return False
 
 

@@ -22,9 +22,8 @@ from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
 from engine.record import Table
-from engine.search.evaluation import Search
 from engine.search.levels import rank_moves
-from engine.search.tree import Node, grow
+from engine.search.tree import Node, Search, grow
 from engine.win_shares import Shares
 
 MAX_REDRAWS, MAX_EVALUATIONS = 8, 30_000  # an entry is drawn again less often if that took more evaluations in all

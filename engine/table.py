@@ -15,11 +15,11 @@ from engine import beacon as beacons
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
-from engine import open_command
 from engine.chance import Chance, RoundPending
 from engine.game import Game
 from engine.menu import Menu, Move
 from engine.options import parse as parse_options
+from engine.options import parse_open_command
 from engine.record import (
     Rewind,
     Seat,
@@ -307,7 +307,7 @@ def _make_move(game: Game, table: Table, seat: int, first: tuple[Any, ...], move
 def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
     match table.phase, move.verb, move.args:
         case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
-            return (open_command.parse_open_command(game, seats, commitment, chosen),)
+            return (parse_open_command(game, seats, commitment, chosen),)
         case "gathering", "sit" | "bot", (number, nonce):
             return (_sit_down(table, _parse_seat(table, number), nonce, bot=move.verb == "bot"),)
         case "gathering", "start", ():

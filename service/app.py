@@ -14,8 +14,8 @@ from service.links import Links
 from service.lru import Caches
 from service.monitoring import Metrics
 from service.settings import EMBEDDED, Settings, load_secret
-from service.store import Store, identity
-from service.store.notices import NoticeBoard
+from service.store import Store, server_facts
+from service.store.server_facts import NoticeBoard
 from service.wakeups import Wakeups
 
 REDIS_TIMEOUT_S = 5.0  # longer than a page waits in Redis for a verdict
@@ -49,7 +49,7 @@ class App:
     def open(self) -> None:
         """Migrate the database; raise Refused if its links were made with another secret."""
         self.store.migrate()
-        identity.claim_database(self.store, self.links)
+        server_facts.claim_database(self.store, self.links)
 
     def close(self) -> None:
         self.store.close()

@@ -17,13 +17,12 @@ from engine import table as tables
 from engine.log import Entry
 from engine.record import Table
 from service.app import App
-from service.plans import branch_orders
-from service.plans.branch_orders import OrdersOfBranch
 from service.settings import Settings
 from service.store import Store
 from service.store.queries import Verdict
-from service.tables import access, opening, snapshots, standing_orders, submitting
+from service.tables import access, branches, opening, snapshots, standing_orders, submitting
 from service.tables.access import Place
+from service.tables.branches import OrdersOfBranch
 from service.tables.opening import Invited, NewTable, Opened
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
@@ -215,4 +214,4 @@ def read(app: App, query: Callable[..., T], *words: Any) -> T:
 
 def list_branch_orders(app: App, place: Place) -> list[OrdersOfBranch]:
     """Return the orders of a seat that come from branches."""
-    return read(app, branch_orders.list_orders, place, list_orders(app, place))
+    return read(app, branches.list_orders, place, list_orders(app, place))

@@ -17,9 +17,8 @@ from werkzeug.routing import Rule
 from engine.menu import Move
 from service import create_app
 from service.app import App
-from service.plans import branches
 from service.store.schema import mailbox, metadata, people, seats
-from service.tables import access, gallery, joining, judging, seat_settings, talk
+from service.tables import access, branches, joining, judging, seat_commands, talk
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
@@ -43,7 +42,7 @@ class BusyApp:
         self.offered = self._offer_seat()
         for place in self.played:
             talk.say(app, place, f"said by {place.seat}")
-            seat_settings.write(app, place, f"noted by {place.seat}")
+            seat_commands.write(app, place, f"noted by {place.seat}")
             branches.begin(app, place, 99)
         with app.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": app.now(), "recipient": "b@example.org", "raw": LETTER})
@@ -53,7 +52,7 @@ class BusyApp:
         places = apps.start_table(self.app)
         assert apps.submit(self.app, places[0], "resign").accepted
         for place in places:
-            seat_settings.release(self.app, place, True)
+            seat_commands.release(self.app, place, True)
         return places
 
     def _offer_seat(self) -> str:
@@ -82,7 +81,7 @@ class BusyApp:
             "seat": self.played[0].link,
             "over": self.shown[0].link,
             "watch": self.app.links.watch(self.played[0].table),
-            "gallery": gallery.make_link(self.shown[0].table),
+            "gallery": access.make_gallery_link(self.shown[0].table),
         }
 
     def list_values(self, rule: Rule) -> Iterator[dict[str, Any]]:

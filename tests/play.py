@@ -9,8 +9,8 @@ from engine import bots, table
 from engine.log import Export
 from engine.menu import Move
 from engine.refusal import Refused
-from service.text import samples
-from service.text.samples import Sample
+from service.text import lessons
+from service.text.lessons import Sample
 
 
 def play_to_end(
@@ -30,8 +30,8 @@ def play_randomly(
 ) -> Sample:
     """Play random moves; before each one, something else happens with the probability `incident_rate`."""
     random = Random(seed)
-    sample = samples.start_sample(game, seats, seed, dict(chosen), "sample")
-    for seat in samples.play_randomly(sample, random):
+    sample = lessons.start_sample(game, seats, seed, dict(chosen), "sample")
+    for seat in lessons.play_randomly(sample, random):
         while sample.table.phase == "playing" and (sample.table.undo_request or random.random() < incident_rate):
             do_incident(sample, seat, random)
         if len(sample.entries) >= most:

@@ -15,7 +15,7 @@ from pathlib import Path
 from engine import audit, catalogue
 from engine import menu as menus
 from service.tables import access, snapshots
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.opening import Opened
 from tests import apps
 from tests.sites import Site, Visitor
@@ -68,7 +68,7 @@ def main(name: str, folder: str) -> None:
     assert title in visitor.get("/mailbox")
     assert title in visitor.get(f"/rules/{name}")
     assert f"{name}.View" in json.loads(visitor.get("/api/v1/openapi.json"))["components"]["schemas"]
-    log = apps.read(site.app, archive.export_for_place, access.find(site.app, over.links[1]))
+    log = apps.read(site.app, replays.export_for_place, access.find(site.app, over.links[1]))
     assert audit.audit(catalogue.find(name), log).finding is None
     site.app.close()
     print(json.dumps({"over": over.links, "running": running.links}))

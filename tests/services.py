@@ -25,7 +25,7 @@ from service.web.server import create_server
 from tests import apps
 from tests.web_server import serving
 from workers import process_pool
-from workers.embedded import embedded
+from workers.processes import embedded
 
 Visit = Callable[..., Page]
 ENTRIES_BEFORE_MOVES = 4  # of a table for two: it is opened, both sit down, the game starts

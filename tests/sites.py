@@ -22,7 +22,8 @@ from service.timing import Clock
 from tests import apps
 from workers import referee
 from workers.jobs import set_app
-from workers.outgoing import letter_kinds, table_letters
+from workers.outgoing import table_letters
+from workers.outgoing.letter import LetterRequest
 
 NAMES = ("Anna", "Bert")
 
@@ -89,7 +90,7 @@ class Site:
             ).all()
         for row in owed:
             message = table_letters.write(
-                self.app, letter_kinds.LetterRequest(row.table, row.seq, row.seat, row.kind, row.address, row.name)
+                self.app, LetterRequest(row.table, row.seq, row.seat, row.kind, row.address, row.name)
             )
             if message:
                 with self.app.store.writing() as connection:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("engine", "service", "workers")
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 40
-EXAMPLES = ("service/benches/", "service/commands/", "workers/commands/")  # these name games as examples
+EXAMPLES = ("service/commands/", "workers/commands/")  # these name games as examples
 SOURCE_SUFFIXES = (".py", ".js", ".css", ".html")
 
 
@@ -100,10 +100,9 @@ LAYERS = (
     ("service.app",),
     ("service.people",),
     ("service.tables",),
-    ("service.plans",),
     ("service.accounts", "service.hosting"),
     ("service.web", "workers.jobs", "workers.process_pool"),
-    ("service.benches", "service.commands", "service.contract", "service.cli", "service"),
+    ("service.commands", "service.contract", "service.cli", "service"),
     ("workers.incoming",),
     ("workers.outgoing",),
     ("workers",),

@@ -24,7 +24,7 @@ from service.accounts import my_tables
 from service.app import App
 from service.people import register
 from service.tables import access
-from service.tables.history import archive
+from service.tables.history import replays
 from tests import apps
 
 pytestmark = pytest.mark.release
@@ -87,7 +87,7 @@ def app_without(package: Path, played: dict[str, list[str]]) -> Iterator[App]:
 
 
 def log_of(app: App, link: str) -> Export:
-    return apps.read(app, archive.export_for_place, access.find(app, link))
+    return apps.read(app, replays.export_for_place, access.find(app, link))
 
 
 def test_without_its_package_a_table_is_listed(app_without: App) -> None:

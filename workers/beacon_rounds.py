@@ -18,7 +18,7 @@ from service.app import App
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import tables
-from service.tables import judging, seating, snapshots
+from service.tables import judging, seat_commands, snapshots
 from service.tables.locked_table import lock_free_table
 from service.tables.snapshots import Snapshot
 from workers.jobs import begin, log_database_error, try_table
@@ -78,7 +78,7 @@ def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
             begins = work.locked.table.phase == "gathering"
             command = Move("round", (str(waiting.round), signature))
             work.locked = judging.carry_out_for_server(work.locked, command)
-            work.locked = seating.announce_vacations(work.locked) if begins else work.locked
+            work.locked = seat_commands.announce_all_vacations(work.locked) if begins else work.locked
 
 
 def _postpone(app: App, snapshot: Snapshot) -> None:

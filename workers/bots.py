@@ -16,7 +16,7 @@ from service.app import App
 from service.store.schema import seats, submissions
 from service.tables import hints, snapshots, submitting
 from service.tables.access import Place
-from service.tables.history import stories
+from service.tables.history import game_story
 from service.tables.locked_table import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
@@ -46,11 +46,11 @@ def answer_hints(app: App) -> None:
 
 def work_out_stories(app: App) -> None:
     """Work out the stories of finished games; this takes seconds, so hints come first."""
-    for table in stories.list_requested(app):
+    for table in game_story.list_requested(app):
         if is_stopping():
             return
-        if not try_table(table, partial(stories.answer, app, table, process_pool.run), "story not told"):
-            stories.forget(app, table)
+        if not try_table(table, partial(game_story.answer, app, table, process_pool.run), "story not told"):
+            game_story.forget(app, table)
         answer_hints(app)
 
 

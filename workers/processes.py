@@ -1,4 +1,4 @@
-"""RQ workers: as processes of their own, or as threads of the embedded service."""
+"""Processes, and the threads of the embedded service, that run workers, clock and mail servers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import structlog
 from redis import RedisError
@@ -22,7 +24,10 @@ from rq.timeouts import JobTimeoutException, TimerDeathPenalty
 from rq.worker import WorkerStatus
 
 from service.app import App
+from service.hosting import local_mailbox
+from service.settings import EMBEDDED, parse_listening_address
 from workers import clock, process_pool
+from workers.incoming import inbox, mailbox_polling
 from workers.jobs import request_stop, set_app
 
 QUEUES = ("referee", "post", "bots")
@@ -163,3 +168,60 @@ def run_clock(app: App, stop: threading.Event) -> None:
         except Exception:
             log.exception("a tick failed")
         stop.wait(max(0.05, TICK_S - (time.monotonic() - start)))
+
+
+THREADS_STOP_S = 5  # how long the threads may take to end
+JOIN_S = 0.02
+
+
+@contextmanager
+def embedded(app: App) -> Iterator[None]:
+    """Run everything but the web server in threads, and end them afterwards."""
+    stop, servers = threading.Event(), _start_mail_servers(app)
+    set_app(app)
+    process_pool.start()
+    threads = _start_threads(app, stop)
+    try:
+        yield
+    finally:
+        stop.set()
+        request_stop()
+        process_pool.stop()
+        _wake_until_ended(app, threads)
+        for server in servers:
+            server.stop()
+
+
+def _start_threads(app: App, stop: threading.Event) -> list[threading.Thread]:
+    threads = [
+        threading.Thread(target=run_thread, args=(app, [queue], stop), name=queue, daemon=True) for queue in QUEUES
+    ]
+    threads.append(threading.Thread(target=run_clock, args=(app, stop), name="clock", daemon=True))
+    if app.settings.imap:
+        threads.append(threading.Thread(target=mailbox_polling.watch, args=(app, stop), name="imap", daemon=True))
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
+    """Wake the workers until they see the stop: a worker that was about to wait needs a second wake-up."""
+    until = time.monotonic() + THREADS_STOP_S
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
+        for queue in QUEUES:
+            app.wakeups.wake(queue)
+        for thread in threads:
+            thread.join(JOIN_S)
+
+
+def _start_mail_servers(app: App) -> list[Any]:
+    """Start the local mailbox and its inbox if there is no relay, and the inbox that the settings ask for."""
+    servers: list[Any] = []
+    if app.settings.smtp == EMBEDDED:
+        servers += [local_mailbox.start(app), inbox.make_smtp_server(app, "127.0.0.1", local_mailbox.find_free_port())]
+        servers[1].start()
+        app.relay, app.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
+    if app.settings.inbound:
+        servers.append(inbox.make_lmtp_server(app, *parse_listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
+        servers[-1].start()
+    return servers

@@ -13,8 +13,7 @@ from engine import game as games
 from engine import menu as menus
 from engine.game import Game
 from engine.menu import Menu, Move
-from engine.search.evaluation import MAX_LISTED_MOVES, Search
-from engine.search.tree import Node, grow
+from engine.search.tree import MAX_LISTED_MOVES, Node, Search, grow
 
 Name = Literal["easy", "normal", "strong"]
 

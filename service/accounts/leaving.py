@@ -13,12 +13,12 @@ from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.people import register, vacations
+from service.people import letter_settings, register
 from service.store.schema import branches, letters, mailbox, mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
 from service.store.schema import vacations as vacation_table
-from service.tables import access, seating, standing_orders
+from service.tables import access, seat_commands, standing_orders
 from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, append_command, change_seat
 
@@ -66,7 +66,7 @@ def export_person(app: App, person: int) -> Belongings:
             row.confirmed_at,
             _parse_json(row.wishes),
             _parse_json(row.calendar),
-            vacations.list_vacations(connection, person),
+            letter_settings.list_vacations(connection, person),
             [_export_seat(app, connection, seat) for seat in _list_seats(connection, person)],
         )
 
@@ -155,7 +155,7 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
     if locked.row.moved_to:
         return locked  # the other server plays this table now
     if locked.table.phase == "gathering" and chair.status in ("empty", "taken"):
-        return seating.seat_bot(locked, seat, chair.nonce or "bot")
+        return seat_commands.seat_bot(locked, seat, chair.nonce or "bot")
     if locked.table.phase != "playing" or chair.status != "taken":
         return locked
     return standing_orders.follow(append_command(locked, seat, Move("resign")))

@@ -13,9 +13,8 @@ from engine import catalogue
 from engine.refusal import Refused
 from service import links, timing
 from service.app import App
-from service.people import letter_settings, register, vacations
-from service.people.letter_settings import LetterSettings, Mode, TableLetterSettings
-from service.people.vacations import Span
+from service.people import letter_settings, register
+from service.people.letter_settings import LetterSettings, Mode, Span, TableLetterSettings
 from service.store import queries
 from service.store.batch import Batch
 from service.store.schema import people, seats, submissions
@@ -141,14 +140,14 @@ def change_calendar(app: App, person: int, calendar: Calendar) -> None:
 def list_vacations(app: App, one: Recipient) -> list[Span]:
     """Return the vacations of this person that are not over yet."""
     with app.store.reading() as connection:
-        return vacations.list_coming_vacations(connection, one.id, timing.local_date(one.calendar, app.now()))
+        return letter_settings.list_coming_vacations(connection, one.id, timing.local_date(one.calendar, app.now()))
 
 
 def start_vacation(app: App, one: Recipient, span: Span) -> None:
     """Store a vacation, and submit it at every running table of this person."""
     today = timing.local_date(one.calendar, app.now())
     with app.store.writing() as connection:
-        vacations.add_vacation(connection, one.id, span, today, app.settings.vacation)
+        letter_settings.add_vacation(connection, one.id, span, today, app.settings.vacation)
         _submit_at_all_tables(app, connection, one, f"vacation {span[0]} {span[1]}")
     app.wakeups.wake("referee")
 
@@ -156,14 +155,14 @@ def start_vacation(app: App, one: Recipient, span: Span) -> None:
 def end_vacation(app: App, one: Recipient) -> None:
     """End the current vacation or cancel the next one, and submit this at every running table."""
     with app.store.writing() as connection:
-        first, last = vacations.end_vacation(connection, one.id, timing.local_date(one.calendar, app.now()))
+        first, last = letter_settings.end_vacation(connection, one.id, timing.local_date(one.calendar, app.now()))
         _submit_at_all_tables(app, connection, one, f"home {first} {last}")
     app.wakeups.wake("referee")
 
 
 def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text: str) -> None:
     """Submit a command for every seat of this person; the referee judges it like any other."""
-    for table, seat in vacations.list_other_tables(connection, one.id, ""):
+    for table, seat in letter_settings.list_other_tables(connection, one.id, ""):
         key = f"wishes/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)

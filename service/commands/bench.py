@@ -10,7 +10,7 @@ from service.commands import terminal
 from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command, add_json
 
 if TYPE_CHECKING:
-    from service.benches import Measure
+    from service.commands.benches import Measure
 
 
 MAX_LOAD = 0.75  # of each core; above it other processes disturb the figures
@@ -31,7 +31,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def run_bench(args: Namespace) -> int:
-    from service import benches
+    from service.commands import benches
 
     functions = benches.find_benches()
     for name in args.names:

@@ -53,11 +53,11 @@ def _add_backup(subparsers: Subparsers[Parser]) -> None:
 def print_link(args: argparse.Namespace) -> int:
     from service import settings
     from service.app import App
-    from service.hosting import remedies
+    from service.hosting import overview
 
     app = App(settings.load_settings(os.environ))
     app.open()
-    print(f"{app.settings.address}/host/{remedies.get_link(app, args.renew)}")
+    print(f"{app.settings.address}/host/{overview.get_link(app, args.renew)}")
     app.close()
     return FINE
 
@@ -67,7 +67,7 @@ def make_backup(args: argparse.Namespace) -> int:
     import time
 
     from service import settings
-    from service.store import copies
+    from service.store import maintenance
 
     loaded, file = settings.load_settings(os.environ), Path(args.file)
     if file.exists():
@@ -75,7 +75,7 @@ def make_backup(args: argparse.Namespace) -> int:
     url = loaded.database_url
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         raise Misuse(f"There is no database in {loaded.folder}; name its folder with DEPESCHE_FOLDER.")
-    copies.save_backup(loaded, file, int(time.time()))
+    maintenance.save_backup(loaded, file, int(time.time()))
     print(f"{file} has the whole server ({file.stat().st_size // 1024} kB). It opens every seat: keep it safe.")
     return FINE
 
@@ -84,9 +84,9 @@ def restore_backup(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from service import settings
-    from service.store import copies
+    from service.store import maintenance
 
-    contents = copies.restore_backup(settings.load_settings(os.environ), Path(args.file))
+    contents = maintenance.restore_backup(settings.load_settings(os.environ), Path(args.file))
     made_at = datetime.fromtimestamp(contents.at, UTC)
     print(f"The server is as it was on {made_at:%Y-%m-%d at %H:%M} UTC. Check it: depesche audit --all")
     return FINE
@@ -94,12 +94,12 @@ def restore_backup(args: argparse.Namespace) -> int:
 
 def partition_tables(args: argparse.Namespace) -> int:
     from service import settings
-    from service.store import Store, partitions
+    from service.store import Store, maintenance
 
     with closing(Store(settings.load_settings(os.environ).database_url)) as store:
         store.migrate()
         with store.writing() as connection:
-            partitions.partition_tables(connection, args.parts)
-    names = ", ".join(partitions.PARTITIONED_TABLES)
+            maintenance.partition_tables(connection, args.parts)
+    names = ", ".join(maintenance.PARTITIONED_TABLES)
     print("The tables are in one piece again." if args.parts == 1 else f"{names}: {args.parts} partitions each.")
     return FINE

@@ -60,7 +60,7 @@ def open_log_store(database: str | None, make: bool = False) -> LogStore:
     from service.links import Links
     from service.monitoring import first_line
     from service.store import Store
-    from service.tables.history.archive import Archive
+    from service.tables.history.replays import Archive
 
     loaded = settings.load_settings()
     loaded = replace(loaded, database=database) if database else loaded
@@ -153,14 +153,14 @@ class Rejection(Struct, frozen=True):
 def _check_file(file: str) -> Export | Rejection:
     """Return the log of a file, or the reason to reject it."""
     from engine.refusal import Refused
-    from service.tables.history import archive
+    from service.tables.history import replays
 
     try:
         log = load_log(file)
     except Misuse as misuse:
         return Rejection(str(misuse), "unusable")
     try:
-        archive.refuse_unsound(log)
+        replays.refuse_unsound(log)
     except Refused as refused:
         return Rejection(str(refused), "refused")
     except Exception as fault:  # the log is a file from outside, which may contain anything

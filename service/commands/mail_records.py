@@ -11,7 +11,7 @@ from dns.exception import DNSException
 from dns.nameserver import Do53Nameserver
 from dns.resolver import NXDOMAIN, NoResolverConfiguration, Resolver
 
-from service.commands.findings import Finding, odd, well
+from service.commands.audit import Finding, odd, well
 from service.settings import Settings
 
 ABOUT = "dns"

@@ -1,16 +1,20 @@
-"""Letter settings: the letters that a player wants, for all tables and for single ones."""
+"""When letters come: those that a player wants, for all tables and for single ones, and vacations."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date, timedelta
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from engine.canonical_json import make_decoder
-from service.store.schema import people, seats
+from engine.refusal import Refused
+from service.store.schema import people, seats, tables, vacations
 
 Mode = Literal["turn", "digest", "reminders", "none"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
@@ -74,3 +78,104 @@ def store_table_settings(connection: Connection, table: str, person: int, otherw
     text = "" if otherwise == TableLetterSettings() else dump_settings(otherwise)
     own = (seats.c.table == table, seats.c.person == person)
     connection.execute(update(seats).where(*own).values(wishes=text))
+
+
+Span = tuple[str, str]
+MAX_DAYS_AHEAD = 366
+
+
+def parse_vacation(words: list[str]) -> Span:
+    """Parse the first and the last day."""
+    try:
+        first, last = map(date.fromisoformat, words)
+    except ValueError:
+        raise Refused("Write a vacation with its first and last day, such as: vacation 2027-07-01 2027-07-14") from None
+    return first.isoformat(), last.isoformat()
+
+
+def list_vacations(connection: Connection, person: int) -> list[Span]:
+    """Return all vacations of this person, in order."""
+    query = select(vacations).where(vacations.c.person == person).order_by(vacations.c.first)
+    return [(row.first, row.last) for row in connection.execute(query)]
+
+
+def list_vacations_by_person(connection: Connection, persons: Iterable[int]) -> dict[int, tuple[Span, ...]]:
+    """Return the vacations of these people, by person; people without one are left out."""
+    query = select(vacations).where(vacations.c.person.in_(set(persons))).order_by(vacations.c.first)
+    by_person = defaultdict[int, tuple[Span, ...]](tuple)
+    for row in connection.execute(query):
+        by_person[row.person] += ((row.first, row.last),)
+    return by_person
+
+
+def list_coming_vacations(connection: Connection, person: int, today: date) -> list[Span]:
+    """Return the vacations that are not over yet."""
+    return [span for span in list_vacations(connection, person) if span[1] >= today.isoformat()]
+
+
+def add_vacation(connection: Connection, person: int, span: Span, today: date, allowance: int) -> None:
+    """Store a vacation; raise Refused if its days are taken or used up. Storing it again changes nothing."""
+    connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
+    current = list_vacations(connection, person)
+    if span in current:
+        return
+    _refuse_impossible(span, current, today)
+    for year in range(int(span[0][:4]), int(span[1][:4]) + 1):
+        left = allowance - sum(_count_days(one, year) for one in current)
+        if _count_days(span, year) > left:
+            raise Refused("Days of vacation that you have left in {year}: {left}.", left=max(left, 0), year=year)
+    connection.execute(insert(vacations), {"person": person, "first": span[0], "last": span[1]})
+
+
+def _refuse_impossible(span: Span, current: list[Span], today: date) -> None:
+    first, last = span
+    if last < first:
+        raise Refused("A vacation ends after it has begun; write its first day first.")
+    if first < today.isoformat():
+        raise Refused("A vacation begins today or later.")
+    if last > (today + timedelta(days=MAX_DAYS_AHEAD)).isoformat():
+        raise Refused("A vacation lies within a year from now.")
+    for begin, end in current:
+        if first <= end and begin <= last:
+            raise Refused("You are away from {begin} to {end} already.", begin=begin, end=end)
+
+
+def _count_days(span: Span, year: int) -> int:
+    """Count the days of a vacation in this year."""
+    first = max(date.fromisoformat(span[0]), date(year, 1, 1))
+    last = min(date.fromisoformat(span[1]), date(year, 12, 31))
+    return max(0, (last - first).days + 1)
+
+
+def end_vacation(connection: Connection, person: int, today: date) -> Span:
+    """End the current vacation, or cancel the next one; return its first day and the last that counts.
+
+    A day that has begun is used up: otherwise vacations that are ended at once would give time without limit.
+    """
+    connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
+    for first, last in list_coming_vacations(connection, person, today):
+        until = max(first, _previous_day(today.isoformat())) if first <= today.isoformat() else _previous_day(first)
+        if until < last:
+            _shorten(connection, person, first, until)
+            return first, until
+    raise Refused("You have no vacation that could end earlier.")
+
+
+def _shorten(connection: Connection, person: int, first: str, until: str) -> None:
+    own = (vacations.c.person == person, vacations.c.first == first)
+    if until < first:
+        connection.execute(delete(vacations).where(*own))
+    else:
+        connection.execute(update(vacations).where(*own).values(last=until))
+
+
+def _previous_day(day: str) -> str:
+    return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
+
+
+def list_other_tables(connection: Connection, person: int, table: str) -> list[tuple[str, int]]:
+    """Return the other running tables of this person, with the seats."""
+    joined = seats.join(tables, tables.c.id == seats.c.table)
+    query = select(seats.c.table, seats.c.seat).select_from(joined)
+    playing = query.where(seats.c.person == person, tables.c.phase == "playing", seats.c.table != table)
+    return [(row.table, row.seat) for row in connection.execute(playing.order_by(seats.c.table, seats.c.seat))]

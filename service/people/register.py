@@ -1,4 +1,4 @@
-"""The people in the database, and the addresses and texts that they type: cleaned, or refused with a reason."""
+"""The people in the database, and the names, addresses and texts that they type: cleaned, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,53 @@ from service.store import queries
 from service.store.schema import people, seats, tables
 from service.text import numbers
 
-INVISIBLE_LETTERS = "\n\u200c\u200d"  # line ends, and the joiners in words and emoji
+MAX_NAME_CHARS = 40
+LINK = re.compile(r"@|://|www\.|\w\.[^\W\d_]{2,}(?:[/:\s]|$)|[/\\\\]\w", re.IGNORECASE)
+INVISIBLE_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters, marks and signs that show nothing
+MAX_MARKS_PER_LETTER = 2  # on one letter
+SCRIPTS = ("LATIN", "GREEK", "CYRILLIC")
+LOOKALIKES = str.maketrans("аеорсухіјѕԁһвкмнтαορνικμτβηχςу01|", "aeopcyxijsdhbkmhtaopvikmtbnxcyoll")
+
+
+def clean_name(text: str) -> str:
+    """Return the name in the form that letters show; raise Refused if it is not only a name."""
+    name = " ".join(unicodedata.normalize("NFC", text).split())
+    if not name:
+        raise Refused("Please give every player a name.")
+    if any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Co", "Cn") or one in INVISIBLE_LETTERS for one in name):
+        raise Refused("A name can have letters, digits and spaces, but no control characters.")
+    if len(name) > MAX_NAME_CHARS:
+        raise Refused(
+            "A name can have at most {most} letters; “{name}” is longer.", most=MAX_NAME_CHARS, name=name[:20]
+        )
+    if not is_name(name):
+        raise Refused("A name is no address and no link, and does not mix alphabets; please write it plainly.")
+    return name
+
+
+def is_name(name: str) -> bool:
+    """Return whether this is only a name: no address, no link, no word of mixed alphabets."""
+    plain = unicodedata.normalize("NFKC", name).replace("。", ".")
+    return not LINK.search(plain) and not any(map(_mixes_scripts, plain.split())) and not _stacks_marks(name)
+
+
+def fold_name(name: str) -> str:
+    """Reduce a name to its looks: two names that a reader could confuse give the same text."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().translate(LOOKALIKES).replace("i", "l").split())
+
+
+def _mixes_scripts(word: str) -> bool:
+    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
+    return len(scripts & set(SCRIPTS)) > 1
+
+
+def _stacks_marks(name: str) -> bool:
+    """Return whether one letter has so many marks that they reach into other lines."""
+    marks = "".join("m" if unicodedata.combining(letter) else " " for letter in unicodedata.normalize("NFD", name))
+    return "m" * (MAX_MARKS_PER_LETTER + 1) in marks
+
+
+JOINERS = "\n\u200c\u200d"  # line ends, and the joiners in words and emoji
 EMPTY_LINES = re.compile(r"\n{3,}")
 ADDRESS = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?){1,10}"
@@ -36,7 +82,7 @@ def clean_text(text: str) -> str:
     """Return a text without invisible characters, and with at most one empty line in a row."""
     lines = unicodedata.normalize("NFC", text).replace("\t", " ").splitlines()
     written = EMPTY_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines).strip())
-    if not all(letter.isprintable() or letter in INVISIBLE_LETTERS for letter in written):
+    if not all(letter.isprintable() or letter in JOINERS for letter in written):
         raise Refused("Please write in letters, digits and signs, without control characters.")
     return written
 

@@ -22,7 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from engine.refusal import Refused
 from service.monitoring import Outage
-from service.store import facts
+from service.store import queries
 
 # A statement that waits longer for a lock fails and is tried again; a transaction that is left open is ended.
 TIMEOUTS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
@@ -73,7 +73,7 @@ class Store:
     def sync(self) -> None:
         """Wait until everything that was committed so far is on the disk: a durable commit carries it along."""
         with self.writing() as connection:
-            facts.set_fact(connection, "synced", secrets.token_hex(4))
+            queries.set_fact(connection, "synced", secrets.token_hex(4))
 
     @contextmanager
     def _log_outages(self) -> Iterator[None]:

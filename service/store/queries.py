@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,9 +29,40 @@ from sqlalchemy.exc import IntegrityError
 from engine import log
 from engine.log import Export
 from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, seat_values
-from service.store.rows import EntryRow, SeatRow, TableRow
-from service.store.schema import branches, entries, former_links, letters, orders, people, seats, submissions, tables
+from service.store.schema import (
+    EntryRow,
+    SeatRow,
+    TableRow,
+    branches,
+    entries,
+    former_links,
+    letters,
+    orders,
+    people,
+    seats,
+    server_facts,
+    submissions,
+    tables,
+)
 from service.text.sentences import Sentence
+
+
+def get_facts(connection: Connection, names: Iterable[str]) -> dict[str, str]:
+    """Return the facts with these names; those that are not set are left out."""
+    columns = server_facts.c
+    rows = connection.execute(select(columns.name, columns.value).where(columns.name.in_(list(names)))).all()
+    return {row.name: row.value for row in rows}
+
+
+def set_fact(connection: Connection, name: str, value: str) -> None:
+    """Set a fact; an empty value deletes it. Two processes may set one at the same time."""
+    if not value:
+        connection.execute(delete(server_facts).where(server_facts.c.name == name))
+        return
+    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
+    row = insert_into(server_facts).values(name=name, value=value)
+    connection.execute(row.on_conflict_do_update(index_elements=[server_facts.c.name], set_={"value": value}))
+
 
 NOTHING = Sentence()
 HELD = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999

@@ -1,19 +1,19 @@
-"""Access to a table: where a link or a reply address leads, and the links and addresses of a seat."""
+"""Access to a table: where a link or a reply address leads, the links of a seat, and the public gallery."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, exists, select, update
 
+from engine import catalogue
 from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
 from service.people import register
 from service.store.schema import former_links, people, seats, tables
-from service.tables import gallery
 from service.text import numbers
 
 
@@ -60,10 +60,10 @@ def find_place(db: Connection, link: str) -> Place:
         if row.moved_to:
             raise moved(row.moved_to, link)
         return Place(row.table, row.seat, link)
-    table = gallery.find_table(db, link) or _find_watched_table(db, link)
+    table = find_released(db, link) or _find_watched_table(db, link)
     if table:
         return Place(table, None, link)
-    if link.startswith(gallery.PREFIX):
+    if link.startswith(GALLERY_PREFIX):
         raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
     raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
 
@@ -137,3 +137,43 @@ def speak(app: App, place: Place, language: str) -> None:
 
 def _is(place: Place) -> Any:
     return (seats.c.table == place.table) & (seats.c.seat == place.seat)
+
+
+GALLERY_PAGE_TABLES = 20
+GALLERY_PREFIX = "gallery."
+
+
+def make_gallery_link(table: str) -> str:
+    """Return the public link of a game in the gallery; it leads nowhere once the game is taken down."""
+    return GALLERY_PREFIX + table
+
+
+def find_released(db: Connection, token: str) -> str | None:
+    """Return the table of a public link; None if the gallery does not show it."""
+    if not token.startswith(GALLERY_PREFIX):
+        return None
+    wanted = select(tables.c.id).where(tables.c.id == token.removeprefix(GALLERY_PREFIX), _is_released())
+    return db.execute(wanted).scalar_one_or_none()
+
+
+def list_released(db: Connection, page: int) -> tuple[list[str], bool]:
+    """Return the tables on one page of the gallery, those that ended last first, and whether there are more."""
+    drawable = tables.c.game.in_(catalogue.find_all())
+    newest = select(tables.c.id).where(_is_released() & drawable).order_by(tables.c.ended_at.desc(), tables.c.id)
+    names = db.execute(newest.offset(page * GALLERY_PAGE_TABLES).limit(GALLERY_PAGE_TABLES + 1)).scalars().all()
+    return list(names[:GALLERY_PAGE_TABLES]), len(names) > GALLERY_PAGE_TABLES
+
+
+def _is_released() -> ColumnElement[bool]:
+    """The condition that a table is over, and every person with a seat has released it."""
+    shown = select(seats.c.table).where(seats.c.released)
+    held_back = exists().where(seats.c.table == tables.c.id, seats.c.person.is_not(None), ~seats.c.released)
+    return tables.c.id.in_(shown) & (tables.c.phase == "over") & ~held_back
+
+
+def set_released(db: Connection, row: Any, seat: int, agreed: bool) -> None:
+    """Store whether this seat's player agrees to show the game in the gallery."""
+    if row.phase != "over":
+        raise Refused("The game is not over yet; it can be shown in the gallery when it is.")
+    own = update(seats).where(seats.c.table == row.id, seats.c.seat == seat)
+    db.execute(own.values(released=agreed))

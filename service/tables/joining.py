@@ -1,4 +1,4 @@
-"""Joining a table by a link that is not one seat's own.
+"""Joining a table by a link that is not one seat's own, and opening a rematch for the same players.
 
 Anyone with the link of an open table may take a free seat. The seat of an absent player is offered by a link of its own
 to a substitute, who plays on from there.
@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from engine.menu import Move
 from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.people import limits, names, register
+from service.people import limits, register
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.rows import SeatRow
-from service.tables import access, seat_commands, seating, snapshots
+from service.store.schema import SeatRow, people, seats
+from service.tables import access, opening, seat_commands, snapshots
 from service.tables.access import Place, Unknown
-from service.tables.judging import at_table
+from service.tables.judging import SeatCommand, at_table, carry_out
 from service.tables.locked_table import LockedTable, append_command, change_seat
-from service.tables.opening import Invited
+from service.tables.opening import Invited, NewTable, Strength
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.languages import SOURCE
@@ -48,18 +48,18 @@ def find_open_table(app: App, token: str) -> Snapshot:
 def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Take the next free seat of an open table; return the seat's link."""
     table = find_open_table(app, token).row.id
-    name, address = names.clean_name(guest.name), register.clean_address(guest.address)
+    name, address = register.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, table) as work:
         db = work.locked.flush()
         seat = next((one for one in queries.list_seats(db, table) if one.status == FREE), None)
         if seat is None:
             raise Unknown("Somebody was quicker; all seats at this table are taken.")
         person = register.find_or_create_person(db, address, name, app.now(), language)
-        seating.refuse_second_seat(work.locked, seat.seat, person, name)
+        seat_commands.refuse_second_seat(work.locked, seat.seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
         locked = change_seat(work.locked, seat.seat, person=person, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
-        work.locked = seating.sit(locked, seat.seat, nonce)
+        work.locked = seat_commands.sit(locked, seat.seat, nonce)
         _owe_first_letter(work.locked, seat.seat, person)
     return access.link_of(app, seat)
 
@@ -82,7 +82,7 @@ def fill_with_bots(app: App, place: Place) -> None:
         for seat in [one for one in queries.list_seats(work.locked.flush(), place.table) if one.status == FREE]:
             name = _find_bot_name(work.locked.flush(), place.table)
             locked = change_seat(work.locked, seat.seat, name=name, status="bot")
-            work.locked = seating.seat_bot(locked, seat.seat, "bot")
+            work.locked = seat_commands.seat_bot(locked, seat.seat, "bot")
 
 
 def _find_bot_name(db: Connection, table: str) -> str:
@@ -112,7 +112,7 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
 def take_offered_seat(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Take an offered seat; return its new link, which replaces the old one."""
     table, seat = find_offered_seat(app, token)
-    name, address = names.clean_name(guest.name), register.clean_address(guest.address)
+    name, address = register.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, table.row.id) as work:
         db = work.locked.flush()
         if not work.locked.table.seats[seat].offered:
@@ -121,7 +121,7 @@ def take_offered_seat(app: App, token: str, guest: Invited, language: str = SOUR
         if row.link_number != table.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
         person = register.find_or_create_person(db, address, name, app.now(), language)
-        seating.refuse_second_seat(work.locked, seat, person, name)
+        seat_commands.refuse_second_seat(work.locked, seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
         locked = _replace_player(work.locked, row, person, name)
         locked = append_command(locked, None, Move("substitute", (str(seat),)))
@@ -140,3 +140,68 @@ def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str) -
         queries.owe_personal_letter(locked.flush(), row.person, kind, locked.now)
     link = hash_token(locked.app.links.seat(row.table, row.seat, number))
     return change_seat(locked, row.seat, person=person, name=name, link=link, link_number=number)
+
+
+def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
+    """Open the table, invite all players, and seat this one; return the link of the new seat."""
+    with app.store.reading() as db:
+        table = snapshots.load_table(app, db, place.table)
+    if place.seat is None or table.table.phase != "over":
+        raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
+    own = table.seats[place.seat]
+    if app.settings.confirms and own.person is not None and own.confirmed_at is None:
+        # the new link would table as if a letter had led the player there
+        raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
+    opened = opening.open_table(app, make_new_table(app, table, place.seat, language))
+    with at_table(app, opened.table) as work:
+        seat = find_seat(work.locked, own.name, own.person)
+        work.locked = seat_player(work.locked, seat)
+    return access.link_of(app, seat)
+
+
+def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
+    """Return this player's seat at the new table."""
+    for seat in queries.list_seats(locked.flush(), locked.row.id):
+        if (seat.name, seat.person) == (name, person):
+            return seat
+    raise Refused("The table is laid again, but you have given up your seat there.")
+
+
+def seat_player(locked: LockedTable, seat: SeatRow) -> LockedTable:
+    """Seat this player at the new table; change nothing if the player sits there already."""
+    if seat.status != "invited":
+        return locked
+    return carry_out(locked, SeatCommand(seat.seat, f"sit {secrets.token_hex(8)}"))
+
+
+def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTable:
+    """Return the new table for this player, who sits down at once."""
+    return NewTable(
+        game=table.game.META.name,
+        chosen=table.table.options,
+        guests=tuple(_list_guests(app, table, seat)),
+        clock=table.clock,
+        language=language,
+        key=app.links.again(table.row.id),
+        watched=table.row.watched,
+        opener=table.seats[seat].person,
+    )
+
+
+def _list_guests(app: App, table: Snapshot, own: int) -> list[Invited]:
+    """Return the players in the order of their seats, beginning with this one."""
+    addresses = _load_addresses(app, table.row.id)
+    order = [*table.seats[own:], *table.seats[:own]]
+    mine = Invited(table.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
+    return [
+        mine,
+        *(Invited(seat.name, addresses.get(seat.seat, ""), level=cast(Strength, seat.level)) for seat in order[1:]),
+    ]
+
+
+def _load_addresses(app: App, table: str) -> dict[int, str]:
+    """Load the e-mail addresses by seat; bots and deleted players have none."""
+    joined = seats.join(people, people.c.id == seats.c.person)
+    wanted = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
+    with app.store.reading() as connection:
+        return {int(seat): str(address) for seat, address in connection.execute(wanted)}

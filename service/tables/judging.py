@@ -19,7 +19,7 @@ from service import beacon
 from service.app import App
 from service.store.batch import Batch
 from service.store.queries import Verdict
-from service.tables import seat_commands, seating, standing_orders
+from service.tables import seat_commands, standing_orders
 from service.tables.access import moved
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
 from service.text import words
@@ -94,11 +94,11 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     verb, *args = command.text.split()
     verb = verb.casefold()
     if verb == "sit":
-        return follow_orders(locked, seating.sit(locked, command.seat, args[0] if args else ""))
+        return follow_orders(locked, seat_commands.sit(locked, command.seat, args[0] if args else ""))
     if verb == "refuse" and locked.table.phase == "gathering" and not locked.table.waiting_command:
-        return seating.decline(locked, command.seat)
+        return seat_commands.decline(locked, command.seat)
     if verb in seat_commands.COMMANDS:
-        after = seat_commands.carry_out(locked, command.seat, verb, args)
+        after = seat_commands.carry_out_request(locked, command.seat, verb, args)
         return standing_orders.follow(after) if verb == "order" else follow_orders(locked, after)
     return follow_orders(locked, _move(locked, command))
 

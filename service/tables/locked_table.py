@@ -34,8 +34,8 @@ from service.app import App
 from service.settings import Settings
 from service.store import queries
 from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SealedEntry, SeatUpdate
-from service.store.rows import SeatRow, TableRow
-from service.tables import positions
+from service.store.schema import SeatRow, TableRow
+from service.tables import snapshots
 from service.tables.access import Unknown, moved
 from service.tables.seat_changes import list_seat_updates
 from service.timing import Clock
@@ -81,7 +81,7 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     def position_before(self, seq: int) -> Table:
         """The position before entry `seq`."""
-        return positions.position_before(self.app.caches, self.flush(), self.row, seq)
+        return snapshots.position_before(self.app.caches, self.flush(), self.row, seq)
 
 
 def lock_table(app: App, batch: Batch, table: str) -> LockedTable:
@@ -105,11 +105,11 @@ def load_locked(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[T
     db = batch.flush()
     by_table = {row.id: row for row in rows}
     seats = _load_seats(db, list(by_table))
-    stored = queries.list_entries_at(db, positions.missing_entries(app.caches, by_table.values()))
+    stored = queries.list_entries_at(db, snapshots.missing_entries(app.caches, by_table.values()))
 
     def make(row: TableRow) -> LockedTable:
         game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
-        position = positions.load_position(app.caches, db, game, row, added)
+        position = snapshots.load_position(app.caches, db, game, row, added)
         return LockedTable(app, batch, row, row.head, seats[row.id], game, position)
 
     return make

@@ -14,20 +14,21 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from engine import catalogue, chance, log, open_command
+from engine import catalogue, chance, log
 from engine.game import objection
 from engine.menu import Move
+from engine.options import make_open_command
 from engine.options import parse as parse_options
 from engine.refusal import Refused
 from service import timing
 from service.app import App
 from service.links import hash_token
-from service.people import limits, names, register
+from service.people import limits, register
 from service.settings import EMBEDDED
-from service.store import notices, queries
+from service.store import queries, server_facts
 from service.store.batch import Batch
 from service.store.schema import seats, tables
-from service.tables import access, seating
+from service.tables import access, seat_commands
 from service.tables.locked_table import LockedTable, append_command, lock_table
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.sentences import translate
@@ -154,7 +155,7 @@ def _check_table(opening: NewTable) -> NewTable:
 
 def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
     """Create a table; raise Refused if the host allows no new ones for now."""
-    if closed := notices.load_notices(batch.flush()).closed:
+    if closed := server_facts.load_notices(batch.flush()).closed:
         raise Refused("No new tables are opened here for now: {why}", why=closed)
     return _create(app, batch, opening)
 
@@ -162,7 +163,7 @@ def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
 def check_guests(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
     """Clean names and addresses; raise Refused if a name appears twice, or no guest is a person."""
     guests = tuple(_clean(one, language) for one in invited)
-    folded = [names.fold_name(guest.name) for guest in guests if guest.name]
+    folded = [register.fold_name(guest.name) for guest in guests if guest.name]
     if len(set(folded)) < len(folded):
         raise Refused("Two players have the same name; please tell them apart.")
     persons = [guest for guest in guests if guest.status == "invited"]
@@ -182,15 +183,15 @@ def _clean(guest: Invited, language: str) -> Invited:
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         return _clean_bot(guest, language)
-    return Invited(names.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
+    return Invited(register.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
 def _clean_bot(guest: Invited, language: str) -> Invited:
     """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
     level: Strength = "" if guest.level == "normal" else guest.level
     added = f" ({translate(language, LEVELS[level])})" if level else ""
-    name = _match_level().sub("", names.clean_name(guest.name)) if level else names.clean_name(guest.name)
-    return Invited(name[: names.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
+    name = _match_level().sub("", register.clean_name(guest.name)) if level else register.clean_name(guest.name)
+    return Invited(name[: register.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
 
 
 @cache
@@ -224,7 +225,7 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     game = catalogue.find(opening.game)
     beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
     clock = timing.dump_clock(opening.clock)
-    move = open_command.make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
+    move = make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
     _seat_guests(append_command(lock_table(app, batch, table), None, move), guests)
     connection = batch.flush()
     if held and organiser is not None:
@@ -241,7 +242,7 @@ def _seat_guests(locked: LockedTable, guests: Sequence[Invited]) -> None:
             locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
     for number, guest in enumerate(guests):
         if guest.status == "invited" and guest.nonce:
-            locked = seating.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
+            locked = seat_commands.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
 def _find_owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:

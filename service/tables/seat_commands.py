@@ -1,28 +1,34 @@
-"""Commands of a seat to the server: vacations, standing orders, and the choice of letters."""
+"""Commands of a seat to the server: taking a seat before the game, vacations, orders, and the choice of letters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import cast, get_args
+from typing import Any, cast, get_args
+
+from msgspec.structs import replace
+from sqlalchemy import update
 
 from engine.menu import Move
 from engine.refusal import Refused
 from service import timing
-from service.people import letter_settings, vacations
-from service.people.letter_settings import Mode
-from service.people.vacations import Span
+from service.app import App
+from service.links import hash_token
+from service.people import letter_settings, register
+from service.people.letter_settings import Mode, Span
 from service.store import queries
-from service.store.rows import SeatRow
-from service.store.schema import submissions
-from service.tables import standing_orders
-from service.tables.locked_table import LockedTable, append_command
+from service.store.batch import OwedLetter
+from service.store.schema import SeatRow, submissions, tables
+from service.tables import access, standing_orders
+from service.tables.access import Place, player
+from service.tables.locked_table import LockedTable, append_command, change_seat
+from service.text.sentences import Sentence
 
 Words = list[str]
 MODES = get_args(Mode)
 
 
-def carry_out(locked: LockedTable, seat: int, verb: str, words: Words) -> LockedTable:
+def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -> LockedTable:
     """Return the table after one of these commands; letters may be chosen before the game and after it, too."""
     if verb != "letters":
         refuse_closed(locked)
@@ -41,16 +47,16 @@ def announce_vacations(locked: LockedTable, seat: int) -> LockedTable:
     """Enter this player's coming vacations into the log of a game that begins or gets a new player."""
     row = locked.seats[seat]
     if row.person is not None:
-        for span in vacations.list_coming_vacations(locked.flush(), row.person, _find_today(locked, row)):
+        for span in letter_settings.list_coming_vacations(locked.flush(), row.person, _find_today(locked, row)):
             locked = _append_vacation(locked, seat, span)
     return locked
 
 
 def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     """Take these days off, here and at every other table of the same person."""
-    span, row = vacations.parse_vacation(words), locked.seats[seat]
+    span, row = letter_settings.parse_vacation(words), locked.seats[seat]
     person = _require_person(row)
-    vacations.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
+    letter_settings.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
     if span in locked.table.seats[seat].vacations:
         return locked
     _submit_at_other_tables(locked, person, f"vacation {span[0]} {span[1]}")
@@ -65,11 +71,11 @@ def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     row = locked.seats[seat]
     person = _require_person(row)
     if words:
-        first, last = vacations.parse_vacation(words)
-        if dict(vacations.list_vacations(locked.flush(), person)).get(first, last) != last:
+        first, last = letter_settings.parse_vacation(words)
+        if dict(letter_settings.list_vacations(locked.flush(), person)).get(first, last) != last:
             raise Refused("To end a vacation early write only: home")
     else:
-        first, last = vacations.end_vacation(locked.flush(), person, _find_today(locked, row))
+        first, last = letter_settings.end_vacation(locked.flush(), person, _find_today(locked, row))
         _submit_at_other_tables(locked, person, f"home {first} {last}")
     if last >= dict(locked.table.seats[seat].vacations).get(first, ""):
         return locked
@@ -93,7 +99,7 @@ def _find_today(locked: LockedTable, row: SeatRow) -> date:
 
 def _submit_at_other_tables(locked: LockedTable, person: int, text: str) -> None:
     """Submit the same command for this person's other seats; the referee judges it like every other submission."""
-    for table, seat in vacations.list_other_tables(locked.flush(), person, locked.row.id):
+    for table, seat in letter_settings.list_other_tables(locked.flush(), person, locked.row.id):
         key = f"{locked.row.id}/{locked.table.length}/{text}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
         queries.insert_new(locked.flush(), submissions, row)
@@ -120,3 +126,105 @@ COMMANDS: Mapping[str, Callable[[LockedTable, int, Words], LockedTable]] = {
     "cancel": standing_orders.cancel,
     "letters": _choose_letters,
 }
+
+
+def sit(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
+    """Let a player take a seat, and begin the game if it was the last free one."""
+    if locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
+        raise Refused("You have sat down already.")
+    return begin_if_full(append_command(locked, None, Move("sit", (str(seat), nonce))))
+
+
+def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
+    """Let a bot take a seat, and begin the game if it was the last free one."""
+    return begin_if_full(append_command(locked, None, Move("bot", (str(seat), nonce))))
+
+
+def begin_if_full(locked: LockedTable) -> LockedTable:
+    """Begin the game if no seat is empty."""
+    if locked.table.waiting_command or any(seat.status == "empty" for seat in locked.table.seats):
+        return locked
+    return announce_all_vacations(append_command(locked, None, Move("start")))
+
+
+def announce_all_vacations(locked: LockedTable) -> LockedTable:
+    """Add the vacations of all players to a game that has just begun; change nothing if its first draws are awaited."""
+    if locked.table.phase != "playing":
+        return locked
+    for seat in range(len(locked.seats)):
+        locked = announce_vacations(locked, seat)
+    return locked
+
+
+def decline(locked: LockedTable, seat: int) -> LockedTable:
+    """Decline an invitation: anyone with the table's link may take the seat now, and its opener gets a letter."""
+    opener = queries.find_organiser(queries.list_seats(locked.flush(), locked.row.id))
+    if seat == opener or locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
+        raise Refused("There is no invitation to decline here; to leave the game, write: resign")
+    app, table = locked.app, locked.row.id
+    row = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
+    number, link = row.link_number + 1, f"{app.settings.address}/join/{app.links.join(table)}"
+    queries.clear_seat(locked.flush(), table, seat)
+    new_link = {"link_number": number, "link": hash_token(app.links.seat(table, seat, number))}
+    locked = change_seat(locked, seat, person=None, name="", status="open", **new_link)
+    why = Sentence(
+        "{who} does not play. The seat is free for the first who sits down here: {link}",
+        {"who": row.name, "link": link},
+    )
+    at = queries.HELD if locked.row.held else locked.now
+    if opener is not None:
+        queries.owe_letter(
+            locked.flush(), table, locked.table.length - 1, OwedLetter(opener, f"declined/{seat}.{number}", at), why
+        )
+    return replace(locked, urgent=True)
+
+
+def refuse_second_seat(locked: LockedTable, seat: int, person: int, name: str) -> None:
+    """Raise Refused if this person has another seat at the table, or another player has this name."""
+    for other in queries.list_seats(locked.flush(), locked.row.id):
+        if other.seat == seat:
+            continue
+        if other.person == person and other.status in ("taken", "invited"):
+            raise Refused("You have a seat at this table already; its link is in the letter you have from it.")
+        if register.fold_name(other.name) == register.fold_name(name):
+            raise Refused("Somebody at this table is called {name} already; please take another name.", name=name)
+
+
+LONGEST_NOTE = 4_000
+
+
+def write(app: App, place: Place, text: str) -> None:
+    """Store a note that no other player sees; an empty text deletes it."""
+    note = register.clean_text(text)
+    if len(note) > LONGEST_NOTE:
+        raise Refused(
+            "A note can have at most {most} letters; this one has {length}.", most=LONGEST_NOTE, length=len(note)
+        )
+    _keep(app, place, {"note": note})
+
+
+def move_at_once(app: App, place: Place, wanted: bool) -> None:
+    """Whether moves put together on this table's board are made without asking again."""
+    with app.store.reading() as connection:
+        kept = letter_settings.parse_table_settings(queries.list_seats(connection, place.table)[player(place)].wishes)
+    _keep(app, place, {"wishes": letter_settings.dump_settings(replace(kept, at_once=wanted))})
+
+
+def let_look_on(app: App, place: Place, allowed: bool) -> None:
+    """Allow or forbid spectators."""
+    with app.store.writing() as connection:
+        if player(place) != queries.find_organiser(queries.list_seats(connection, place.table)):
+            raise Refused("Only the player who opened this table can allow or forbid spectators.")
+        connection.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
+
+
+def release(app: App, place: Place, agreed: bool) -> None:
+    """Agree to show a finished game in the gallery, or take that back."""
+    with app.store.writing() as connection:
+        row = queries.lock_table(connection, place.table)
+        access.set_released(connection, row, player(place), agreed)
+
+
+def _keep(app: App, place: Place, changed: dict[str, Any]) -> None:
+    with app.store.writing() as connection:
+        queries.change_seat(connection, place.table, player(place), **changed)

@@ -1,24 +1,162 @@
-"""A table as it is now or was after an earlier entry, read without a lock."""
+"""Tables as they are now or were after an earlier entry, read without a lock.
+
+Positions are rebuilt from the log where they are not cached; states are immutable, so threads may share them. The
+newest position of a table is cached, and of earlier ones every sixteenth, so that no replay is ever long.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import Connection
 
-from engine import catalogue, log
+from engine import catalogue, log, record
 from engine import table as engine_table
+from engine.canonical_json import make_decoder
 from engine.game import Game
+from engine.log import Entry
 from engine.menu import Menu
 from engine.record import Table
+from engine.table import RESERVED_VERBS
 from service import timing
 from service.app import App
+from service.lru import Caches
 from service.store import queries
-from service.store.rows import SeatRow, TableRow
-from service.tables import positions
+from service.store.schema import EntryRow, SeatRow, TableRow
 from service.tables.access import Unknown
 from service.timing import Clock
+
+CACHED_EVERY = 16
+
+
+def load_position(caches: Caches, db: Connection, game: Game, row: TableRow, stored: Sequence[EntryRow] = ()) -> Table:
+    """The position of this table as its row says it is now; `stored` are its `missing_entries`, if loaded."""
+    cached = _get_cached(caches, row) or Table()
+    if cached.length == row.length:
+        return cached
+    stored = stored or queries.list_entries(db, row.id, cached.length, row.length)
+    position = _replay(caches, db, game, row, cached, stored)
+    caches.newest.put(row.id, position)
+    return position
+
+
+def missing_entries(caches: Caches, rows: Iterable[TableRow]) -> list[tuple[str, int]]:
+    """Table and number of the few entries that other processes have added to tables whose position is cached."""
+    missing = list[tuple[str, int]]()
+    for row in rows:
+        cached = _get_cached(caches, row)
+        if cached is not None and row.length <= cached.length + CACHED_EVERY:
+            missing += [(row.id, seq) for seq in range(cached.length, row.length)]
+    return missing
+
+
+def _get_cached(caches: Caches, row: TableRow) -> Table | None:
+    cached = caches.newest.get(row.id)
+    return cached if cached is not None and cached.length <= row.length else None
+
+
+def _replay(
+    caches: Caches, db: Connection, game: Game, row: TableRow, position: Table, stored: Sequence[EntryRow]
+) -> Table:
+    entries = [record.make_entry_decoder(game).decode(one.body) for one in stored]
+    if position.length == 0:
+        return record.fold(game, entries)
+    for entry in entries:
+        position = record.apply(game, position, entry, lambda seq: position_before(caches, db, row, seq))
+    return position
+
+
+def position_before(caches: Caches, db: Connection, row: TableRow, seq: int) -> Table:
+    """The position of this table before entry `seq`."""
+    game = catalogue.find(row.game, row.edition)
+    head, position = _nearest_cached(caches, row.id, seq)
+    stored = queries.list_entries(db, row.id, max(position.length - 1, 0), seq)
+    if position.length and stored[0].hash != head:  # cached by a transaction that was rolled back
+        position, stored = Table(), queries.list_entries(db, row.id, 0, seq)
+    for one in stored[1 if position.length else 0 :]:
+        entry = record.make_entry_decoder(game).decode(one.body)
+        position = record.apply(game, position, entry, lambda seq: position_before(caches, db, row, seq))
+        if position.length % CACHED_EVERY == 0:
+            caches.marks.put((row.id, position.length), (one.hash, position))
+    return position
+
+
+def _nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
+    """The nearest cached position before entry `seq`, with its hash; the empty table if there is none."""
+    for length in range(seq - seq % CACHED_EVERY, 0, -CACHED_EVERY):
+        cached = caches.marks.get((table, length))
+        if cached is not None:
+            return cached
+    return "", Table()
+
+
+def load_game_entries(db: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
+    """The decoded entries from `first` up to, not including, `end`."""
+    decode = record.make_entry_decoder(game).decode
+    return [decode(row.body) for row in queries.list_entries(db, table, first, end)]
+
+
+class _Header(Struct):
+    """The two fields of a stored entry that tell who acted."""
+
+    seat: int | None
+    move: str
+
+
+HEADER = make_decoder(_Header)
+
+
+class TurnIndex(Struct, frozen=True):
+    """For each entry the seat that acted and the seat that moved; `first` is the entry that began the game."""
+
+    actors: tuple[int | None, ...] = ()
+    movers: tuple[int | None, ...] = ()
+    first: int | None = None
+
+    def find_first_after(self, seat: int | None) -> int | None:
+        """The first entry after the last one of this seat; None if there is none."""
+        last = max((seq for seq, actor in enumerate(self.actors) if actor == seat), default=None)
+        return last + 1 if seat is not None and last is not None and last + 1 < len(self.actors) else None
+
+    def list_round_starts(self, seat: int | None) -> tuple[int, ...]:
+        """The entries where this seat's turns begin; for spectators those of the seat that moved first."""
+        own = next((one for one in self.movers if one is not None), None) if seat is None else seat
+        starts, before = list[int](), None
+        for seq, mover in enumerate(self.movers):
+            if mover is not None:
+                if mover == own != before:
+                    starts.append(seq)
+                before = mover
+        return tuple(starts)
+
+    def extend(self, bodies: Iterable[str]) -> TurnIndex:
+        """The index with more stored entries."""
+        headers = [HEADER.decode(body) for body in bodies]
+        first, length = self.first, len(self.actors)
+        if first is None:
+            first = next((length + number for number, one in enumerate(headers) if one.move == "start"), None)
+        actors = (*self.actors, *(one.seat for one in headers))
+        return TurnIndex(actors, (*self.movers, *map(_find_mover, headers)), first)
+
+
+def _find_mover(header: _Header) -> int | None:
+    """The seat whose move in the game this is, made by its player or by the server after a missed deadline."""
+    verb, *args = header.move.split()
+    if verb == "expire":
+        return int(args[0])
+    return header.seat if verb not in RESERVED_VERBS else None
+
+
+def load_turn_index(caches: Caches, db: Connection, row: TableRow) -> TurnIndex:
+    """Who acted in each entry of this table."""
+    index = caches.turns.get(row.id) or TurnIndex()
+    if len(index.actors) < row.length:
+        stored = queries.list_entries(db, row.id, len(index.actors), row.length)
+        index = index.extend(one.body for one in stored)
+        caches.turns.put(row.id, index)
+    return index
 
 
 class Snapshot(Struct, frozen=True):
@@ -41,7 +179,7 @@ def load_table(app: App, db: Connection, table: str) -> Snapshot:
     seats = tuple(queries.list_seats(db, table))
     names = tuple(seat.name for seat in seats)
     game = catalogue.find(row.game, row.edition)
-    return Snapshot(row, seats, game, positions.load_position(app.caches, db, game, row), names)
+    return Snapshot(row, seats, game, load_position(app.caches, db, game, row), names)
 
 
 def load_row(db: Connection, table: str) -> TableRow:
@@ -63,13 +201,13 @@ def load_past(app: App, db: Connection, snapshot: Snapshot, seq: int) -> Table:
     """Return the table as it was after entry `seq`."""
     if seq + 1 >= snapshot.row.length:
         return snapshot.table
-    return positions.position_before(app.caches, db, snapshot.row, seq + 1)
+    return position_before(app.caches, db, snapshot.row, seq + 1)
 
 
 def load_entries(db: Connection, snapshot: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
     """Return the entries of a table from `first` up to, not including, `end`."""
     row = snapshot.row
-    return positions.load_entries(db, snapshot.game, row.id, first, row.length if end is None else end)
+    return load_game_entries(db, snapshot.game, row.id, first, row.length if end is None else end)
 
 
 def load_receipt(db: Connection, snapshot: Snapshot, seq: int) -> str:

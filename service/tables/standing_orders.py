@@ -29,7 +29,7 @@ from engine.refusal import Refused
 from engine.table_events import RoundDrawn, RoundNamed, WentSealed
 from service.store.schema import orders, seats
 from service.tables.locked_table import LockedTable, append_command
-from service.tables.positions import load_entries
+from service.tables.snapshots import load_game_entries
 from service.text import numbers, words
 
 MAX_ORDERS = 5
@@ -244,7 +244,7 @@ def compute_statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str
     game, table = locked.game, locked.table
     now, so_far = digest_view(game, table.state, seat), dict[int, KnownMoves | None]()
     for since in {condition.since for _, condition in planned}:
-        later = load_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
+        later = load_game_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
         so_far[since] = _list_known_moves(game, table, later, since, seat)
     return [_compute_status(condition, seat, move, so_far[condition.since], now) for move, condition in planned]
 

@@ -1,4 +1,4 @@
-"""The languages of pages and letters: their catalogues of translations, and dates as people write them."""
+"""The languages of pages and letters: catalogues of translations, and dates and numbers as people write them."""
 
 from __future__ import annotations
 

@@ -1,18 +1,233 @@
-"""Lessons: small positions of a game, each with one sentence and a move to find."""
+"""Lessons, examples and samples: small positions of a game with a move to find, and whole games for demonstration."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
 
+from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import scenario
-from engine.menu import Menu
+from engine import bots, canonical_json, catalogue, log, options, record, scenario, table
+from engine.chance import commit
+from engine.game import Game
+from engine.log import Entry, Export, Link
+from engine.menu import Choice, Menu, Move
+from engine.record import Table
 from engine.refusal import Refused
-from engine.scenario import Scenario, Stage, Trial
-from service.text import examples, words
+from engine.scenario import Picture, Scenario, Stage, Trial
+from service.text import drawing, languages, sentences, templates, words
+from service.text.drawing import Scene
 from service.text.narration import Narrator
+
+
+class Sample:
+    """A table and its log, to which commands can be added; a refused command changes nothing."""
+
+    def __init__(self, game: Game, seed: bytes) -> None:
+        self.game = game
+        self.seed = hashlib.sha256(seed).digest()
+        self.table = Table()
+        self.entries: list[Entry[Any]] = []
+
+    def do(self, seat: int | None, move: Move) -> None:
+        """Play a command of a seat, or of the server (None), and append its entry."""
+        chance = table.make_sealed_chance(self.table, self.seed)
+        self.table, events = table.play(self.game, self.table, seat, move, chance, self.rebuild_before)
+        seq = len(self.entries)
+        self.entries.append(
+            Entry(seq, 1_700_000_000 + 60 * seq, seat, str(move), tuple(chance.draws), events, self.game.META.edition)
+        )
+
+    def rebuild_before(self, seq: int) -> Table:
+        """Return the table as it was before entry `seq`."""
+        return record.fold(self.game, self.entries, seq)
+
+    def export(self, name: str = "sample", seat: int | None = None) -> Export:
+        """Export the log: all of it once the table is over, before that the part that this seat may know."""
+        over = self.table.phase == "over"
+        return make_export(self.game, self.entries, self.seed, name, reveal=over, seat=None if over else seat)
+
+
+def make_export(
+    game: Game, entries: Iterable[Entry[Any]], seed: bytes, name: str, *, reveal: bool, seat: int | None
+) -> Export:
+    """Seal entries for an export; `reveal` includes the seed and every entry, otherwise a seat sees its own part."""
+    links = tuple(_make_link(game, entry, seed, reveal, seat) for entry in entries)
+    head = log.compute_head(link.digest for link in links)
+    return Export(name, game.META.name, commit(seed), head, links, seed=seed.hex() if reveal else None, seat=seat)
+
+
+def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
+    body = canonical_json.encode(entry)
+    digest = log.digest(seed, entry.seq, body)
+    if reveal:
+        return Link(digest, True, canonical_json.decode_object(body))
+    return log.make_link(seed, entry, record.redact(game, entry, seat), digest)
+
+
+def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
+    """Open a table, seat all players and start the game; a table with a `name` can be exported under that name only."""
+    sample = Sample(game, seed)
+    sample.do(None, options.make_open_command(game, seats, sample.seed, chosen, name=name))
+    for seat in range(seats):
+        sample.do(None, Move("sit", (str(seat), f"word{seat}")))
+    sample.do(None, Move("start"))
+    return sample
+
+
+def play_randomly(sample: Sample, random: Random) -> Iterator[int]:
+    """Play random moves until the game is over; yield after each move the seat that made it."""
+    while waiting := table.find_seats_to_move(sample.game, sample.table):
+        seat = random.choice(waiting)
+        sample.do(seat, bots.pick_random_move(table.menu(sample.game, sample.table, seat), random))
+        yield seat
+
+
+NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
+VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
+
+
+class ExampleStep(Struct, frozen=True):
+    """A step of an example: a player's move and what follows from it, or why it is refused."""
+
+    who: str
+    move: str
+    news: tuple[str, ...]
+    refused: bool
+    rule: str = ""
+
+
+class ExamplePicture(Struct, frozen=True):
+    """A picture of an example: its address, its size, and the position in words."""
+
+    address: str
+    width: float
+    height: float
+    alt: str
+
+
+def get_folder(name: str, kind: str = "examples") -> Path:
+    """Return the folder of a game's scenario files: its `examples` or its `lessons`."""
+    return catalogue.get_folder(name) / "book" / kind
+
+
+@functools.lru_cache(maxsize=64)
+def list_scenarios(name: str, kind: str = "examples") -> frozenset[str]:
+    """List the names of a game's scenario files."""
+    return frozenset(path.stem for path in get_folder(name, kind).glob("*.toml"))
+
+
+@functools.lru_cache(maxsize=256)
+def load_scenario(name: str, example: str, kind: str = "examples") -> Scenario:
+    """Load one scenario file of a game."""
+    return scenario.load(get_folder(name, kind) / f"{example}.toml")
+
+
+@functools.lru_cache(maxsize=256)
+def play_scenario(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]:
+    """Return the positions of an example: the first one, and one after each step."""
+    return tuple(scenario.play_steps(load_scenario(name, example, kind)))
+
+
+def render_example(name: str, example: str, language: str, caption: Markup) -> Markup:
+    """Render an example for a book: the board before, the moves, and the board after them."""
+    loaded, positions = load_scenario(name, example), play_scenario(name, example)
+    has_moves = any(step.move for step in loaded.steps[loaded.picture.since :])
+    whens = ("before", "after") if has_moves else ("before",)
+    pictures = tuple(_describe_picture(name, example, language, when) for when in whens)
+    steps = tuple(describe_steps(loaded, positions, language))
+    template = templates.get_environment(language).get_template("pages/example.html")
+    return Markup(template.render(pictures=pictures, steps=steps, caption=caption, rules=f"/rules/{name}"))  # noqa: S704
+
+
+def _describe_picture(name: str, example: str, language: str, when: str) -> ExamplePicture:
+    loaded, positions = load_scenario(name, example), play_scenario(name, example)
+    stage = positions[loaded.picture.since] if when == "before" else positions[-1]
+    box = loaded.picture.box or _get_view_box(draw_picture(name, example, language, when))
+    narrator = Narrator(stage.game, NAMES[: stage.seats], language)
+    address = f"/rules/{name}/{language}/{example}-{when}.svg"
+    alt = narrator.describe_board(stage.game.view(stage.state, loaded.picture.seat))
+    return ExamplePicture(address, box[2], box[3], alt)
+
+
+def _get_view_box(svg: str) -> tuple[float, ...]:
+    match = VIEW_BOX.search(svg)
+    assert match
+    return tuple(map(float, match[1].split()))
+
+
+@functools.lru_cache(maxsize=64)
+def draw_picture(name: str, example: str, language: str, when: str) -> str:
+    """Draw the board `before` or `after` an example, cropped; the choices of the picture are lit before it."""
+    loaded, positions = load_scenario(name, example), play_scenario(name, example)
+    if when == "before":
+        stage = positions[loaded.picture.since]
+        return draw_position(stage, loaded.picture, language, select_choices(loaded, stage))
+    return draw_position(positions[-1], loaded.picture, language, ())
+
+
+def draw_position(stage: Stage, picture: Picture, language: str, menu: Menu) -> str:
+    """Draw a position with the board of its game; the choices of the menu are lit."""
+    players = drawing.list_players(NAMES[: stage.seats])
+    view = stage.game.view(stage.state, picture.seat)
+    scene = Scene(stage.game, view, players, picture.seat, menu, language)
+    return drawing.draw_part(scene, picture.box, picture.whole)
+
+
+def select_choices(loaded: Scenario, stage: Stage) -> Menu:
+    """Select the part of the menu that continues the words of a scenario's picture (`choosing`)."""
+    verb, *tokens = loaded.picture.choosing.split() or [""]
+    seat = loaded.picture.seat if loaded.picture.seat is not None else next((step.seat for step in loaded.steps), 0)
+    entries = (entry for entry in stage.game.menu(stage.state, seat) if entry.verb == verb)
+    return tuple(_drop_tokens(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
+
+
+def _drop_tokens(entry: Choice, tokens: tuple[str, ...]) -> Choice:
+    """Keep the options that begin with these tokens, without the tokens."""
+    rest = (args[len(tokens) :] for args in entry.options if args[: len(tokens)] == tokens)
+    return replace(entry, options=tuple(rest))
+
+
+def describe_steps(loaded: Scenario, positions: tuple[Stage, ...], language: str) -> Iterator[ExampleStep]:
+    """Describe each step in the sentences of a letter; steps before the picture are left out."""
+    steps = itertools.islice(zip(loaded.steps, positions[1:], strict=True), loaded.picture.since, None)
+    for step, stage in steps:
+        narrator = Narrator(stage.game, NAMES[: stage.seats], language, loaded.picture.seat)
+        move = translate_move(stage, step.move or step.refused, language)
+        if stage.refusal and step.refused:
+            refusal = describe_refusal(stage, language)
+            yield ExampleStep(NAMES[step.seat], move, (refusal,), True, stage.refusal.rule)
+        else:
+            yield ExampleStep(NAMES[step.seat], move, describe_news(stage, narrator, None), False)
+
+
+def describe_news(stage: Stage, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
+    """Describe the events of the last step that this seat, or a spectator (None), may know."""
+    events = (stage.game.hear(event, seat) for event in stage.latest)
+    return tuple(filter(None, (narrator.describe(event) for event in events if event is not None)))
+
+
+def describe_refusal(stage: Stage, language: str) -> str:
+    """Return why the last step was refused; moves in the sentence are translated too."""
+    assert stage.refusal
+    moves = {key: translate_move(stage, str(word), language) for key, word in stage.refusal.words.items()}
+    return sentences.translate(language, Refused(stage.refusal.sentence, rule="", **moves))
+
+
+def translate_move(stage: Stage, move: str, language: str) -> str:
+    """Write a move with the words of this language."""
+    if language == languages.SOURCE:
+        return move
+    vocabulary = words.make_vocabulary(stage.game, NAMES[: stage.seats], language)
+    return " ".join(next(iter(vocabulary(token)), token) for token in move.split())
 
 
 class Lesson(Struct, frozen=True):
@@ -25,7 +240,7 @@ class Lesson(Struct, frozen=True):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the players, which are the same as in the examples of the book."""
-        return examples.NAMES[: self.stage.seats]
+        return NAMES[: self.stage.seats]
 
     @property
     def menu(self) -> Menu:
@@ -45,13 +260,13 @@ class Attempt(Struct, frozen=True):
 @functools.cache
 def load_lessons(name: str) -> tuple[Lesson, ...]:
     """Load the lessons of a game in their order; an empty tuple if it has none."""
-    files = sorted(examples.get_folder(name, "lessons").glob("*.toml"))
-    return tuple(_make_lesson(examples.load_scenario(name, file.stem, "lessons")) for file in files)
+    files = sorted(get_folder(name, "lessons").glob("*.toml"))
+    return tuple(_make_lesson(load_scenario(name, file.stem, "lessons")) for file in files)
 
 
 def has_lessons(name: str) -> bool:
     """Return whether a game has lessons, without loading them."""
-    return next(examples.get_folder(name, "lessons").glob("*.toml"), None) is not None
+    return next(get_folder(name, "lessons").glob("*.toml"), None) is not None
 
 
 def _make_lesson(loaded: Scenario) -> Lesson:
@@ -65,7 +280,7 @@ def get_sentence(lesson: Lesson, language: str) -> str:
 
 def draw_lesson(lesson: Lesson, language: str) -> str:
     """Draw the position; everything that can be touched is lit."""
-    return examples.draw_position(lesson.stage, lesson.scenario.picture, language, lesson.menu)
+    return draw_position(lesson.stage, lesson.scenario.picture, language, lesson.menu)
 
 
 def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
@@ -75,12 +290,12 @@ def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
         trial = scenario.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:
         stage = replace(lesson.stage, refusal=refused)
-        return Attempt("refused", (examples.describe_refusal(stage, language),), refused.rule)
+        return Attempt("refused", (describe_refusal(stage, language),), refused.rule)
     return _describe_trial(lesson, trial, language)
 
 
 def _describe_trial(lesson: Lesson, trial: Trial, language: str) -> Attempt:
     narrator = Narrator(lesson.stage.game, lesson.names, language, lesson.seat)
-    news = examples.describe_news(trial.stage, narrator, lesson.seat)
-    picture = examples.draw_position(trial.stage, lesson.scenario.picture, language, ())
+    news = describe_news(trial.stage, narrator, lesson.seat)
+    picture = draw_position(trial.stage, lesson.scenario.picture, language, ())
     return Attempt("solved" if trial.fits else "other", news, picture=picture)

@@ -27,9 +27,9 @@ FOR_HOSTS = (  # printed in a terminal, in English
     "service/commands/",
     "service/settings.py",
     "service/store/connection.py",
-    "service/store/copies.py",
-    "service/store/identity.py",
-    "service/store/partitions.py",
+    "service/store/maintenance.py",
+    "service/store/server_facts.py",
+    "service/store/maintenance.py",
     "service/tables/transfer.py",
     "workers/commands/",
 )

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from engine import catalogue
-from service.text import examples
+from service.text import lessons
 from service.text.languages import SOURCE
 
 HEADING = re.compile(r"(##|###) (?:(\d+(?:\.\d+)?)\s+)?(.+?)(?: \{#([a-z]+)\})?")
@@ -201,7 +201,7 @@ class _Renderer:
         for match in EXAMPLE.finditer(text) if self._game else ():
             caption = Markup(self._render_inline(match[1]))  # noqa: S704 - markdown-it has escaped it
             html += self._render_prose(text[end : match.start()])
-            html += examples.render_example(self._game, match[2], self._language, caption)
+            html += lessons.render_example(self._game, match[2], self._language, caption)
             end = match.end()
         return html + self._render_prose(text[end:])
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine import catalogue
 from engine.options import describe
-from service.text import examples, rulebook, words
+from service.text import lessons, rulebook, words
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.rulebook import Manuscript, Section
 
@@ -81,7 +81,7 @@ def _check_manuscript(name: str, book: Manuscript) -> Iterator[str]:
 
 
 def _find_missing_examples(name: str, section: Section) -> Iterator[str]:
-    return (one for one in section.examples if not (examples.get_folder(name) / f"{one}.toml").exists())
+    return (one for one in section.examples if not (lessons.get_folder(name) / f"{one}.toml").exists())
 
 
 def _check_translation(name: str, english: Manuscript, language: str) -> Iterator[str]:

@@ -23,17 +23,15 @@ from service.text.templates import TEMPLATES
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
-from service.web.errors import answer_error
-from service.web.host_pages import host, mailbox
-from service.web.joining_pages import joining
-from service.web.lobby_pages import draw_board, lobby
-from service.web.monitoring_pages import monitoring
+from service.web.host_pages import host, mailbox, monitoring
+from service.web.lobby_pages import draw_board, joining, lobby
 from service.web.new_table_pages import new_table
 from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
     LenientSessions,
+    answer_error,
     begin_request,
     compress,
     log_request,

@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
-from service.accounts import confirming as proofs
 from service.accounts import leaving, my_tables, signing_in
+from service.accounts import signing_in as proofs
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.accounts.signing_in import Visit
 from service.tables import access
@@ -135,13 +135,13 @@ def find_visitor(db: Connection) -> Any:
 @account.get("/confirm/<token>")
 def ask_to_confirm(token: str) -> Response:
     """Show a button; mail scanners follow links, so a GET confirms nothing."""
-    return render("confirm.html", ConfirmPage(proofs.find_person(get_app(), token).address))
+    return render("confirm.html", ConfirmPage(proofs.find_unproven_person(get_app(), token).address))
 
 
 @account.post("/confirm/<token>")
 def confirm(token: str) -> Response:
     """Confirm the address, and send the letters that waited for it."""
-    person = proofs.find_person(get_app(), token)
+    person = proofs.find_unproven_person(get_app(), token)
     return render("confirmed.html", ConfirmedPage(person.address, tuple(proofs.confirm_address(get_app(), token))))
 
 

@@ -15,7 +15,7 @@ from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
 from service.settings import DAY_S, LUCK_CHOICES
-from service.tables import access, opening, rematch
+from service.tables import access, joining, opening
 from service.tables.opening import Invited, Luck, NewTable, Strength, Who
 from service.text import numbers, rulebook
 from service.text.languages import LANGUAGES, translate_in_game
@@ -189,7 +189,7 @@ def open_bot_game(name: str) -> Reply:
 @new_table.post("/t/<link>/again")
 def play_again(link: str) -> Reply:
     """Open a new table for the same players, and go to one's seat there."""
-    own = rematch.open_rematch(get_app(), access.find(get_app(), link), language())
+    own = joining.open_rematch(get_app(), access.find(get_app(), link), language())
     return redirect(url_for("table.show", link=own), 303)
 
 

@@ -17,9 +17,8 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
-from service.people import vacations
-from service.people.letter_settings import LetterSettings, Mode, TableLetterSettings
-from service.people.vacations import Span
+from service.people import letter_settings
+from service.people.letter_settings import LetterSettings, Mode, Span, TableLetterSettings
 from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
@@ -140,7 +139,7 @@ def leave(token: str) -> Reply:
     """Go on vacation, at every table."""
     recipient, days = _recipient(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
-        preferences.start_vacation(get_app(), recipient, vacations.parse_vacation(days))
+        preferences.start_vacation(get_app(), recipient, letter_settings.parse_vacation(days))
     except Refused as refused:
         return _preferences_page(recipient, refused)
     return _show_stored(token)

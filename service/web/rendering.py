@@ -4,21 +4,50 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 import jinja2
 from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
 from msgspec import Struct
+from sqlalchemy.exc import OperationalError
 
 from engine.game import Meta
 from engine.refusal import Refused
 from service.app import App
 from service.settings import EMBEDDED
+from service.store import queries
+from service.tables import access
 from service.text import numbers
 from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.sentences import Translatable
 from service.text.templates import get_environment
+
+View = Callable[..., Any]
+
+
+def from_replica(view: View) -> View:
+    """Call a view with `replica=True` if it may show what is a moment old; with False if the replica cannot answer."""
+
+    @functools.wraps(view)
+    def call(**words: str) -> Any:
+        if get_app().store.replica is not None and ("link" not in words or _is_over(words["link"])):
+            with suppress(OperationalError, Refused):
+                return view(**words, replica=True)
+        return view(**words, replica=False)
+
+    return call
+
+
+def _is_over(link: str) -> bool:
+    """Return whether a game is over; of a running game every reader wants to see the last move."""
+    with get_app().store.reading() as db:
+        row = queries.find_table(db, access.find_place(db, link).table)
+    return row is not None and row.phase == "over"
+
 
 COOKIE = "language"
 

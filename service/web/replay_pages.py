@@ -15,10 +15,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from engine.menu import Move
 from engine.story import TurningPoint
 from service.tables import access, snapshots
-from service.tables import gallery as exhibits
 from service.tables.access import Place
-from service.tables.history import archive, chance_history, replays, stories
-from service.tables.history.chance_history import ChanceHistory
+from service.tables.history import game_story, replays
+from service.tables.history.game_story import ChanceHistory
 from service.tables.history.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
 from service.text import numbers
@@ -26,8 +25,7 @@ from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator
 from service.web.menu_forms import sentence
-from service.web.rendering import game_title, get_app, language, render
-from service.web.replica import from_replica
+from service.web.rendering import from_replica, game_title, get_app, language, render
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 verify = Blueprint("verify", __name__, url_prefix="/verify")
@@ -134,7 +132,7 @@ def frame(link: str, *, replica: bool) -> Response:
 @replay.post("/replay/story")
 def ask_for_story(link: str) -> BaseResponse:
     """Ask where the game turned; a bot goes through the game, and the page shows the result when it is ready."""
-    stories.ask(get_app(), access.find(get_app(), link))
+    game_story.ask(get_app(), access.find(get_app(), link))
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 
 
@@ -157,7 +155,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
         ),
         frame=frame,
         board=Markup(frame.board.svg),  # noqa: S704 - our own template, which escapes what goes in
-        chances=chance_history.load_chances(get_app(), db, table, frame.at),
+        chances=game_story.load_chances(get_app(), db, table, frame.at),
         story=story,
     )
 
@@ -180,9 +178,9 @@ def _entry_argument(name: str) -> int | None:
 
 def _load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     """Return the story of the game; None if the game does not have one."""
-    if not stories.has_story(table):
+    if not game_story.has_story(table):
         return None
-    requested = stories.find(get_app(), db, table)
+    requested = game_story.find(get_app(), db, table)
     if requested is None or requested.story is None:
         return StoryInWords(requested is not None)
     narrator = Narrator(table.game, table.names, language())
@@ -209,7 +207,7 @@ def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) ->
 def log(link: str, *, replica: bool) -> Response:
     """Send the log as this seat may have it."""
     with get_app().store.reading(replica=replica) as db:
-        export = archive.export_for_place(db, access.find_place(db, link))
+        export = replays.export_for_place(db, access.find_place(db, link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
     return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
 
@@ -250,7 +248,7 @@ def hall(*, replica: bool) -> Response:
     number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     app = get_app()
     with app.store.reading(replica=replica) as db:
-        names, has_more = exhibits.list_released(db, number - 1)
+        names, has_more = access.list_released(db, number - 1)
         games = tuple(_gallery_game(snapshots.load_table(app, db, name)) for name in names)
     return render("gallery.html", GalleryPage(games, number, has_more))
 
@@ -258,8 +256,8 @@ def hall(*, replica: bool) -> Response:
 @gallery.get("/<table>")
 def game(table: str) -> BaseResponse:
     """Go to the replay of a game, by a link that is no secret."""
-    access.find(get_app(), exhibits.make_link(table))
-    return redirect(url_for("replay.show", link=exhibits.make_link(table)))
+    access.find(get_app(), access.make_gallery_link(table))
+    return redirect(url_for("replay.show", link=access.make_gallery_link(table)))
 
 
 @gallery.get("/<table>.svg")
@@ -268,7 +266,7 @@ def board(table: str, *, replica: bool) -> Response:
     """Send a picture of the board at the end of a game."""
     in_language = request.args.get("in", SOURCE)
     with get_app().store.reading(replica=replica) as db:
-        access.find_place(db, exhibits.make_link(table))
+        access.find_place(db, access.make_gallery_link(table))
         names = snapshots.load_table(get_app(), db, table).names
     response = make_response(_draw_end(table, names, in_language if in_language in LANGUAGES else SOURCE, replica))
     response.headers["Content-Type"] = "image/svg+xml"

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from engine.game import Standing
 from service.tables.access import Place
-from service.tables.history import score_history
-from service.tables.history.score_history import Mark
+from service.tables.history import game_story
+from service.tables.history.game_story import Mark
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
 from service.text.narration import Narrator
@@ -156,8 +156,8 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
     """Load how a finished game ended, for one reader."""
     seat = None if place.seat is None else table.seats[place.seat]
     seated, standing = list_players(table.names), table.game.standing(table.table.state)
-    marks = score_history.load_scores(get_app(), db, table)
-    sources = score_history.load_sources(get_app(), db, table)
+    marks = game_story.load_scores(get_app(), db, table)
+    sources = game_story.load_sources(get_app(), db, table)
     return FinalResult(
         seats=list_results(seated, standing, sources, list_ranks(table), place.seat, narrator.label_source),
         chart=draw_chart(seated, marks, table.row.length) if len(marks) > 1 else None,

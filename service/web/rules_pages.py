@@ -10,7 +10,7 @@ from engine import catalogue
 from engine.game import Meta
 from engine.options import describe
 from service.tables.access import Unknown
-from service.text import examples, lessons, rulebook
+from service.text import lessons, rulebook
 from service.text.guide import Guide, load_guide
 from service.text.languages import LANGUAGES
 from service.text.lessons import Attempt, Lesson
@@ -124,9 +124,9 @@ def paragraph(name: str, key: str) -> Response:
 def picture(name: str, spoken: str, example: str, when: str) -> Response:
     """Send a picture of the board before or after an example of a book."""
     _find_game(name)
-    if spoken not in LANGUAGES or example not in examples.list_scenarios(name):
+    if spoken not in LANGUAGES or example not in lessons.list_scenarios(name):
         raise Unknown("There is no such picture in this book.")
-    response = make_response(examples.draw_picture(name, example, spoken, when))
+    response = make_response(lessons.draw_picture(name, example, spoken, when))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response

@@ -8,9 +8,9 @@ from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
-from service.accounts import confirming
+from service.accounts import signing_in
 from service.people import register
-from service.tables import access, hints, seat_settings, snapshots, submitting, talk
+from service.tables import access, hints, seat_commands, snapshots, submitting, talk
 from service.tables.access import Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
@@ -150,7 +150,7 @@ def sit(link: str) -> Reply:
     place = access.find(app, link)
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
     access.speak(app, place, language())
-    confirming.confirm_by_seat(app, place)
+    signing_in.confirm_by_seat(app, place)
     submitted = submitting.sit(app, place, nonce)
     submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)
@@ -179,28 +179,28 @@ def say(link: str) -> Reply:
 @seat_forms.post("/note")
 def store_note(link: str) -> Reply:
     """Store a private note."""
-    seat_settings.write(get_app(), access.find(get_app(), link), request.form.get("note", ""))
+    seat_commands.write(get_app(), access.find(get_app(), link), request.form.get("note", ""))
     return _show_section(link, "note")
 
 
 @seat_forms.post("/at-once")
 def choose_confirmation(link: str) -> Reply:
     """Choose whether whole moves are made without being confirmed."""
-    seat_settings.move_at_once(get_app(), access.find(get_app(), link), _is_wanted())
+    seat_commands.move_at_once(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.post("/watched")
 def allow_spectators(link: str) -> Reply:
     """Allow or forbid spectators."""
-    seat_settings.let_look_on(get_app(), access.find(get_app(), link), _is_wanted())
+    seat_commands.let_look_on(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.post("/released")
 def release(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
-    seat_settings.release(get_app(), access.find(get_app(), link), _is_wanted())
+    seat_commands.release(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "released")
 
 

@@ -16,11 +16,10 @@ from engine.menu import Menu
 from engine.record import Request, UndoRequest
 from service import timing
 from service.accounts import my_tables
-from service.plans import branch_orders
-from service.plans.branch_orders import OrdersOfBranch
 from service.settings import EMBEDDED
-from service.tables import hints, joining, snapshots, standing_orders
+from service.tables import branches, hints, joining, snapshots, standing_orders
 from service.tables.access import Place
+from service.tables.branches import OrdersOfBranch
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
 from service.text import drawing, narration, numbers
@@ -28,12 +27,11 @@ from service.text.drawing import Player, Scene, Stage, list_players
 from service.text.narration import Chapter, Narrator
 from service.timing import Calendar
 from service.web import menu_forms
-from service.web.about_table import Chair, chairs
 from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import get_app, language
 from service.web.result_view import FinalResult, list_ranks, load_result
-from service.web.table_frame import TableFrame, describe_verdict, make_frame
+from service.web.table_frame import Chair, TableFrame, chairs, describe_verdict, make_frame
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
@@ -379,7 +377,7 @@ def _load_own_time(db: Connection, place: Place, table: Snapshot, visitor: Any) 
     return OwnTime(
         can_order=seat.status == "taken",
         orders=tuple(StandingOrder(row.id, row.move) for row in rows if not row.after),
-        intentions=tuple(branch_orders.list_orders(db, place, rows)),
+        intentions=tuple(branches.list_orders(db, place, rows)),
         settings=_find_settings_address(seat.person, table.row.id, visitor),
         has_settings=True,
     )

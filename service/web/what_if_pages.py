@@ -12,10 +12,9 @@ from werkzeug.wrappers import Response as Reply
 from engine import record
 from engine.game import Standing
 from engine.refusal import Refused
-from service.plans import branch_orders, branches
-from service.plans.branches import Branch, PlayedBranch
-from service.tables import access, snapshots, standing_orders
+from service.tables import access, branches, snapshots, standing_orders
 from service.tables.access import Place, Unknown
+from service.tables.branches import Branch, PlayedBranch
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
@@ -192,14 +191,14 @@ def remove(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/orders")
 def order(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders."""
-    branch_orders.order_branch(get_app(), access.find(get_app(), link), number)
+    branches.order_branch(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
 @whatif.post("/<int:number>/forget")
 def forget(link: str, number: int) -> Reply:
     """Drop the orders of a branch."""
-    branch_orders.delete_orders(get_app(), access.find(get_app(), link), number)
+    branches.delete_orders(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
@@ -210,7 +209,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         branch, own = branches.find(db, place, number), branches.list_branches(db, place)
         line = branches.play_out(app, db, table, branch)
         orders = standing_orders.list_orders(db, place.table, branch.seat)
-        intentions = branch_orders.list_orders(db, place, orders)
+        intentions = branches.list_orders(db, place, orders)
     has_orders = any(one.number == number and not one.left for one in intentions)
     step = min(_parse(request.values.get("step", ""), len(line)), len(line))
     others = {"branches": tuple(map(_link, own)), "error": error, "has_orders": has_orders}

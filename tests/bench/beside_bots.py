@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from service.app import App
-from service.benches import Measure, bench
-from service.benches.verdict import Players
+from service.commands.benches import Measure, Players, bench
 from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.opening import Invited
@@ -38,7 +37,7 @@ def verdict_beside_bots_production() -> Iterator[Measure]:
 @bench
 def verdict_beside_bots_embedded() -> Iterator[Measure]:
     """The time from submission to verdict in the embedded service, whose bots think in a separate process."""
-    from workers.embedded import embedded
+    from workers.processes import embedded
 
     with tempfile.TemporaryDirectory() as folder:
         app = App(Settings(folder=Path(folder)))

@@ -11,8 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from service.app import App
-from service.benches import Measure, bench
-from service.benches.verdict import Players
+from service.commands.benches import Measure, Players, bench
 from service.settings import Settings
 from service.tables.access import Place
 from tests import apps

@@ -18,7 +18,7 @@ from sqlalchemy import func, select, update
 
 from engine import catalogue
 from service.app import App
-from service.benches import Measure, bench
+from service.commands.benches import Measure, bench
 from service.store.schema import letters as rows
 from service.tables import access
 from service.tables.access import Place
@@ -26,7 +26,7 @@ from service.tables.opening import Invited
 from tests import apps, servers
 from workers import process_pool
 from workers.outgoing import post
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 TABLES, SEATS, ROUNDS = 2, 3, 9  # tables of each game

@@ -18,7 +18,7 @@ import psycopg
 from engine import bots, chance
 from engine import table as tables
 from service.app import App
-from service.benches import Measure, bench
+from service.commands.benches import Measure, bench
 from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.access import Place

@@ -13,7 +13,7 @@ import psycopg
 from sqlalchemy import event
 
 from service.app import App
-from service.benches import Measure, bench
+from service.commands.benches import Measure, bench
 from service.tables import submitting
 from tests import servers
 from tests.bench.bench_servers import make_settings

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 from msgspec import Struct
 
-from service.benches import Measure, bench
+from service.commands.benches import Measure, bench
 from service.links import Links
 from service.web import live, server
 

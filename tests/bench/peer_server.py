@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from service.benches import Measure, bench
+from service.commands.benches import Measure, bench
 from tests import servers
 from tests.bench import letters
 from tests.bench.peers import install_package

@@ -14,8 +14,7 @@ from sqlalchemy import insert
 
 from engine import canonical_json, catalogue, log, record
 from service.app import App
-from service.benches import Measure, bench
-from service.benches.engine import _long
+from service.commands.benches import Measure, bench, play_long_game
 from service.settings import Settings
 from service.store import queries
 from service.store.batch import Addition, Batch, SealedEntry
@@ -61,7 +60,7 @@ def events_beside_eventsourcing() -> Iterator[Measure]:
     same bytes and collects them.
     """
     game, peer = catalogue.find("kaiser"), install_python_with(PEER_PACKAGE)
-    bodies = [canonical_json.encode(entry) for entry in _long(game, 0)[:EVENTS]]
+    bodies = [canonical_json.encode(entry) for entry in play_long_game(game, 0)[:EVENTS]]
     rounds = [(_run_depesche(bodies), _run_peer(peer, bodies)) for _ in range(ROUNDS)]  # in turn, on the same machine
     for what, key in (("appended", "append"), ("replayed", "replay")):
         ours, theirs = (min(one[side][key] for one in rounds) for side in (0, 1))

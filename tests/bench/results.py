@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from service import benches
+from service.commands import benches
 from service.commands.bench import _describe, _format_line, _format_number
 from tests.bench.chart_svg import CHARTS, Chart, Series
 

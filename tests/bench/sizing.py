@@ -14,7 +14,7 @@ import psutil
 from sqlalchemy import text
 
 from service.app import App
-from service.benches import Measure, bench
+from service.commands.benches import Measure, bench
 from service.store.schema import metadata
 from service.tables import access
 from service.tables.access import Place

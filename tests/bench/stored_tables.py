@@ -17,8 +17,8 @@ from statistics import median
 from sqlalchemy import Connection, func, select
 
 from service.app import App
-from service.benches import Measure, bench
-from service.store import partitions
+from service.commands.benches import Measure, bench
+from service.store import maintenance
 from service.store.schema import metadata, tables
 from service.tables.access import Place
 from tests import servers
@@ -78,7 +78,7 @@ def fill_database(database: str, redis: str, number: int) -> Iterator[tuple[App,
             judge(app, [move], Counts(), False)
         with app.store.writing() as connection:
             if PARTS > 1:
-                partitions.partition_tables(connection, PARTS)
+                maintenance.partition_tables(connection, PARTS)
             copy_table(connection, number - 1)
         with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("SET statement_timeout = 0")
@@ -94,7 +94,7 @@ def copy_table(connection: Connection, copies: int) -> None:
     for old in ("letters", "submissions"):
         run(f"DELETE FROM {old} WHERE id < (SELECT max(id) FROM {old})")  # fixed names
     for into, names in RENAMED_COLUMNS.items():
-        keys = connection.execute(partitions.CONSTRAINTS, {"name": into}).all() if into == "entries" else []
+        keys = connection.execute(maintenance.CONSTRAINTS, {"name": into}).all() if into == "entries" else []
         for key in keys:
             run(f"ALTER TABLE {into} DROP CONSTRAINT {key.conname}")
         columns = [column.name for column in metadata.tables[into].columns]

@@ -11,12 +11,11 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from service.app import App
-from service.benches import Measure, bench
-from service.benches.verdict import verdicts
+from service.commands.benches import Measure, bench, verdicts
 from service.settings import Settings
 from tests import servers
 from tests.bench.bench_servers import start_servers
-from workers.embedded import embedded
+from workers.processes import embedded
 
 
 @bench

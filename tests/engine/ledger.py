@@ -6,7 +6,7 @@ import types
 from random import Random
 from typing import Any
 
-from engine import bots, canonical_json, chance, log, menu, open_command, record
+from engine import bots, canonical_json, chance, log, menu, options, record
 from engine import table as tables
 from engine.beacon import Beacon
 from engine.log import Entry, Export, Link
@@ -73,7 +73,7 @@ def open_table(
 ) -> Ledger:
     """Open a table and let every seat sit down."""
     ledger = Ledger(game, seed)
-    ledger.do(None, open_command.make_open_command(game, seats, seed, dict(chosen), dict(clock), NAME, beacon))
+    ledger.do(None, options.make_open_command(game, seats, seed, dict(chosen), dict(clock), NAME, beacon))
     for seat in range(seats):
         ledger.do(None, f"sit {seat} nonce-{seat}")
     return ledger

@@ -19,8 +19,7 @@ from engine.games import kaiser
 from engine.games.kaiser.board import Stone
 from engine.menu import Choice, Move, Number, Subset
 from engine.search import Level
-from engine.search.evaluation import Search, evaluate_moves
-from engine.search.tree import TurnSearch
+from engine.search.tree import Search, TurnSearch, evaluate_moves
 from tests.engine import highcard
 from tests.engine.adversaries import greedy_turn, one_ply
 from tests.engine.cases import all_games, make_cases

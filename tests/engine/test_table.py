@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import canonical_json, menu, open_command, record
+from engine import canonical_json, menu, options, record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Move
@@ -57,7 +57,7 @@ def play_low_cards(seats=2, game=highcard):
 
 def test_a_table_is_opened_with_its_options_in_full_and_the_commitment():
     ledger = Ledger(highcard)
-    table = ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}))
+    table = ledger.do(None, options.make_open_command(highcard, 2, SEED, {"cards": "2"}))
     assert ledger.entries[0].move == f"open highcard 2 {table.commitment} cards=2"
     assert (table.phase, table.options, len(table.seats)) == ("gathering", {"cards": 2}, 2)
 
@@ -81,7 +81,7 @@ def test_a_table_with_wrong_words_is_not_opened(words, sentence):
 
 def test_people_and_bots_sit_down_and_the_game_starts():
     ledger = Ledger(highcard)
-    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
+    ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     check_refused(ledger, None, "start", "Somebody still has to sit down")
     check_refused(ledger, 0, "play 1", "has not begun")
     ledger.do(None, "sit 1 anna")
@@ -96,7 +96,7 @@ def test_people_and_bots_sit_down_and_the_game_starts():
 
 def test_a_bot_replaces_a_player_before_the_start_and_keeps_the_nonce():
     ledger = Ledger(highcard)
-    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
+    ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 lantern")
     check_refused(ledger, None, "bot 0 another", "Nobody can sit down on seat 0")
     ledger.do(None, "bot 0 lantern")
@@ -109,14 +109,14 @@ def test_a_bot_replaces_a_player_before_the_start_and_keeps_the_nonce():
 )
 def test_a_taken_or_missing_seat_is_refused(words):
     ledger = Ledger(highcard)
-    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
+    ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 anna")
     check_refused(ledger, None, words, "cannot do|no seat|Nobody can sit down")
 
 
 def test_a_nonce_is_one_word():
     ledger = Ledger(highcard)
-    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
+    ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     check_refused(ledger, None, Move("sit", ("0", "two words")), "Nobody can sit down")
 
 
@@ -124,7 +124,7 @@ def test_every_nonce_changes_the_deal():
     hands = set()
     for nonce in ("a", "b", "c"):
         ledger = Ledger(highcard)
-        ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
+        ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
         ledger.do(None, f"sit 0 {nonce}")
         ledger.do(None, "sit 1 x")
         hands.add(ledger.do(None, "start").state.hands)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine import menu, open_command
+from engine import menu, options
 from engine import table as tables
 from engine.record import Request
 from engine.refusal import Refused
@@ -51,7 +51,7 @@ def list_verbs(ledger, seat):
 
 def test_the_clock_is_part_of_the_opening():
     ledger = Ledger(highcard)
-    table = ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}, {"pace": "86400", "late": "seat"}))
+    table = ledger.do(None, options.make_open_command(highcard, 2, SEED, {}, {"pace": "86400", "late": "seat"}))
     assert ledger.entries[0].move.endswith(" cards=3 clock.pace=86400 clock.late=seat")
     (event,) = get_last_events(ledger)
     assert isinstance(event, Opened)
@@ -100,7 +100,7 @@ def test_only_a_seat_with_a_menu_misses_a_deadline(words):
 
 def test_a_bot_misses_no_deadline_and_does_not_return():
     ledger = Ledger(highcard)
-    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
+    ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "bot 0 a")
     ledger.do(None, "sit 1 b")
     ledger.do(None, "start")

@@ -3,9 +3,8 @@
 from collections import Counter
 from itertools import combinations
 
-from engine.games.turfmaster.cards import PACK
-from engine.games.turfmaster.course import front, hedge_fields
-from engine.games.turfmaster.ride import MOST_POINTS
+from engine.games.turfmaster.ride import MOST_POINTS, front, hedge_fields
+from engine.games.turfmaster.state import PACK
 
 
 def check(state):

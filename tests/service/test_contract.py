@@ -16,7 +16,8 @@ from service.contract import NAMES
 from service.tables import access
 from service.tables.opening import Invited
 from tests import apps
-from workers.outgoing import letter_kinds, pictures, table_letters
+from workers.outgoing import pictures, table_letters
+from workers.outgoing.letter import LetterRequest
 
 GAMES = list(catalogue.find_all().values())
 STEPS = 10
@@ -54,9 +55,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
 
 def written(app, table: str, look, seat: int) -> EmailMessage:
     since = look.seats[seat].open_since
-    letter = table_letters.write(
-        app, letter_kinds.LetterRequest(table, since, seat, "turn", "guest@example.org", NAMES[seat])
-    )
+    letter = table_letters.write(app, LetterRequest(table, since, seat, "turn", "guest@example.org", NAMES[seat]))
     assert letter is not None
     return letter
 

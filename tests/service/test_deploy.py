@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from service import benches, cli, create_app, settings
-from service.commands import terminal
+from service import cli, create_app, settings
+from service.commands import benches, terminal
 from service.monitoring import METRICS
 from tests.sites import Site
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from py_arkworks_bls12381 import Scalar
 
-from engine import canonical_json, chance, log, open_command
+from engine import canonical_json, chance, log, options
 from tests.beacons import BEACON, sign
 from tests.engine import highcard, ledger
 from tests.engine.ledger import SEED, Ledger
@@ -31,7 +31,7 @@ Plain = dict[str, Any]
 def play(moves: int = 1_000_000) -> Ledger:
     """Play a game for two; an é and an astral letter in the nonces make bytes and their order matter."""
     table = Ledger(highcard)
-    table.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}, {"pace": "86400"}, ledger.NAME))
+    table.do(None, options.make_open_command(highcard, 2, SEED, {"cards": "2"}, {"pace": "86400"}, ledger.NAME))
     table.do(None, "sit 0 émile")
     table.do(None, "bot 1 𝄞-ﬁ")
     table.do(None, "start")
@@ -41,7 +41,7 @@ def play(moves: int = 1_000_000) -> Ledger:
 def play_until_round() -> Ledger:
     """Open a table with a beacon for two people, whose first shuffle waits for its round."""
     table = Ledger(highcard)
-    table.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}, {}, ledger.NAME, BEACON))
+    table.do(None, options.make_open_command(highcard, 2, SEED, {"cards": "2"}, {}, ledger.NAME, BEACON))
     table.do(None, "sit 0 anna")
     table.do(None, "sit 1 berta")
     table.do(None, "start")

@@ -12,9 +12,9 @@ from engine.games import kaiser
 from engine.refusal import Refused
 from service.app import App
 from service.store.schema import letters, orders, submissions
-from service.tables import positions, standing_orders, submitting
+from service.tables import snapshots, standing_orders, submitting
 from service.tables.access import Place
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.submitting import Submitted
 from tests import apps
 from workers import jobs, referee
@@ -41,7 +41,7 @@ def handed_in(app: App, tables: Sequence[list[Place]]) -> list[Submitted]:
 
 def sound(app: App, place: Place) -> None:
     look = apps.load_table(app, place.table)
-    report = audits.audit(look.game, apps.read(app, archive.export_for_place, place))
+    report = audits.audit(look.game, apps.read(app, replays.export_for_place, place))
     assert (report.finding, report.entries) == (None, look.row.length)
 
 
@@ -155,12 +155,12 @@ def test_what_the_database_does_not_take_is_refused_alone(any_app: App) -> None:
 
 def test_a_log_that_cannot_be_read_holds_nobody_up(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
-    numbers, current = handed_in(any_app, tables), positions.load_position
+    numbers, current = handed_in(any_app, tables), snapshots.load_position
 
     def broken(caches: Any, connection: Any, game: Any, row: Any, *others: Any) -> Any:
         return 1 / 0 if row.id == tables[1][0].table else current(caches, connection, game, row, *others)
 
-    monkeypatch.setattr(positions, "load_position", broken)
+    monkeypatch.setattr(snapshots, "load_position", broken)
     referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
 

@@ -19,7 +19,7 @@ from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import referee
 from workers.outgoing import post
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 
 def dies(app: App) -> bool:

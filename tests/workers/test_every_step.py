@@ -22,7 +22,7 @@ from service.settings import DAY_S, Settings
 from service.store.schema import letters, tables
 from service.tables import hints, submitting
 from service.tables.access import Place
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.submitting import Submitted
 from service.wakeups import Wakeups
 from tests import apps
@@ -146,7 +146,7 @@ def recover(app: App, clock: FakeTime) -> None:
 def all_is_well(app: App, sink: Sink, place: Place) -> None:
     """The log is sound; every letter of this table is sent, none was made up."""
     look = apps.load_table(app, place.table)
-    report = audits.audit(look.game, apps.read(app, archive.export_for_place, place))
+    report = audits.audit(look.game, apps.read(app, replays.export_for_place, place))
     assert report.finding is None
     assert report.entries == look.row.length
     with app.store.reading() as connection:

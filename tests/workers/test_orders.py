@@ -16,12 +16,12 @@ from service.settings import DAY_S
 from service.store.schema import letters
 from service.tables import standing_orders
 from service.tables.access import Place
-from service.tables.history import archive
+from service.tables.history import replays
 from service.timing import Clock
 from tests import apps
 from workers import bots, referee
 from workers.clock import tick
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 
@@ -232,7 +232,7 @@ def test_such_a_log_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None
         apps.submit(any_app, place, "resign")
     bots.run()
     referee.run()
-    export = apps.read(any_app, archive.export_for_place, places[0])
+    export = apps.read(any_app, replays.export_for_place, places[0])
     assert export.seed
     report = audit.audit(kaiser, export)
     assert report.finding is None

@@ -7,13 +7,12 @@ import pytest
 from engine import bots, catalogue
 from engine.refusal import Refused
 from service.app import App
-from service.plans import branch_orders, branches
-from service.plans.branch_orders import OrdersOfBranch
 from service.settings import DAY_S
-from service.tables import standing_orders
+from service.tables import branches, standing_orders
 from service.tables.access import Place
+from service.tables.branches import OrdersOfBranch
 from tests import apps
-from tests.service.plans.test_branches import newest, states, table_of
+from tests.service.tables.test_branches import newest, states, table_of
 from tests.workers.test_orders import last_moves, says
 from workers.clock import tick
 
@@ -69,7 +68,7 @@ def follow(app: App, mover: Place, made: Moves) -> None:
 def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 5)
-    assert branch_orders.order_branch(any_app, other, number) == 5
+    assert branches.order_branch(any_app, other, number) == 5
     assert held(any_app, other) == [move for seat, move in made if seat == other.seat]
     follow(any_app, mover, made)
     assert intention(any_app, other) is None
@@ -79,7 +78,7 @@ def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, ta
 def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 4)
-    branch_orders.order_branch(any_app, other, number)
+    branches.order_branch(any_app, other, number)
     theirs = [place for place, (seat, _) in enumerate(made) if seat == mover.seat]
     later = next(place for place in theirs if any(seat == other.seat for seat, _ in made[:place]))
     follow(any_app, mover, made[:later])
@@ -92,7 +91,7 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     assert found
     assert (found.left, [one.move for one in found.intended]) == (True, left)
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
-    branch_orders.delete_orders(any_app, other, number)
+    branches.delete_orders(any_app, other, number)
     assert intention(any_app, other) is None
 
 
@@ -100,7 +99,7 @@ def test_on_ones_own_turn_the_first_is_made_at_once(any_app: App, table: list[Pl
     mover, _ = table
     before = apps.count_entries(any_app, mover)
     number, made = branch_of(any_app, mover, 1)
-    branch_orders.order_branch(any_app, mover, number)
+    branches.order_branch(any_app, mover, number)
     assert last_moves(any_app, mover, before) == made
 
 
@@ -108,7 +107,7 @@ def test_who_plays_on_by_hand_as_in_the_branch_stays_in_it(any_app: App, table: 
     mover, other = table
     number, made = branch_of(any_app, other, 3)
     says(any_app, mover, made[0][1])
-    assert branch_orders.order_branch(any_app, other, number) == 3
+    assert branches.order_branch(any_app, other, number) == 3
     assert apps.read(any_app, branches.find, other, number).seq < newest(any_app, other)
 
 
@@ -124,7 +123,7 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
         move = str(next(game.menu(state, seat)[0].iter_moves()))
         second, step = branches.play(app, other, second, step, seat, move)
     for number in (first, second):
-        branch_orders.order_branch(app, other, number)
+        branches.order_branch(app, other, number)
     follow(any_app, mover, list(apps.read(app, branches.find, other, second).moves))
     assert [(one.number, one.left) for one in apps.list_branch_orders(app, other)] == [(first, True)]
 
@@ -132,9 +131,9 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
 def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place]) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 3)
-    branch_orders.order_branch(any_app, other, number)
+    branches.order_branch(any_app, other, number)
     branches.cut(any_app, other, number, len(made) - 1)
-    assert branch_orders.order_branch(any_app, other, number) == 2
+    assert branches.order_branch(any_app, other, number) == 2
     assert len(held(any_app, other)) == 2
     says(any_app, other, "order fly moon")
     assert [order.move for order in apps.list_orders(any_app, other) if not order.after] == ["fly moon"]
@@ -146,7 +145,7 @@ def test_a_move_taken_back_takes_the_game_back_into_the_branch(any_app: App, tab
     mover, other = table
     number, made = branch_of(any_app, other, 2)
     assert [seat for seat, _ in made] == [mover.seat, other.seat, mover.seat, other.seat]
-    branch_orders.order_branch(any_app, other, number)
+    branches.order_branch(any_app, other, number)
     says(any_app, mover, made[0][1])
     says(any_app, mover, "undo")
     says(any_app, other, "agree")
@@ -161,7 +160,7 @@ def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]
     for place in (mover, other):
         says(any_app, place, apps.list_moves(any_app, place)[0])
     number, _ = branch_of(any_app, other, 2)
-    branch_orders.order_branch(any_app, other, number)
+    branches.order_branch(any_app, other, number)
     says(any_app, mover, "undo")
     says(any_app, other, "agree")
     says(any_app, mover, apps.list_moves(any_app, mover)[0])
@@ -175,7 +174,7 @@ def test_a_move_made_for_who_was_late_counts_like_any_other(
 ) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 2)
-    branch_orders.order_branch(any_app, other, number)
+    branches.order_branch(any_app, other, number)
     before = apps.count_entries(any_app, other)
     clock.advance(DAY_S + 1)
     tick(any_app)
@@ -193,25 +192,25 @@ def test_only_where_the_game_is_can_orders_be_made(any_app: App, table: list[Pla
     number, made = branch_of(any_app, other, 2)
     says(any_app, mover, another(any_app, mover, made[0][1]))
     with pytest.raises(Refused, match="gone another way"):
-        branch_orders.order_branch(any_app, other, number)
+        branches.order_branch(any_app, other, number)
     empty = branches.begin(any_app, other, newest(any_app, other))
     with pytest.raises(Refused, match="make one first"):
-        branch_orders.order_branch(any_app, other, empty)
+        branches.order_branch(any_app, other, empty)
     with pytest.raises(Refused, match="only players"):
-        branch_orders.delete_orders(any_app, Place(other.table, None, ""), number)
+        branches.delete_orders(any_app, Place(other.table, None, ""), number)
 
 
 def test_orders_from_branches_have_a_limit(any_app: App, table: list[Place]) -> None:
     number, _ = branch_of(any_app, table[1], standing_orders.MAX_BRANCH_ORDERS + 1)
     with pytest.raises(Refused, match="20 orders from branches"):
-        branch_orders.order_branch(any_app, table[1], number)
+        branches.order_branch(any_app, table[1], number)
 
 
 def test_after_the_end_there_is_nothing_to_order(any_app: App, table: list[Place]) -> None:
     number, _ = branch_of(any_app, table[1], 1)
     says(any_app, table[0], "resign")
     with pytest.raises(Refused, match="is over"):
-        branch_orders.order_branch(any_app, table[1], number)
+        branches.order_branch(any_app, table[1], number)
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
@@ -221,7 +220,7 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
     mover, _ = apps.find_move(app, places)
     number, made = branch_of(app, mover, 6)
     before = apps.count_entries(app, mover)
-    branch_orders.order_branch(app, mover, number)
+    branches.order_branch(app, mover, number)
     real = last_moves(app, mover, before)
     assert real == made[: len(real)]
     copy = states(app, mover, number)[len(real)]

@@ -19,7 +19,7 @@ from service.store.queries import Verdict
 from service.store.schema import letters, submissions
 from service.tables import submitting
 from service.tables.access import Place
-from service.tables.history import archive
+from service.tables.history import replays
 from tests import apps
 from tests.apps import FakeTime, get_verdict
 from workers import clock as clocks
@@ -60,7 +60,7 @@ def sound(app: App, place: Place) -> None:
     """The log passes its audit and has as many entries as its table says."""
     look = apps.load_table(app, place.table)
     game: Game = look.game
-    report = audits.audit(game, apps.read(app, archive.export_for_place, place))
+    report = audits.audit(game, apps.read(app, replays.export_for_place, place))
     assert report.finding is None, report
     assert report.entries == look.row.length
 

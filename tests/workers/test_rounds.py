@@ -23,7 +23,7 @@ from service.store.schema import letters
 from service.store.schema import tables as rows
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.opening import Invited
 from tests import apps
 from tests.beacons import BEACON, Server, run_beacon, sign
@@ -68,7 +68,7 @@ def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
 
 
 def whole(app: App, place: Place):
-    return archive.Archive(app.store, app.links).export_whole(place.table)
+    return replays.Archive(app.store, app.links).export_whole(place.table)
 
 
 def sound(app: App, place: Place) -> None:

@@ -15,10 +15,10 @@ from sqlalchemy import func, select, text
 
 from engine.refusal import Refused
 from service.app import connect_redis
-from service.commands.findings import Finding, ill, odd, try_check, well
+from service.commands.audit import Finding, ill, odd, try_check, well
 from service.links import Links
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
-from service.store import Store, identity
+from service.store import Store, server_facts
 from service.store.schema import letters, submissions, tables
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
@@ -112,7 +112,7 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
     file = settings.folder / "secret"
     if not settings.secret and not file.exists():
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
-    identity.check_database(store, Links(load_secret(settings)))
+    server_facts.check_database(store, Links(load_secret(settings)))
     if not settings.secret and file.stat().st_mode & 0o077:
         yield odd("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:

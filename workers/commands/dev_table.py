@@ -27,8 +27,9 @@ from service.text import drawing, languages, rulebook, templates, words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
 from service.timing import Clock
-from workers.outgoing import answer_hints, letter_kinds, table_letters
+from workers.outgoing import answer_hints, table_letters
 from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.letter import LetterRequest
 
 NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 SEED = b"the same dice whenever it is drawn again"[:32]
@@ -126,7 +127,7 @@ def _list_hints(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str
 
 def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:
     row = snapshot.seats[seat]
-    request = letter_kinds.LetterRequest(
+    request = LetterRequest(
         snapshot.row.id, row.open_since or 0, seat, "turn", "anna@localhost", row.name, language, plain=True
     )
     letter = table_letters.write(app, request)

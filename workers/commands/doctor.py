@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from engine.refusal import Refused
-from service.commands.findings import Finding, ill, odd, well
+from service.commands.audit import Finding, ill, odd, well
 from service.commands.terminal import (
     FINE,
     WRONG,

@@ -150,7 +150,7 @@ def run_serve(options: argparse.Namespace) -> int:
     from service.app import App
     from service.settings import EMBEDDED
     from service.web import server, start_warm_up
-    from workers.embedded import embedded
+    from workers.processes import embedded
 
     settings = load_settings(options)
     server.raise_file_limit()

@@ -28,7 +28,7 @@ from service.store.batch import Batch, OwedLetter
 from service.store.queries import Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
-from service.tables import hints, judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
+from service.tables import hints, joining, judging, opening, seat_commands, snapshots, standing_orders, talk
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
@@ -263,10 +263,10 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     table = snapshots.load_table(locked.app, locked.flush(), mail.table)
     person = register.find_person(locked.flush(), str(mail.person))
     try:
-        new = rematch.make_new_table(locked.app, table, mail.seat, person.language)
+        new = joining.make_new_table(locked.app, table, mail.seat, person.language)
         opened = lock_table(locked.app, locked.batch, opening.open_within(locked.app, locked.batch, new))
-        seat = rematch.find_seat(opened, table.names[mail.seat], table.seats[mail.seat].person)
-        opened = rematch.seat_player(opened, seat)
+        seat = joining.find_seat(opened, table.names[mail.seat], table.seats[mail.seat].person)
+        opened = joining.seat_player(opened, seat)
     except Refused as refused:
         return progress.add(mail_reports.make_refused_line(line, refused))
     progress = progress.add(ReportLine(line, "done", REMATCH.verb, why=REMATCH_OPENED))

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from service.app import App
 from service.settings import Settings
-from service.store import facts
+from service.store import queries
 from workers.incoming import bounce_reports, inbox
 from workers.incoming.mail_headers import MailHeaders
 
@@ -158,14 +158,14 @@ def _iter_seat_tokens(headers: MailHeaders) -> Iterator[str]:
 def _load_last_uid(app: App, mailbox: OpenMailbox) -> int:
     """Load the UID of the last fetched mail; 0 if there is none, or if the mailbox has renumbered its mails."""
     with app.store.reading() as connection:
-        stored = facts.get_facts(connection, [mailbox.name])
+        stored = queries.get_facts(connection, [mailbox.name])
     numbering, _, last = stored.get(mailbox.name, "0:0").partition(":")
     return int(last) if int(numbering) == mailbox.numbering else 0
 
 
 def _store_last_uid(app: App, mailbox: OpenMailbox, uid: int) -> None:
     with app.store.writing() as connection:
-        facts.set_fact(connection, mailbox.name, f"{mailbox.numbering}:{uid}")
+        queries.set_fact(connection, mailbox.name, f"{mailbox.numbering}:{uid}")
 
 
 def _wait(box: BaseMailBox, stop: Event) -> None:

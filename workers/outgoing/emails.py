@@ -21,8 +21,7 @@ from service.app import App
 from service.settings import Settings
 from service.text import receipts
 from workers.incoming import bounce_reports
-from workers.outgoing import letter_kinds
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest, find_kind
 
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
@@ -114,7 +113,7 @@ def build_message(app: App, request: LetterRequest, content: LetterContent) -> E
 
 def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, message: EmailMessage) -> None:
     """Add the headers for a mail program's button to unsubscribe (RFC 2919, RFC 8058) and for reports of complaints."""
-    if not letter_kinds.find_kind(request.kind).stops:
+    if not find_kind(request.kind).stops:
         return
     host = app.settings.mail_host
     message[LIST_ID] = f"{_make_phrase(content.title or 'Depesche')} <{request.table or 'person'}.{host}>"

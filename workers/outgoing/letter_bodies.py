@@ -9,7 +9,7 @@ from engine.record import Request, UndoRequest
 from engine.story import Story, TurningPoint
 from engine.table_events import PauseAsked
 from service.tables import joining
-from service.tables.history import score_history, stories
+from service.tables.history import game_story
 from service.text import numbers
 from service.text.drawing import list_players
 from service.text.languages import translate_in_game
@@ -338,9 +338,9 @@ def build_review(draft: TableDraft) -> Review:
     """Return the look back at a game. It tells no story of a game that was given up."""
     snapshot, _ = draft.snapshot, draft.translator.gettext
     seed = snapshot.row.seed.hex() if snapshot.table.phase == "over" else ""
-    if not stories.has_story(snapshot):
+    if not game_story.has_story(snapshot):
         return Review(seed)
-    story = stories.load_or_compute(draft.app, snapshot, process_pool.run)
+    story = game_story.load_or_compute(draft.app, snapshot, process_pool.run)
     return Review(
         seed=seed,
         scores=build_chart(draft, "scores", _("How the scores went:"), chart_scores(draft)),
@@ -353,7 +353,7 @@ def build_review(draft: TableDraft) -> Review:
 def chart_scores(draft: TableDraft) -> Chart | None:
     """Return the scores over the game; None if they never changed."""
     with draft.app.store.reading() as db:
-        marks = score_history.load_scores(draft.app, db, draft.snapshot)
+        marks = game_story.load_scores(draft.app, db, draft.snapshot)
     if len(marks) < 2:
         return None
     scores = [score for mark in marks for score in mark.scores]

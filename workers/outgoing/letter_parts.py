@@ -14,7 +14,7 @@ from service import timing
 from service.app import App
 from service.settings import DAY_S
 from service.store import queries
-from service.store.rows import SeatRow
+from service.store.schema import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot
 from service.text import narration
@@ -37,13 +37,13 @@ from workers.outgoing.letter import (
     LanguageLink,
     LegendEntry,
     LetterPicture,
+    LetterRequest,
     PlaceRow,
     QuotedRemark,
     RecentEvents,
     Result,
     TableSection,
 )
-from workers.outgoing.letter_kinds import LetterRequest
 
 MAX_OWN_LINES = 6  # of the reader's own last turn
 MAX_ENTRIES, SHOWN_ENTRIES = 60, 12  # since the reader's last move; of older ones the letter says how many there are

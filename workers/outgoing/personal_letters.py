@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, exists, select
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
-from service.people import letter_settings, names
+from service.people import letter_settings, register
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
@@ -27,8 +27,7 @@ from service.timing import HOUR_S, Calendar
 from workers.jobs import log_missing_game
 from workers.outgoing import emails
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import QuotedRemark
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import write_deadline
 
 LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
@@ -165,7 +164,7 @@ def write_confirm_text(draft: PersonalDraft, table: Snapshot | None, has_joined:
         return _("Please confirm that you read the letters to this address.")
     title, person = draft.name_game(table), draft.person.id
     others = [seat for seat in table.seats if seat.person not in (None, person)]
-    players = ", ".join(seat.name if names.is_name(seat.name) else "?" for seat in others)
+    players = ", ".join(seat.name if register.is_name(seat.name) else "?" for seat in others)
     if has_joined:
         return _(
             "You sat down at a table of %(title)s with %(names)s. As soon as you confirm that this address is yours,"

@@ -19,17 +19,17 @@ from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
 from service import timing
-from service.accounts import bounces
+from service.accounts import signing_in
 from service.app import App
-from service.people import letter_settings, vacations
+from service.people import letter_settings
 from service.people.letter_settings import LetterSettings
 from service.store import queries
 from service.store.schema import letters, people, seats
 from service.timing import HOUR_S, Calendar
 from workers import process_pool
 from workers.jobs import log_missing_game, run_job
-from workers.outgoing import emails, letter_kinds, personal_letters, table_letters
-from workers.outgoing.letter_kinds import LETTER_KINDS, LetterKind, LetterRequest
+from workers.outgoing import emails, personal_letters, table_letters
+from workers.outgoing.letter import ANSWER, LETTER_KINDS, LetterKind, LetterRequest, find_kind
 
 log = structlog.get_logger()
 
@@ -109,7 +109,7 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
         lease = {"due_at": app.now() + lease_s, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
         connection.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
         rows = connection.execute(LETTERS_WITH_READERS.where(letters.c.id.in_(ids)).order_by(letters.c.id)).all()
-        absences = vacations.list_vacations_by_person(connection, [row.person for row in rows])
+        absences = letter_settings.list_vacations_by_person(connection, [row.person for row in rows])
     return [parse_letter(row, absences.get(row.person, ())) for row in rows]
 
 
@@ -124,7 +124,7 @@ def count_starts(outcome: str) -> int:
     return int(outcome.removeprefix(IN_HAND)) if outcome.startswith(IN_HAND) else 0
 
 
-def parse_letter(row: Any, absences: tuple[vacations.Span, ...]) -> ClaimedLetter:
+def parse_letter(row: Any, absences: tuple[letter_settings.Span, ...]) -> ClaimedLetter:
     """Parse a row of LETTERS_WITH_READERS; without a reader the request has person 0."""
     settings = letter_settings.merge_settings(row.wishes or "", row.seat_wishes or "")
     request = LetterRequest(
@@ -147,7 +147,7 @@ def parse_letter(row: Any, absences: tuple[vacations.Span, ...]) -> ClaimedLette
         tries=row.tries,
         starts=count_starts(row.outcome),
         request=request,
-        kind=letter_kinds.find_kind(row.kind),
+        kind=find_kind(row.kind),
         settings=settings,
         calendar=timing.parse_calendar(request.calendar, absences),
         deadline=row.deadline,
@@ -201,7 +201,7 @@ def find_obstacle(letter: ClaimedLetter) -> str:
     """Return why a letter is never sent; empty if it may be."""
     if not letter.request.person:
         return "nobody there"
-    if letter.is_bounced and letter.kind is not letter_kinds.ANSWER:
+    if letter.is_bounced and letter.kind is not ANSWER:
         return "address bounced"
     return "not wanted" if letter.kind.treat(letter.settings.letters) == "drop" else ""
 
@@ -293,7 +293,7 @@ def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply:
         mark(connection, letter, app.now(), f"refused: {why}")
         app.metrics.count("letters", "refused")
         if dead_address_reply:
-            bounces.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
+            signing_in.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
 
 
 def move_to_digest(app: App, letter: ClaimedLetter) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from engine.log import Entry
 from service.app import App
-from service.tables import access, positions, snapshots, talk
+from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Scene, list_players
@@ -23,8 +23,7 @@ from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_bodies, letter_parts, pictures
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent, Picture
-from workers.outgoing.letter import Letter, QuotedRemark
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import TableDraft
 
 
@@ -34,7 +33,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         snapshot = snapshots.load_table(app, connection, request.table)
         if is_overtaken(snapshot, request):
             return None
-        entries = positions.load_entries(connection, snapshot.game, request.table)
+        entries = snapshots.load_game_entries(connection, snapshot.game, request.table)
         remarks = load_remarks(connection, snapshot, request.seat)
         mail_id, report = load_mail_report(connection, request)
     if request.kind_name == "unreachable" and is_reachable_again(snapshot, request):

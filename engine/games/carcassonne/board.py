@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.games.carcassonne.letter import lay_out_letter, space_point
+from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out_letter, space_point
 from engine.games.carcassonne.points import (
     CORNERS,
     GARDENS,
@@ -21,7 +21,6 @@ from engine.games.carcassonne.points import (
     tile_point,
 )
 from engine.games.carcassonne.sentences import describe_neighbours, describe_tile, find_extension
-from engine.games.carcassonne.text_board import SIGN_LETTERS, draw_text_map
 from engine.games.carcassonne.tiles import (
     PIECES,
     SIDES,

@@ -1,18 +1,188 @@
-"""The layout of the picture in a letter: the mats of the players, the hand, the land, and the scoring track.
+"""The table in a letter: the land in characters, and the layout of the picture with mats, hand, land and scoring track.
 
-The picture is a thousand wide, and all beside the land is measured in that. The land has a unit of its own: a tile is a
-hundred wide, and a whole number of pixels.
+In characters a tile has five columns and three rows. The picture is a thousand wide, and all beside the land is
+measured in that. The land has a unit of its own: a tile is a hundred wide, and a whole number of pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from engine.games.carcassonne.points import Point
-from engine.games.carcassonne.tiles import TRACK
+from engine.games.carcassonne.state import Figure, PlacedTile
+from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, Segment, coordinates
+
+TILE_COLUMNS, TILE_ROWS = 5, 3
+MAX_COLUMNS, MAX_ROWS = 15, 20
+"""The most cells that are shown beside and below each other."""
+
+SHEET_COLUMNS = 80
+MAP_COLUMN, MAP_ROW = 4, 1
+"""The columns and rows that the coordinates take."""
+
+MARK_LETTERS = {
+    "shield": "s",
+    "inn": "i",
+    "cathedral": "c",
+    "wine": "w",
+    "grain": "g",
+    "cloth": "t",
+    "besieged": "x",
+    "travellers": "p",
+}
+SIGN_LETTERS = {
+    "rose": "r",
+    "watchtower": "T",
+    "hill": "h",
+    "vineyard": "v",
+    "circus": "C",
+    "tree": "Y",
+    "village": "V",
+    "school": "U",
+}
+HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
+SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))
+"""Column and row of a figure within a tile, by the half side of a field or the side of a road or city."""
+
+
+class TextMap(NamedTuple):
+    """The rows of the drawing, and whether all of the land is on it."""
+
+    rows: list[str]
+    is_whole: bool
+
+
+class Sheet:
+    """A sheet of characters that cuts off texts at its edges."""
+
+    def __init__(self, width: int, height: int, fill: str = " ") -> None:
+        self.lines = [[fill] * width for _ in range(height)]
+
+    def write(self, x: int, y: int, text: object) -> None:
+        """Write a text that begins at this column and row."""
+        if 0 <= y < len(self.lines):
+            for column, letter in enumerate(str(text), x):
+                if 0 <= column < len(self.lines[y]):
+                    self.lines[y][column] = letter
+
+    def rows(self) -> list[str]:
+        """Return the rows without the blanks at their ends."""
+        return ["".join(line).rstrip() for line in self.lines]
+
+
+def draw_text_map(tiles: Mapping[str, PlacedTile], figures: Iterable[Figure], free_cells: Sequence[str]) -> TextMap:
+    """Draw the tiles, the figures as numbers of their seats, and the cells where the drawn tile can go.
+
+    A land that is too large is shown around the latest tile.
+    """
+    cells = [*map(coordinates, tiles), *map(coordinates, free_cells)]
+    focus_x, focus_y = coordinates(list(tiles)[-1])
+    columns = _window([x for x, _ in cells], focus_x, MAX_COLUMNS)
+    rows = _window([y for _, y in cells], focus_y, MAX_ROWS)
+    sheet = Sheet(SHEET_COLUMNS, TILE_ROWS * len(rows) + 2)
+    for x in columns:
+        sheet.write(MAP_COLUMN + 2 + TILE_COLUMNS * (x - columns[0]), 0, x)
+    for y in rows:
+        sheet.write(0, MAP_ROW + 1 + TILE_ROWS * (y - rows[0]), y)
+
+    def draw(cell: str, dx: int, dy: int, text: object) -> None:
+        x, y = coordinates(cell)
+        if x in columns and y in rows:
+            left, top = MAP_COLUMN + TILE_COLUMNS * (x - columns[0]), MAP_ROW + TILE_ROWS * (y - rows[0])
+            sheet.write(left + dx, top + dy, text)
+
+    for cell, placed in tiles.items():
+        for number, characters in enumerate(_tile_rows(placed.tile, placed.turn)):
+            draw(cell, 0, number, characters)
+    for cell in free_cells:
+        draw(cell, 1, 1, "[ ]")
+    for figure in figures:
+        piece = PIECES[tiles[figure.cell].tile][tiles[figure.cell].turn]
+        column, row = _figure_place(piece.segments[piece.locals[figure.segment]])
+        draw(figure.cell, column, row, figure.seat + 1)
+    is_whole = all(x in columns and y in rows for x, y in cells)
+    return TextMap(sheet.rows(), is_whole)
+
+
+def _window(values: Sequence[int], focus: int, size: int) -> range:
+    """Return the numbers from the smallest to the largest, or at most `size` of them around the focus."""
+    first, last = min(values), max(values)
+    if last - first >= size:
+        first = min(max(focus - size // 2, first), last - size + 1)
+        last = first + size - 1
+    return range(first, last + 1)
+
+
+def _figure_place(segment: Segment) -> tuple[int, int]:
+    """Return column and row of a figure within its tile."""
+    ends = segment.ends
+    if not ends or (segment.kind == "road" and len(ends) > 1):
+        return 2, 1
+    return HALF_SIDES[ends[len(ends) // 2]] if segment.kind == "field" else SIDE_MIDDLES[ends[0]]
+
+
+@functools.cache
+def _tile_rows(tile: str, turn: int) -> list[str]:
+    """Draw a tile: `#` city, `-` and `|` road, `~` river, `.` field, and letters for what is on it."""
+    piece = PIECES[tile][turn]
+    sheet = Sheet(TILE_COLUMNS, TILE_ROWS, ".")
+    _draw_edges(sheet, piece)
+    letters = [SIGN_LETTERS[word] for sign in piece.signs if (word := sign.split()[0]) in SIGN_LETTERS]
+    sheet.write(2, 1, letters[-1] if letters else _middle_letter(piece))
+    if _has_wide_city(piece) and piece.edges.count("c") > 2:
+        sheet.write(1, 1, "###")
+    for segment in piece.segments:
+        if segment.marks and segment.marks[0] in MARK_LETTERS:
+            column = 3 if segment.kind == "city" and piece.edges.count("c") > 1 else 2
+            row = 0 if segment.kind == "city" and piece.edges[0] == "c" else 2
+            sheet.write(column, row, MARK_LETTERS[segment.marks[0]])
+    return sheet.rows()
+
+
+def _draw_edges(sheet: Sheet, piece: Piece) -> None:
+    """Draw cities along their sides, and roads and rivers from the middle of theirs."""
+    for side, row in ((0, 0), (2, 2)):
+        match piece.edges[side]:
+            case "c":
+                sheet.write(0, row, "#####")
+            case "r" | "w":
+                sheet.write(2, row, "|" if piece.edges[side] == "r" else "~")
+    for side, column, beginning in ((3, 0, 0), (1, 4, 3)):
+        match piece.edges[side]:
+            case "c":
+                for row in range(TILE_ROWS):
+                    sheet.write(column, row, "#")
+            case "r" | "w":
+                sheet.write(beginning, 1, "--" if piece.edges[side] == "r" else "~~")
+
+
+def _middle_letter(piece: Piece) -> str:
+    """Return the character in the middle of a tile."""
+    kinds = [segment.kind for segment in piece.segments]
+    road_ends = "".join(str(end) for segment in piece.segments if segment.kind == "road" for end in segment.ends)
+    if "cloister" in kinds:
+        return "M"
+    if "garden" in kinds:
+        return "*"
+    if _has_wide_city(piece):
+        return "#"
+    if road_ends in ("13", "31"):
+        return "-"
+    if road_ends in ("02", "20"):
+        return "|"
+    if len(road_ends) > 1:
+        return "+"
+    return "~" if piece.rivers else "."
+
+
+def _has_wide_city(piece: Piece) -> bool:
+    """Whether a city reaches more than one side of a tile."""
+    return any(segment.kind == "city" and len(segment.ends) > 1 for segment in piece.segments)
+
 
 PICTURE_PIXELS = 760
 MIN_COLUMNS, MIN_ROWS = 6, 4

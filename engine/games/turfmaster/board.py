@@ -8,7 +8,7 @@ from functools import cache
 from math import cos, pi, sin
 from typing import NamedTuple
 
-from engine.games.turfmaster.course import (
+from engine.games.turfmaster.ride import (
     FIELD_AHEAD,
     FIELD_TOKENS,
     FINISH,

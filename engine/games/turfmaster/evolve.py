@@ -8,8 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.games.turfmaster import state as events
-from engine.games.turfmaster.cards import CARD_ORDER, PACK
-from engine.games.turfmaster.state import Event, Horse, State, Trail, horse_index
+from engine.games.turfmaster.state import CARD_ORDER, PACK, Event, Horse, State, Trail, horse_index
 
 
 def evolve(state: State, event: Event) -> State:

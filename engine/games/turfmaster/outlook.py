@@ -9,10 +9,8 @@ from functools import lru_cache
 from math import exp
 from operator import attrgetter
 
-from engine.games.turfmaster.cards import CARD_POINTS, JOKERS
-from engine.games.turfmaster.course import FINISH, HANDICAPS, LANES, POINTS, RACES, UNIT, front
-from engine.games.turfmaster.ride import MOST_POINTS
-from engine.games.turfmaster.state import State
+from engine.games.turfmaster.ride import FINISH, HANDICAPS, LANES, MOST_POINTS, POINTS, RACES, UNIT, front
+from engine.games.turfmaster.state import CARD_POINTS, JOKERS, State
 from engine.win_shares import Shares, from_points
 
 PACE_FIELDS = 5.0

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from engine.chance import Chance
-from engine.games.turfmaster.cards import draw_cards, sort_cards
-from engine.games.turfmaster.course import BONUS_CARDS, HAND_CARDS, HEDGES, RACES, START_HEDGE
-from engine.games.turfmaster.finish import end_round, rank_seats
-from engine.games.turfmaster.rounds import continue_round, decide_in_round, roll_dice, round_menu
+from engine.games.turfmaster.ride import BONUS_CARDS, HAND_CARDS, HEDGES, RACES, START_HEDGE
+from engine.games.turfmaster.rounds import continue_round, decide_in_round, end_round, rank_seats, roll_dice, round_menu
 from engine.games.turfmaster.state import (
     BonusPaid,
     BoxesRolled,
@@ -23,6 +21,8 @@ from engine.games.turfmaster.state import (
     RollerFound,
     State,
     Throw,
+    draw_cards,
+    sort_cards,
 )
 from engine.menu import Menu, Move, Subset
 from engine.refusal import Refused

@@ -1,15 +1,41 @@
-"""The options, the horses and the state of a race, and the events that change them."""
+"""The cards and the options, the state of the game, and the events that change it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Struct
 
+from engine.chance import Chance
 from engine.game import Meta
-from engine.games.turfmaster.course import RACES, Field
-from engine.games.turfmaster.ride import Kind
+from engine.games.turfmaster.ride import DATA, RACES, Field, Kind
+
+
+def _build_pack() -> tuple[str, ...]:
+    plain = [points for points, copies in DATA["cards"]["values"].items() for _ in range(copies)]
+    return (*plain, *(f"J{points}" for points in DATA["cards"]["jokers"]))
+
+
+PACK = _build_pack()
+CARD_ORDER = {card: place for place, card in enumerate(dict.fromkeys(PACK))}
+CARD_POINTS = {card: int(card.removeprefix("J")) for card in CARD_ORDER}
+JOKERS = frozenset(card for card in CARD_ORDER if card.startswith("J"))
+
+
+def sort_cards(cards: Iterable[str]) -> tuple[str, ...]:
+    """Sort cards as in a hand: by points, the jokers last."""
+    return tuple(sorted(cards, key=CARD_ORDER.__getitem__))
+
+
+def draw_cards(label: str, cards: tuple[str, ...], count: int, chance: Chance) -> tuple[str, ...]:
+    """Draw so many of these cards blindly, and sort them."""
+    left, drawn = list(cards), list[str]()
+    for _ in range(count):
+        drawn.append(chance.pick(label, left))
+        left.remove(drawn[-1])
+    return sort_cards(drawn)
 
 
 class Options(Struct, frozen=True):

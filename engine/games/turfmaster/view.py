@@ -6,9 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.turfmaster.cards import sort_cards
-from engine.games.turfmaster.course import RACES, Field, field_token
-from engine.games.turfmaster.ride import Kind
+from engine.games.turfmaster.ride import RACES, Field, Kind, field_token
 from engine.games.turfmaster.rounds import index_in_turn, index_to_decide_for
 from engine.games.turfmaster.rules import index_to_discard_for
 from engine.games.turfmaster.state import (
@@ -22,6 +20,7 @@ from engine.games.turfmaster.state import (
     State,
     Trail,
     has_bonus,
+    sort_cards,
 )
 
 

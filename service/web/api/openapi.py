@@ -17,9 +17,8 @@ from engine import table as tables
 from engine.table_events import (
     TableEvent,
 )
-from service.text import samples
-from service.web.api.json_types import Refusal
-from service.web.api.operations import JSON, Operation
+from service.text import lessons
+from service.web.api.operations import JSON, Operation, Refusal
 
 PLACEHOLDER = re.compile(r"<(?:(\w+)(?:\(max=(\d+)\))?:)?(\w+)>")
 PLAINER = (
@@ -221,8 +220,8 @@ def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
 def _example(kind: str) -> dict[str, Any]:
     """Return an example of a body: a real opening, or a move that was on the menu of a real table."""
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
-    sample = samples.start_sample(game, 2, b"an example")
-    seat = next(samples.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
+    sample = lessons.start_sample(game, 2, b"an example")
+    seat = next(lessons.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
     move = next(move for one in (seat, 0, 1) for move in menus.iter_moves(tables.menu(game, sample.table, one)))
     guests = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert"}]
     examples: dict[str, dict[str, Any]] = {

@@ -7,17 +7,194 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from flask import Blueprint, Response, abort, make_response, request
-from msgspec import Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from engine.canonical_json import convert, make_decoder
+from engine.chance import Draw
+from engine.game import Standing
+from engine.menu import MenuEntry
+from engine.options import Option
+from engine.record import Request, UndoRequest
 from engine.refusal import Refused
+from service.timing import Clock
+
+Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
+Seat = Annotated[int, Meta(description="A seat, counted from 0")]
+At = Annotated[int, Meta(description="Seconds since 1970, UTC")]
+Own = Annotated[int | None, Meta(description="The seat this link is for, counted from 0; null for a spectator")]
+Receipt = Annotated[str, Meta(description="The hash of the log up to here, as it is at the foot of every letter")]
+View = Annotated[
+    Any,
+    Meta(
+        description="What this seat may know; its type is that of the game", extra_json_schema={"x-of-a-game": "View"}
+    ),
+]
+Event = Annotated[
+    Any,
+    Meta(
+        description="What happened, as this seat may hear it; `type` says what it is",
+        extra_json_schema={"x-of-a-game": "Event"},
+    ),
+]
+Text = Annotated[str, Meta(description="A move in its text form: a verb and its arguments, as POST …/moves takes it")]
+Moves = Annotated[
+    tuple[Text, ...],
+    Meta(description="Every move of the menu as text; empty where there are more than 1,000: then read the menu"),
+]
+MenuNow = Annotated[
+    tuple[MenuEntry, ...],
+    Meta(
+        description=(
+            "Everything this seat may do now; empty means wait. A choice lists every sequence of arguments that is "
+            "legal together, so keep the options that begin with what you have said; a subset wants so many of its "
+            "items; a number lies between two others."
+        )
+    ),
+]
+Verbs = Annotated[
+    tuple[str, ...],
+    Meta(description="What the table itself offers besides: undo, agree, refuse, pause, resume, back, resign"),
+]
+Luck = Literal["sealed", "public"]
+Phase = Literal["new", "gathering", "playing", "over"]
+
+
+class Refusal(Struct, frozen=True):
+    """A refusal: one sentence that says what to do instead; nothing was changed."""
+
+    refused: str
+    rule: Annotated[str, Meta(description="The paragraph of the game's rules that says so, if one does")] = ""
+    submission: Annotated[int, Meta(description="The submission, where one was judged")] | UnsetType = UNSET
+
+
+class Box(Struct, frozen=True):
+    """The facts on the box of a game, and the options to choose before it begins."""
+
+    name: str
+    title: str
+    seats: tuple[int, ...]
+    options: tuple[Option, ...]
+    about: str
+    minutes: int
+    designer: str
+    publisher: str
+    year: int
+    stage: str
+    edition: int
+
+
+class Judged(Struct, frozen=True):
+    """A submission and its verdict: `accepted` is null until the referee has looked at it."""
+
+    submission: int
+    accepted: bool | None
+    seq: Annotated[int | None, Meta(description="The entry it became; null where nothing had to be entered")] = None
+    refused: str = ""
+    rule: str = ""
+
+
+class AwaitedRound(Struct, frozen=True):
+    """The round of the public beacon that decides the command of this entry; it was named before it existed."""
+
+    entry: int
+    round: int
+    due: At
+
+
+class Advice(Struct, frozen=True):
+    """A hint: a good move after so many entries, and what follows in the same turn; null while the bot thinks."""
+
+    length: int
+    move: Text | None
+    then: list[Text] = []
+
+
+class Seen(Struct, frozen=True):
+    """A table as one seat, or a spectator, may see it now."""
+
+    table: str
+    game: str
+    seat: Own
+    phase: Phase
+    length: Annotated[int, Meta(description="How many entries the log has; the last one seen is this less one")]
+    receipt: Receipt
+    players: tuple[str, ...]
+    to_move: tuple[Seat, ...]
+    due: Annotated[tuple[At | None, ...], Meta(description="Until when each seat has to act")]
+    clock: Clock
+    options: dict[str, Any]
+    places: Annotated[tuple[int, ...], Meta(description="The place of each seat, once the game is over")]
+    standing: tuple[Standing, ...]
+    asked: UndoRequest | None
+    pausing: Request | None
+    paused: bool
+    luck: Luck
+    awaited: AwaitedRound | None
+    sealing: Request | None
+    view: View | None
+    menu: MenuNow
+    moves: Moves
+    commands: Verbs
+
+
+class Way(Struct, frozen=True):
+    """How far some words have come: what was understood, what may follow, and the move once it is whole."""
+
+    said: tuple[str, ...]
+    following: tuple[str, ...]
+    move: Text | None
+
+
+class Choices(Struct, frozen=True):
+    """The moves of a seat now, and how far the words in `said` lead into them."""
+
+    length: int
+    count: Annotated[int, Meta(description="How many moves the menu holds")]
+    menu: MenuNow
+    moves: Moves
+    commands: Verbs
+    way: Way | None = None
+
+
+class Heard(Struct, frozen=True):
+    """An entry of the log as one seat may hear it; `move` is null and `draws` are empty where it may not know them."""
+
+    seq: Seq
+    at: At
+    seat: Annotated[int | None, Meta(description="Who acted; null is the server")]
+    move: str | None
+    draws: tuple[Draw, ...]
+    events: tuple[Event, ...]
+    prose: Annotated[tuple[str, ...], Meta(description="The same in sentences")]
+
+
+class News(Struct, frozen=True):
+    """Entries in order; ask again from `next` on. There are more at once where `next` is below `length`."""
+
+    phase: Phase
+    length: int
+    receipt: Receipt
+    next: Seq
+    entries: tuple[Heard, ...]
+
+
+class Moment(Struct, frozen=True):
+    """A table as it was after one entry, as one seat could see it then."""
+
+    seat: Own
+    phase: Phase
+    receipt: Receipt
+    entry: Heard
+    standing: tuple[Standing, ...]
+    view: View | None
+
 
 JSON = "application/json"
-View = TypeVar("View", bound=Callable[..., Any])
+ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Any])
 
 
 class Garbled(Refused):
@@ -70,10 +247,10 @@ class Interface:
         query: Any = None,
         limited: str = "",
         tagged: bool = False,
-    ) -> Callable[[View], View]:
+    ) -> Callable[[ViewFunction], ViewFunction]:
         """Serve a function here. It gets the parsed body as `body`, and the parsed query parameters as `query`."""
 
-        def add(view: View) -> View:
+        def add(view: ViewFunction) -> ViewFunction:
             about = " ".join((view.__doc__ or "").split())
             operation = Operation(method, rule, view.__name__, about, gives, takes, query, limited, tagged)
             self.operations.append(operation)

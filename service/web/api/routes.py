@@ -20,11 +20,11 @@ from engine.log import Entry, Export
 from engine.menu import Menu
 from engine.options import describe
 from engine.refusal import Refused
-from service.accounts import confirming
+from service.accounts import signing_in
 from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.opening import Invited, Luck, NewTable, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Submitted
@@ -33,12 +33,15 @@ from service.text.narration import Narrator
 from service.text.sentences import translate
 from service.timing import Clock
 from service.web.api import openapi
-from service.web.api.json_types import (
+from service.web.api.operations import (
     Advice,
+    Answer,
     AwaitedRound,
     Box,
+    Cacheable,
     Choices,
     Heard,
+    Interface,
     Judged,
     Moment,
     News,
@@ -46,7 +49,6 @@ from service.web.api.json_types import (
     Seen,
     Way,
 )
-from service.web.api.operations import Answer, Cacheable, Interface
 from service.web.rendering import get_app, language
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -219,7 +221,7 @@ def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     place = access.find(get_app(), link)
     word = register.clean_nonce(body.nonce, secrets.token_hex(8))
-    confirming.confirm_by_seat(get_app(), place)
+    signing_in.confirm_by_seat(get_app(), place)
     return _answer_verdict(link, submitting.sit(get_app(), place, word))
 
 
@@ -292,7 +294,7 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
     with get_app().store.reading() as db:
-        return archive.export_for_place(db, access.find_place(db, link))
+        return replays.export_for_place(db, access.find_place(db, link))
 
 
 def _load_table(link: str) -> tuple[Place, Snapshot]:

@@ -9,7 +9,16 @@ from msgspec.structs import replace
 from engine import catalogue, chance, options
 from engine import game as games
 from engine.games import kurier
-from engine.games.kurier import board
+from engine.games.kurier.board import (
+    COLOURS,
+    GUARD_PRICES,
+    INN_NAMES,
+    KINDS,
+    LANDS,
+    ORDER_BY_FREE_ROOM,
+    VILLAGES,
+    count_roubles,
+)
 from engine.games.kurier.state import (
     ColourOpened,
     Delivered,
@@ -43,17 +52,17 @@ FULL = "officer 3, cossack 3, diplomat 3"
 
 
 def test_1_1_the_road_leads_through_four_villages_the_forest_among_them():
-    assert board.LANDS == ("swamp", "forest", "mountains", "grassland")
-    assert [len(village) for village in board.VILLAGES] == [5, 4, 4, 5]
+    assert LANDS == ("swamp", "forest", "mountains", "grassland")
+    assert [len(village) for village in VILLAGES] == [5, 4, 4, 5]
     state = table("Baikal-Bar: cossack 0, diplomat 1, lady 2")
     ends = {move.split()[-1] for move in list_moves(state, 0) if move.startswith("travel Baikal-Bar")}
-    assert ends == set(board.VILLAGES[1])
+    assert ends == set(VILLAGES[1])
 
 
 def test_1_2_arrows_lead_clockwise_through_the_rooms():
-    assert board.KINDS == ("officer", "cossack", "diplomat", "lady")
-    assert board.ORDER_BY_FREE_ROOM["officer"] == ("cossack", "diplomat", "lady")
-    assert board.ORDER_BY_FREE_ROOM["diplomat"] == ("lady", "officer", "cossack")
+    assert KINDS == ("officer", "cossack", "diplomat", "lady")
+    assert ORDER_BY_FREE_ROOM["officer"] == ("cossack", "diplomat", "lady")
+    assert ORDER_BY_FREE_ROOM["diplomat"] == ("lady", "officer", "cossack")
 
 
 def test_1_2_a_courier_sleeps_only_in_the_room_of_its_kind():
@@ -62,10 +71,10 @@ def test_1_2_a_courier_sleeps_only_in_the_room_of_its_kind():
 
 
 def test_1_3_everybody_has_twelve_couriers_and_a_dispatch():
-    assert board.COLOURS == 5
+    assert COLOURS == 5
     for player in begin().state.players:
         dispatch = player.dispatch
-        assert Counter((*player.stack, *player.reserve, dispatch.kind)) == dict.fromkeys(board.KINDS, 3)
+        assert Counter((*player.stack, *player.reserve, dispatch.kind)) == dict.fromkeys(KINDS, 3)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +84,13 @@ def test_1_3_everybody_has_twelve_couriers_and_a_dispatch():
 def test_1_4_k2_blank_coins_belong_to_the_basic_rules(rules, blank_coins, blanks):
     palace = Counter(begin(rules=rules, blank_coins=blank_coins).state.palace)
     assert palace == Counter({"njet": 9, "1": 9, "2": 6, "3": 3, "blank": blanks})
-    assert board.count_roubles(palace.elements()) == 30
+    assert count_roubles(palace.elements()) == 30
 
 
 def test_1_5_five_guards_ask_6_8_or_10():
-    assert set(board.GUARD_PRICES) == set(board.VILLAGES[3])
-    assert set(board.GUARD_PRICES.values()) == {6, 8, 10}
-    assert board.GUARD_PRICES["Pawl-Hof"] == 8
+    assert set(GUARD_PRICES) == set(VILLAGES[3])
+    assert set(GUARD_PRICES.values()) == {6, 8, 10}
+    assert GUARD_PRICES["Pawl-Hof"] == 8
 
 
 @pytest.mark.parametrize(
@@ -94,7 +103,7 @@ def test_1_5_five_guards_ask_6_8_or_10():
     ],
 )
 def test_2_1_fewer_players_close_inns(seats, closed):
-    assert set(board.INN_NAMES) - set(begin(seats).state.inns) == closed
+    assert set(INN_NAMES) - set(begin(seats).state.inns) == closed
 
 
 def test_2_1_k1_with_three_players_masl_hof_may_be_closed_in_place_of_roman_hof():
@@ -133,7 +142,7 @@ def test_2_3_k3_every_first_courier_has_an_inn_for_itself_and_the_dispatch(seats
     sent = find_events(start, SentOut)
     assert [event.seat for event in sent] == [(prepared.first + place) % seats for place in range(seats)]
     assert len({event.inn for event in sent}) == seats
-    assert {event.inn for event in sent} <= set(board.VILLAGES[0])
+    assert {event.inn for event in sent} <= set(VILLAGES[0])
     for seat, kind, inn in ((event.seat, event.kind, event.inn) for event in sent):
         assert start.state.players[seat].dispatch == Dispatch(inn, kind)
         assert start.state.inns[inn] == {kind: seat}
@@ -166,7 +175,7 @@ def test_3_1_one_of_three_actions_makes_a_turn():
 
 def test_3_2_k7_only_a_player_who_can_do_nothing_passes():
     nothing = {"stack": (), "reserve": ("lady",)}
-    closed = "; ".join(f"{inn}: lady 2" for inn in board.VILLAGES[0])
+    closed = "; ".join(f"{inn}: lady 2" for inn in VILLAGES[0])
     state = table(closed, turn=0, players={1: nothing})
     outcome = play(state, 0, "flip", {"courier": ["lady"]})
     assert find_events(outcome, Passed) == [Passed(1)]
@@ -187,7 +196,7 @@ def test_3_3_k27_the_reserve_is_refilled_also_after_turning_coins_and_after_pass
     rich = {"reserve": (), "dispatch": at_guard(10)}
     state = table(rules="basic", players={0: rich})
     assert find_events(play(state, 0, "turn", {"rouble": ["njet"]}), Refilled)
-    closed = "; ".join(f"{inn}: lady 2" for inn in board.VILLAGES[0])
+    closed = "; ".join(f"{inn}: lady 2" for inn in VILLAGES[0])
     stuck = table(closed, turn=0, players={1: {"stack": (), "reserve": ("lady",)}})
     passing = play(stuck, 0, "flip", {"courier": ["lady"]})
     assert find_events(passing, Passed)
@@ -219,7 +228,7 @@ def test_3_4_k7_a_flip_too_opens_a_colour_as_long_as_there_is_one():
 def test_4_1_a_courier_of_the_reserve_goes_to_a_free_room_in_the_swamp():
     state = table("Baikal-Bar: lady 1; Iwan: officer 0*")
     deploys = {move for move in list_moves(state, 0) if move.startswith("deploy")}
-    assert deploys == {f"deploy lady {inn}" for inn in board.VILLAGES[0][1:]}
+    assert deploys == {f"deploy lady {inn}" for inn in VILLAGES[0][1:]}
     outcome = play(state, 0, "deploy lady Kosaken-Klub")
     assert find_events(outcome, Deployed) == [Deployed(0, "lady", "Kosaken-Klub")]
     assert outcome.state.inns["Kosaken-Klub"] == {"lady": 0}
@@ -239,7 +248,7 @@ def test_4_3_k5_a_flipped_courier_is_deployed_and_nothing_else():
     flipped = play(state, 0, "flip", {"courier": ["diplomat"]})
     assert flipped.events == (Flipped(0, "diplomat"),)
     assert flipped.state.turn == 0
-    assert list_moves(flipped.state, 0) == {f"deploy diplomat {inn}" for inn in board.VILLAGES[0][1:]}
+    assert list_moves(flipped.state, 0) == {f"deploy diplomat {inn}" for inn in VILLAGES[0][1:]}
     deployed = play(flipped.state, 0, "deploy diplomat Kosaken-Klub").state
     assert deployed.turn == 1
     assert deployed.players[0].reserve == ("lady",)
@@ -247,12 +256,12 @@ def test_4_3_k5_a_flipped_courier_is_deployed_and_nothing_else():
 
 
 def test_4_4_k26_a_flipped_courier_without_room_joins_the_reserve_and_the_turn_is_over():
-    taken = "; ".join(f"{inn}: officer 1" for inn in board.VILLAGES[0])
+    taken = "; ".join(f"{inn}: officer 1" for inn in VILLAGES[0])
     outcome = play(table(taken), 0, "flip", {"courier": ["officer"]})
     assert find_events(outcome, SetAside) == [SetAside(0, "officer")]
     assert outcome.state.players[0].reserve == ("lady", "officer")
     assert outcome.state.turn == 1
-    assert not any(outcome.state.inns[inn] for inn in board.VILLAGES[1])
+    assert not any(outcome.state.inns[inn] for inn in VILLAGES[1])
 
 
 def test_5_1_the_dispatch_goes_to_an_own_courier_in_the_same_village():
@@ -285,7 +294,7 @@ def test_6_1_k9_the_own_courier_may_be_the_one_who_stays_unless_the_option_forbi
 
 @pytest.mark.parametrize("empty", range(4))
 def test_6_2_the_arrow_of_the_empty_room_says_which_guests_leave(empty):
-    order = [board.KINDS[(empty + step) % 4] for step in (1, 2, 3)]
+    order = [KINDS[(empty + step) % 4] for step in (1, 2, 3)]
     state = table("Baikal-Bar: " + ", ".join(f"{kind} 0" for kind in order))
     outcome = play(state, 0, f"travel Baikal-Bar {order[0]} Iwan Boris")
     assert [event.kind for event in find_events(outcome, Travelled)] == order[:2]
@@ -317,21 +326,21 @@ def test_6_4_k11_a_dispatch_goes_along_with_its_courier_also_when_another_player
 
 
 def test_6_5_k8_a_traveller_skips_a_village_only_when_it_has_no_room_and_then_must():
-    officers = "; ".join(f"{inn}: officer 3" for inn in board.VILLAGES[1])
+    officers = "; ".join(f"{inn}: officer 3" for inn in VILLAGES[1])
     state = table(f"Baikal-Bar: officer 0, cossack 0, lady 0; {officers}")
     firsts = {move.split()[3] for move in list_moves(state, 0) if move.startswith("travel Baikal-Bar officer")}
-    assert firsts == set(board.VILLAGES[2])
+    assert firsts == set(VILLAGES[2])
     roomy = list_moves(table("Baikal-Bar: officer 0, cossack 0, lady 0"), 0)
-    assert {move.split()[3] for move in roomy if move.startswith("travel")} == set(board.VILLAGES[1])
+    assert {move.split()[3] for move in roomy if move.startswith("travel")} == set(VILLAGES[1])
     skipped = play(state, 0, "travel Baikal-Bar officer Olga Iwan")
     assert [event.skipped for event in find_events(skipped, Travelled)] == [1, 0]
 
 
 def test_6_5_k8_several_villages_may_be_skipped_one_after_the_other():
-    officers = "; ".join(f"{inn}: officer 3" for village in board.VILLAGES[1:3] for inn in village)
+    officers = "; ".join(f"{inn}: officer 3" for village in VILLAGES[1:3] for inn in village)
     state = table(f"Baikal-Bar: officer 0, cossack 0, lady 0; {officers}")
     ends = {move.split()[3] for move in list_moves(state, 0) if move.startswith("travel Baikal-Bar officer")}
-    assert ends == set(board.VILLAGES[3])
+    assert ends == set(VILLAGES[3])
 
 
 def test_6_6_k8_two_travellers_never_share_an_inn():
@@ -343,16 +352,16 @@ def test_6_6_k8_an_inn_barred_by_the_first_traveller_makes_the_second_one_skip()
     cossacks = "Anastasia: cossack 3; Natascha: cossack 3; Olga: cossack 3"
     state = table(f"Iwan: cossack 0, diplomat 1, lady 2; {cossacks}")
     into_katharina = {move for move in list_moves(state, 0) if move.startswith("travel Iwan diplomat Katharina")}
-    assert into_katharina == {f"travel Iwan diplomat Katharina {hof}" for hof in board.VILLAGES[3]}
+    assert into_katharina == {f"travel Iwan diplomat Katharina {hof}" for hof in VILLAGES[3]}
     elsewhere = {move for move in list_moves(state, 0) if move.startswith("travel Iwan diplomat Olga")}
     assert elsewhere == {"travel Iwan diplomat Olga Katharina"}
 
 
 def test_6_6_k8_after_skipping_the_other_inns_rule_still_holds():
-    full = "; ".join(f"{inn}: {FULL}" for inn in board.VILLAGES[2])
+    full = "; ".join(f"{inn}: {FULL}" for inn in VILLAGES[2])
     state = table(f"Iwan: cossack 0, diplomat 1, lady 2; {full}")
     ends = {tuple(move.split()[3:]) for move in list_moves(state, 0) if move.startswith("travel Iwan cossack")}
-    assert ends == {(one, two) for one in board.VILLAGES[3] for two in board.VILLAGES[3] if one != two}
+    assert ends == {(one, two) for one in VILLAGES[3] for two in VILLAGES[3] if one != two}
 
 
 def test_6_7_k11_couriers_come_home_under_the_stack_of_their_owner():
@@ -377,7 +386,7 @@ def test_6_8_k23_dispatches_go_to_the_guard_above_the_inn_even_several():
     roman = state_after(
         table("Roman-Hof: officer 0*, cossack 1, diplomat 2"), 0, "travel Roman-Hof officer palace palace"
     )
-    assert roman.players[0].dispatch == at_guard(board.GUARD_PRICES["Roman-Hof"], "Roman-Hof")
+    assert roman.players[0].dispatch == at_guard(GUARD_PRICES["Roman-Hof"], "Roman-Hof")
 
 
 def test_6_9_k24_k27_a_courier_who_skips_the_grassland_meets_a_guard_of_ten():

@@ -7,9 +7,8 @@ import pytest
 
 from engine import game as games
 from engine.games import turfmaster
-from engine.games.turfmaster import course
-from engine.games.turfmaster.cards import JOKERS, PACK
-from engine.games.turfmaster.state import BonusPaid, BonusTaken, Chose, Dealt, Discarded
+from engine.games.turfmaster import ride
+from engine.games.turfmaster.state import JOKERS, PACK, BonusPaid, BonusTaken, Chose, Dealt, Discarded
 from engine.menu import Subset
 from engine.refusal import Refused
 from tests.engine.games.turf import (
@@ -74,9 +73,9 @@ def test_1_2_every_horse_has_the_same_32_cards():
 
 
 def test_1_3_each_lane_has_a_field_more_than_the_one_inside_it():
-    assert course.LAP_FIELDS == (80, 81, 82, 83, 84, 85, 86, 87)
-    assert all(len(fronts) == lap + 24 for fronts, lap in zip(course.FRONTS, course.LAP_FIELDS, strict=True))
-    assert all(after > before for fronts in course.FRONTS for before, after in pairwise(fronts))
+    assert ride.LAP_FIELDS == (80, 81, 82, 83, 84, 85, 86, 87)
+    assert all(len(fronts) == lap + 24 for fronts, lap in zip(ride.FRONTS, ride.LAP_FIELDS, strict=True))
+    assert all(after > before for fronts in ride.FRONTS for before, after in pairwise(fronts))
 
 
 @pytest.mark.parametrize(("lane", "last"), [(0, 91), (3, 94), (7, 98)])
@@ -96,8 +95,8 @@ def test_1_4_ahead_is_the_horse_that_reaches_farther_then_the_inner_lane():
 
 def test_1_4_in_a_bend_only_its_last_field_is_level_with_a_longer_lane():
     for inner, outer, bend in ((0, 1, range(24, 37)), (1, 2, range(65, 78))):
-        inside = {course.front((inner, index)) for index in bend[:-1]}
-        outside = {course.front((outer, index)) for index in bend}
+        inside = {ride.front((inner, index)) for index in bend[:-1]}
+        outside = {ride.front((outer, index)) for index in bend}
         assert len(inside & outside) == 1
         assert max(outside) in inside
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.games import turfmaster
-from engine.games.turfmaster import course
+from engine.games.turfmaster import ride
 from engine.games.turfmaster.ride import MOST_POINTS, find_reach, find_rides
 from engine.games.turfmaster.state import Fell, HedgePlaced, HedgeRemoved, Rode, Stayed
 from tests.engine.games.turf import (
@@ -39,10 +39,10 @@ def test_9_1_the_option_says_in_which_races_hedges_are_put_up(choice, races):
 
 def test_9_1_hedges_reach_across_all_lanes():
     for number, index in zip(ALL, (9, 23, 37, 50, 63, 80), strict=True):
-        fields = course.HEDGES[number]
+        fields = ride.HEDGES[number]
         assert {lane for lane, _ in fields} == set(range(8))
-        assert {course.front(field) for field in fields} == {course.front((0, index))}
-    assert {course.field_token(field)[1:] for field in course.HEDGES[6]} == {"1"}  # the start boxes themselves
+        assert {ride.front(field) for field in fields} == {ride.front((0, index))}
+    assert {ride.field_token(field)[1:] for field in ride.HEDGES[6]} == {"1"}  # the start boxes themselves
 
 
 WITHOUT_SIXTH = (1, 2, 3, 4, 5)
@@ -140,7 +140,7 @@ def test_9_7_a_shorter_ride_does_not_avoid_the_fall():
 
 
 def test_9_7_between_rides_of_equal_length_the_rider_chooses(monkeypatch):
-    monkeypatch.setitem(course.HEDGES, 7, frozenset({(3, 23)}))  # across all lanes it would never come to that
+    monkeypatch.setitem(ride.HEDGES, 7, frozenset({(3, 23)}))  # across all lanes it would never come to that
     reach = find_reach((3, 21), ((2, 24), (4, 23)), (7,), MOST_POINTS)
     assert set(find_rides(reach, 3, "cards").ends) == {"fall", "C23"}
 

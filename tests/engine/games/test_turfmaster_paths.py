@@ -7,12 +7,11 @@ import pytest
 
 from engine.contract.cases import Case, play_case
 from engine.games import turfmaster
-from engine.games.turfmaster import course
-from engine.games.turfmaster.cards import JOKERS
+from engine.games.turfmaster import ride
 from engine.games.turfmaster.ride import MOST_POINTS, find_reach, find_rides
-from engine.games.turfmaster.state import Rode
+from engine.games.turfmaster.state import JOKERS, Rode
 
-SECTIONS = course.DATA["track"]["sections"]
+SECTIONS = ride.DATA["track"]["sections"]
 JUMP = "jump"
 
 

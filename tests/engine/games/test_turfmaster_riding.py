@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from engine.games import turfmaster
-from engine.games.turfmaster import course
+from engine.games.turfmaster import ride
 from engine.games.turfmaster.ride import MOST_POINTS, find_reach, find_rides
 from engine.games.turfmaster.state import PaceSet, Played, Rode, Stayed
 from tests.engine.games.turf import begin_round, ends, list_moves, play
@@ -68,9 +68,9 @@ def test_6_2_the_later_diagonal_may_come_at_any_stride_from_the_seventh():
 
 def find_beside(lane, index, side):
     """The field that holds the middle of the next field of the lane, or ends there, in whole and broken numbers."""
-    edges = [Fraction(0), *(Fraction(front, course.UNIT) for front in course.FRONTS[lane])]
+    edges = [Fraction(0), *(Fraction(front, ride.UNIT) for front in ride.FRONTS[lane])]
     middle = (edges[index + 1] + edges[index + 2]) / 2
-    return next(place for place, front in enumerate(course.FRONTS[side]) if Fraction(front, course.UNIT) >= middle)
+    return next(place for place, front in enumerate(ride.FRONTS[side]) if Fraction(front, ride.UNIT) >= middle)
 
 
 def test_6_3_a_diagonal_leads_beside_the_middle_of_the_field_ahead():
@@ -78,7 +78,7 @@ def test_6_3_a_diagonal_leads_beside_the_middle_of_the_field_ahead():
     assert list_ends((1, 29), 1) == {"A30", "B31", "C31"}
     assert list_ends((0, 29), 1) == {"A31", "B32"}
     assert list_ends((0, 28), 1) == {"A30", "B30"}
-    for (lane, index), sides in course.FIELDS_BESIDE.items():
+    for (lane, index), sides in ride.FIELDS_BESIDE.items():
         neighbours = (side for side in (lane - 1, lane + 1) if 0 <= side < 8)
         assert sides == tuple((side, find_beside(lane, index, side)) for side in neighbours)
 
@@ -88,13 +88,13 @@ def test_6_3_between_two_fields_it_leads_to_the_rear_one():
         (lane, index, side)
         for lane in range(8)
         for side in (lane - 1, lane + 1)
-        for index in range(len(course.FRONTS[lane]) - 1)
-        if 0 <= side < 8 and sum(course.FRONTS[lane][index : index + 2]) / 2 in course.FRONTS[side]
+        for index in range(len(ride.FRONTS[lane]) - 1)
+        if 0 <= side < 8 and sum(ride.FRONTS[lane][index : index + 2]) / 2 in ride.FRONTS[side]
     ]
     assert len(on_an_edge) == 7
     for lane, index, side in on_an_edge:
-        ahead = sum(course.FRONTS[lane][index : index + 2]) / 2
-        assert (side, course.FRONTS[side].index(ahead)) in course.FIELDS_BESIDE[lane, index]
+        ahead = sum(ride.FRONTS[lane][index : index + 2]) / 2
+        assert (side, ride.FRONTS[side].index(ahead)) in ride.FIELDS_BESIDE[lane, index]
 
 
 def test_6_4_the_fields_before_and_behind_a_horse_are_closed():

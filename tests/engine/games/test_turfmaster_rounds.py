@@ -1,8 +1,7 @@
 """TurfMaster, paragraphs 4 and 5 of its book: card rounds and dice rounds."""
 
 from engine.games import turfmaster
-from engine.games.turfmaster.cards import PACK
-from engine.games.turfmaster.state import PaceSet, Passed, Played, Revealed, Rode, Stayed
+from engine.games.turfmaster.state import PACK, PaceSet, Passed, Played, Revealed, Rode, Stayed
 from tests.engine.games.turf import Options, begin_round, find_events, horse, list_moves, play, race, settle, verbs
 
 FOUR = ((0, 5), (1, 4), (2, 3), (3, 2))

@@ -7,8 +7,7 @@ from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
 from engine.games import turfmaster
-from engine.games.turfmaster.cards import PACK, sort_cards
-from engine.games.turfmaster.state import META, Horse, State
+from engine.games.turfmaster.state import META, PACK, Horse, State, sort_cards
 
 Options = META.options
 HAND = ("7", "8", "9", "12", "J12")

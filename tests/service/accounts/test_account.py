@@ -12,7 +12,7 @@ from service.accounts import leaving, my_tables, signing_in
 from service.store.schema import letters, mailbox, metadata, people, seats, talk
 from service.tables import access, submitting
 from service.tables.access import Unknown
-from service.tables.history.archive import Archive
+from service.tables.history.replays import Archive
 from service.timing import HOUR_S
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor

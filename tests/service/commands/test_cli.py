@@ -18,10 +18,10 @@ import pytest
 
 from engine import catalogue
 from engine import log as logs
-from service import benches, cli
-from service.benches import Measure
+from service import cli
+from service.commands import benches, playout, terminal
 from service.commands import logs as log_commands
-from service.commands import playout, terminal
+from service.commands.benches import Measure
 from service.text import templates
 from tests import play
 from tests.engine import highcard

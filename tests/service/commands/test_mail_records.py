@@ -12,7 +12,7 @@ import pytest
 
 from service import cli
 from service.commands import mail_records
-from service.commands.findings import Finding
+from service.commands.audit import Finding
 from service.commands.mail_records import NotAnswered, Server, Zone, fetch_records, list_name_servers
 from service.settings import Settings
 from tests import servers

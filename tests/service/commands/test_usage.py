@@ -121,7 +121,7 @@ def test_the_doctor_tells_programs_of_a_misspelt_setting(capsys, monkeypatch):
 
 
 def test_a_busy_machine_is_not_judged_by_its_benches(capsys, monkeypatch):
-    from service import benches
+    from service.commands import benches
 
     slow = benches.Measure("slowness", 1.0, "a second", budget=100.0)
     monkeypatch.setattr(benches, "find_benches", lambda: {"slow": lambda: [slow]})

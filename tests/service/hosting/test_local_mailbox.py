@@ -22,7 +22,7 @@ from service.store.schema import mailbox
 from service.tables import access, submitting
 from service.tables.opening import Invited
 from tests import apps
-from workers.embedded import embedded
+from workers.processes import embedded
 
 
 @pytest.fixture

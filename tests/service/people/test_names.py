@@ -10,16 +10,16 @@ import pytest
 from sqlalchemy import select
 
 from engine.refusal import Refused
-from service.accounts import confirming
+from service.accounts import signing_in
 from service.app import App
-from service.people import names, register
+from service.people import register
 from service.store.queries import HELD
 from service.store.schema import letters, people, tables
 from service.tables import access
 from service.tables.opening import Invited
 from tests import apps
 from workers.outgoing import personal_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 BAD = [
     "http://evil.example", "evil.example", "see www.evil", "anna@evil.example", "evil.com/win", "evil。com",
@@ -38,12 +38,12 @@ def app(tmp_path: Path, clock: apps.FakeTime) -> Iterator[App]:
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(Refused):
-        names.clean_name(name)
+        register.clean_name(name)
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_name_is_taken_as_it_is(name: str) -> None:
-    assert names.clean_name(name) == name
+    assert register.clean_name(name) == name
 
 
 def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
@@ -90,7 +90,7 @@ def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_
     with app.store.writing() as connection:
         register.confirm_address(connection, victim, app.now())  # he is heard of from another table
     assert rows(app, tables)[0].held
-    confirming.confirm_address(app, app.links.confirm(victim, "player0@example.org"))
+    signing_in.confirm_address(app, app.links.confirm(victim, "player0@example.org"))
     assert not rows(app, tables)[0].held
 
 
@@ -110,5 +110,5 @@ def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
     made = apps.open_new(
         app, "kaiser", {}, [Invited("Mallory", "mallory@example.org"), Invited("Bert", "bert@example.org")]
     )
-    confirming.correct_address(app, access.find(app, made.links[0]), "victim@example.org")
+    signing_in.correct_address(app, access.find(app, made.links[0]), "victim@example.org")
     assert rows(app, tables)[0].held

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import event, insert, select, update
 
 from engine.refusal import Refused
-from service.accounts import bounces, confirming, leaving, preferences, signing_in
+from service.accounts import leaving, preferences, signing_in
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats
-from service.tables import access, joining, rematch, submitting, talk
+from service.tables import access, joining, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Opened
 from service.timing import HOUR_S, Clock
@@ -22,7 +22,7 @@ from tests import apps
 from tests.sites import Site
 from workers import clock, referee
 from workers.outgoing import personal_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 ANNA = Invited("Anna", "anna@example.org")
 BERT = Invited("Bert", "bert@example.org")
@@ -112,11 +112,11 @@ def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.submit(opened, "sit word", 0)
     strict.submit(opened, "resign", 1)
-    rematch.open_rematch(strict.app, Place(opened.table, 0, ""))
+    joining.open_rematch(strict.app, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
-        rematch.open_rematch(strict.app, access.find(strict.app, link))
-    confirming.confirm_address(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
-    assert access.find(strict.app, rematch.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
+        joining.open_rematch(strict.app, access.find(strict.app, link))
+    signing_in.confirm_address(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
+    assert access.find(strict.app, joining.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
 
 
 def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Site) -> None:
@@ -126,7 +126,7 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
     for seat in (0, 1):
         strict.submit(opened, "sit word", seat)
     strict.submit(opened, "resign", 1)
-    own = rematch.open_rematch(strict.app, Place(opened.table, 0, ""))
+    own = joining.open_rematch(strict.app, Place(opened.table, 0, ""))
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
     options = strict.load(opened).table.options
     for key in (f"again/{opened.table}", opened.table):
@@ -159,7 +159,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: S
     visitor.get(f"/wishes/{wishes}", 404)
     assert visitor.post(f"/wishes/{wishes}/stop").status_code == 404
     with strict.app.store.writing() as connection:
-        assert not bounces.record_bounce(connection, number, "550 no vera@example.org here", strict.time)
+        assert not signing_in.record_bounce(connection, number, "550 no vera@example.org here", strict.time)
 
 
 # Floods
@@ -172,15 +172,15 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
         place = access.find(strict.app, opened.links[0])
         if number == 3:
             break
-        confirming.correct_address(strict.app, place, VICTIM.address)
+        signing_in.correct_address(strict.app, place, VICTIM.address)
         assert sent(strict.app) == 1
-        confirming.correct_address(strict.app, place, f"mallory{number}@example.com")
+        signing_in.correct_address(strict.app, place, f"mallory{number}@example.com")
     with pytest.raises(Refused, match="confirm your address first"):
-        confirming.correct_address(strict.app, place, VICTIM.address)
+        signing_in.correct_address(strict.app, place, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
         apps.open_new(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
     strict.time += DAY_S
-    confirming.correct_address(strict.app, place, VICTIM.address)
+    signing_in.correct_address(strict.app, place, VICTIM.address)
 
 
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
@@ -271,14 +271,14 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
     kinds: list[Callable[[int], object]] = [
         lambda n: joining.join(app, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
         lambda n: apps.open_new(app, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
-        lambda _: confirming.confirm_address(app, proof),
+        lambda _: signing_in.confirm_address(app, proof),
         lambda _: signing_in.send_link(app, ANNA.address),
         lambda n: talk.say(app, seat, f"word {n}"),
         lambda _: (submitting.submit(app, seat, "resign"), referee.run()),
         lambda n: (
             leaving.delete_person(app, number, ANNA.address)
             if n == 23
-            else bounces.list_bounced_seats(app, opened.table)
+            else signing_in.list_bounced_seats(app, opened.table)
         ),
         lambda n: preferences.stop_letters(app, preferences.find_recipient(app, any_app.links.preferences(number))),
     ]

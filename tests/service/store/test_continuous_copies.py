@@ -19,7 +19,7 @@ from service.app import App, wall_clock
 from service.store import Store
 from service.store.schema import tables
 from service.tables.access import Place
-from service.tables.history import archive
+from service.tables.history import replays
 from tests import apps, servers
 from tests.conftest import or_skip
 
@@ -45,7 +45,7 @@ def lengths(app: App) -> Lengths:
 
 
 def sound(app: App) -> None:
-    book = archive.Archive(app.store, app.links)
+    book = replays.Archive(app.store, app.links)
     for table in book.list_tables():
         export = book.export_whole(table)
         assert audit(catalogue.find(export.game), export, running=True).finding is None

@@ -15,9 +15,9 @@ from engine.refusal import Refused
 from service import cli
 from service.app import App
 from service.settings import Settings
-from service.store import copies
+from service.store import maintenance
 from service.tables import access, submitting
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.opening import Invited
 from tests import apps, servers
 from workers import referee
@@ -49,7 +49,7 @@ def elsewhere(settings: Settings, folder: Path, database: str = "") -> Settings:
 
 def sound(app: App) -> int:
     """How many tables the house has, every one of them sound."""
-    book = archive.Archive(app.store, app.links)
+    book = replays.Archive(app.store, app.links)
     for table in book.list_tables():
         export = book.export_whole(table)
         assert audit(catalogue.find(export.game), export, running=True).finding is None
@@ -61,12 +61,12 @@ def test_a_house_that_was_destroyed_stands_again_with_every_table_and_link(
     any_app: App, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     links = lived_in(any_app)
-    copies.save_backup(any_app.settings, tmp_path / "copy", any_app.now())
+    maintenance.save_backup(any_app.settings, tmp_path / "copy", any_app.now())
     again = ""
     if not any_app.store.url.startswith("sqlite"):
         again = request.getfixturevalue("postgres_url")
     settings = elsewhere(any_app.settings, tmp_path / "new", again)
-    assert copies.restore_backup(settings, tmp_path / "copy").at == any_app.now()
+    assert maintenance.restore_backup(settings, tmp_path / "copy").at == any_app.now()
     any_app.store.engine.dispose()
     with apps.run_app(settings, any_app.now) as app:
         app.open()
@@ -87,34 +87,36 @@ def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path)
         busy = threading.Thread(target=go_on)
         busy.start()
         try:
-            copies.save_backup(app.settings, tmp_path / "copy", app.now())
+            maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
         finally:
             stop.set()
             busy.join()
-    copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     with apps.run_app(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
         assert sound(app) >= len(catalogue.find_all())
 
 
 def test_only_its_owner_reads_a_copy(app: App, tmp_path: Path) -> None:
-    copies.save_backup(app.settings, tmp_path / "copy", app.now())
+    maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
-    copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()} == {0o600}
 
 
 def test_a_copy_is_never_put_over_a_house(app: App, tmp_path: Path) -> None:
-    copies.save_backup(app.settings, tmp_path / "copy", app.now())
+    maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     before = (tmp_path / "depesche.sqlite").read_bytes()
     with pytest.raises(Refused, match="There is a database already: "):
-        copies.restore_backup(app.settings, tmp_path / "copy")
+        maintenance.restore_backup(app.settings, tmp_path / "copy")
     assert (tmp_path / "depesche.sqlite").read_bytes() == before
 
 
 def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path) -> None:
-    copies.save_backup(app.settings, tmp_path / "copy", app.now())
+    maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     with pytest.raises(Refused, match="The backup has another secret than DEPESCHE_SECRET"):
-        copies.restore_backup(Settings(folder=tmp_path / "new", secret="of quite another house"), tmp_path / "copy")
+        maintenance.restore_backup(
+            Settings(folder=tmp_path / "new", secret="of quite another house"), tmp_path / "copy"
+        )
     assert not (tmp_path / "new").exists()
 
 
@@ -127,21 +129,21 @@ def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path)
     ],
 )
 def test_what_this_version_cannot_restore_is_refused(app: App, tmp_path: Path, change: bytes, sentence: str) -> None:
-    copies.save_backup(app.settings, tmp_path / "copy", app.now())
+    maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     with ZipFile(tmp_path / "copy") as whole, ZipFile(tmp_path / "other", "w") as other:
-        for name in (copies.SECRET, copies.DATABASE):
+        for name in (maintenance.SECRET, maintenance.DATABASE):
             other.writestr(name, whole.read(name))
-        other.writestr(copies.CONTENTS, change)
+        other.writestr(maintenance.CONTENTS, change)
     with pytest.raises(Refused, match=sentence):
-        copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "other")
+        maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "other")
 
 
 @pytest.mark.parametrize("damage", [lambda copy: copy[: len(copy) // 2], lambda copy: b"", lambda copy: b"no copy"])
 def test_a_damaged_copy_is_refused(app: App, tmp_path: Path, damage) -> None:
-    copies.save_backup(app.settings, tmp_path / "copy", app.now())
+    maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     (tmp_path / "copy").write_bytes(damage((tmp_path / "copy").read_bytes()))
     with pytest.raises(Refused, match="is no complete backup"):
-        copies.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+        maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert not (tmp_path / "new").exists()
 
 
@@ -154,10 +156,12 @@ def test_the_password_of_a_database_stands_in_no_list_of_processes(monkeypatch: 
         assert kwargs["env"]["PGPASSWORD"] == "geheim"  # type: ignore[index]
         return subprocess.CompletedProcess(command, 1, b"", b"no such server\n")
 
-    monkeypatch.setattr(copies.subprocess, "run", run)
-    monkeypatch.setattr(copies.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(maintenance.subprocess, "run", run)
+    monkeypatch.setattr(maintenance.shutil, "which", lambda name: f"/usr/bin/{name}")
     with pytest.raises(Refused, match="pg_dump failed: no such server"):
-        copies._dump(copies.make_url("postgresql+psycopg://depesche:geheim@db:5433/house?sslmode=require"), Path("x"))
+        maintenance._dump(
+            maintenance.make_url("postgresql+psycopg://depesche:geheim@db:5433/house?sslmode=require"), Path("x")
+        )
     assert "geheim" not in str(called)
 
 

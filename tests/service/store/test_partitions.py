@@ -11,8 +11,8 @@ from engine import audit as audits
 from engine.refusal import Refused
 from service import cli
 from service.app import App
-from service.store import partitions
-from service.tables.history import archive
+from service.store import maintenance
+from service.tables.history import replays
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import post
@@ -30,7 +30,7 @@ ORDER BY 1, 2
 
 
 def shapes(connection: Connection) -> list[list[Any]]:
-    return [list(connection.execute(text(SHAPE), {"name": name})) for name in partitions.PARTITIONED_TABLES]
+    return [list(connection.execute(text(SHAPE), {"name": name})) for name in maintenance.PARTITIONED_TABLES]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def app(tmp_path: Path, migrated_postgres_url: str, clock: apps.FakeTime, smtp_s
 
 def divide(app: App, parts: int) -> None:
     with app.store.writing() as connection:
-        partitions.partition_tables(connection, parts)
+        maintenance.partition_tables(connection, parts)
 
 
 def played(app: App, places: list[Any], moves: int) -> None:
@@ -60,7 +60,7 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
     for parts in (4, 7, 1):
         divide(app, parts)
         with app.store.reading() as connection:
-            assert partitions.count_partitions(connection) == parts
+            assert maintenance.count_partitions(connection) == parts
             assert shapes(connection) == whole
         before, sent = apps.count_entries(app, places[0]), len(smtp_sink.letters)
         played(app, places, 3)
@@ -68,7 +68,7 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
         assert apps.count_entries(app, places[0]) >= before + 3
         assert len(smtp_sink.letters) > sent
         report = audits.audit(
-            apps.load_table(app, places[0].table).game, apps.read(app, archive.export_for_place, places[0])
+            apps.load_table(app, places[0].table).game, apps.read(app, replays.export_for_place, places[0])
         )
         assert report.finding is None
 
@@ -105,4 +105,4 @@ def test_the_command_partitions_the_tables(
     assert cli.main(["partition", "3"]) == 2
     assert "as many partitions already" in capsys.readouterr().err
     with app.store.reading() as connection:
-        assert partitions.count_partitions(connection) == 3
+        assert maintenance.count_partitions(connection) == 3

@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.refusal import Refused
-from service.accounts import confirming, leaving, my_tables, signing_in
+from service.accounts import leaving, my_tables, signing_in
 from service.app import App
 from service.store import Store, queries
 from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
@@ -231,7 +231,7 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
         opened = apps.open_new(app, "kaiser", {}, guests)
         assert apps.load_table(app, opened.table).row.held
         person = apps.load_table(app, opened.table).seats[0].person
-        confirming.confirm_address(app, app.links.confirm(person, "anna@example.org"))
+        signing_in.confirm_address(app, app.links.confirm(person, "anna@example.org"))
         assert not apps.load_table(app, opened.table).row.held
         for _ in range(4):
             apps.open_new(app, "kaiser", {}, guests, opener=person)

@@ -5,8 +5,8 @@ from sqlalchemy import update
 
 from engine import catalogue
 from service.store.schema import seats
-from service.tables import access, gallery, submitting
-from service.tables.history.archive import Archive
+from service.tables import access, submitting
+from service.tables.history.replays import Archive
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.play import play_to_end
@@ -51,7 +51,7 @@ def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, vis
 def test_whoever_agreed_may_think_better_of_it(site: Site, visitor: Visitor) -> None:
     opened = ended(site)
     release(visitor, opened)
-    link = gallery.make_link(opened.table)
+    link = access.make_gallery_link(opened.table)
     visitor.get(f"/t/{link}/replay")
     send(visitor, opened.links[1], "released", wanted="no")
     assert opened.table not in visitor.get("/gallery")
@@ -70,7 +70,7 @@ def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(site: Sit
     opened = ended(site)
     send(visitor, opened.links[0], "talk", text="between us")
     release(visitor, opened)
-    public = gallery.make_link(opened.table)
+    public = access.make_gallery_link(opened.table)
     landing = visitor.client.get(f"/gallery/{opened.table}")
     assert (landing.status_code, landing.location) == (302, f"/t/{public}/replay")
     paths = ["/gallery", landing.location, f"{landing.location}?at=3&as=1", f"/t/{public}", f"/t/{public}/log.json"]
@@ -86,7 +86,7 @@ def test_nothing_can_be_done_at_what_hangs(site: Site, visitor: Visitor, what: s
     opened = ended(site)
     release(visitor, opened)
     fields = {"text": "hello", "note": "hello", "wanted": "no", "move": "undo"}
-    assert visitor.post(f"/t/{gallery.make_link(opened.table)}/{what}".rstrip("/"), **fields).status_code == 422
+    assert visitor.post(f"/t/{access.make_gallery_link(opened.table)}/{what}".rstrip("/"), **fields).status_code == 422
 
 
 def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site, visitor: Visitor) -> None:
@@ -118,7 +118,7 @@ def test_a_log_brought_from_elsewhere_is_not_shown_by_itself(site: Site, visitor
 
 def test_twenty_games_hang_on_a_page_those_that_ended_last_first(site: Site, visitor: Visitor) -> None:
     tables = []
-    for _ in range(gallery.PAGE + 1):
+    for _ in range(access.GALLERY_PAGE_TABLES + 1):
         opened = site.start_table()
         site.time += 60
         site.submit(opened, "resign", 0)

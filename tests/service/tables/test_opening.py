@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 
 from engine.refusal import Refused
 from engine.search import LEVELS, Level
-from service.accounts import confirming, my_tables
+from service.accounts import my_tables, signing_in
 from service.people import register
 from service.people.register import is_confirmed
 from service.settings import DAY_S
@@ -381,7 +381,7 @@ def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
 
 def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     assert invited(strict) == ["Anna", "Bert"]
 
 
@@ -443,7 +443,7 @@ def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
 
 def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
     assert not strict.load(opened).row.held
     assert len(ready(strict)) == 4
@@ -452,7 +452,7 @@ def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_on
 def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Site) -> None:
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invited("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     assert [strict.load(one).row.held for one in (mine, more, other)] == [False, False, True]
 
 
@@ -483,7 +483,7 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) ->
 def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     link = access.link_of(strict.app, strict.load(opened).seats[1])
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.held
@@ -504,7 +504,7 @@ def test_signing_in_proves_the_address(strict: Site) -> None:
 
 def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
     response = strict.new_visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
     assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
@@ -514,7 +514,7 @@ def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) ->
 def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_sink: Sink) -> None:
     strict.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_for(strict, ANNA, BERT)
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY, by="anna@example.org")
     joining.join(strict.app, opened.join, CLARA)
     strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
@@ -527,7 +527,7 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_
     assert "You sat down at a table of Kaiser" in " ".join(
         smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
     )
-    confirming.confirm_address(strict.app, proof(strict, "clara@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "clara@example.org"))
     post.run()
     subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
     assert len(subjects) == 2
@@ -536,7 +536,7 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_
 
 def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
     to = access.address_of(strict.app, strict.load(opened).seats[1])
     mail = EmailMessage()
@@ -557,7 +557,7 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Site) -> None
         open_for(strict, ANNA, BERT)
     other = open_for(strict, CLARA, BERT)
     with pytest.raises(Refused, match="confirm your address first"):
-        confirming.correct_address(strict.app, access.find(strict.app, other.links[0]), "anna@example.org")
+        signing_in.correct_address(strict.app, access.find(strict.app, other.links[0]), "anna@example.org")
 
 
 def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:

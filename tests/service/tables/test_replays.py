@@ -14,14 +14,13 @@ import pytest
 
 from engine import catalogue, record
 from service import create_app
-from service.benches.pages import Visitor
+from service.commands.benches import Visitor
 from service.lru import LRU
 from service.tables import access
 from service.tables.history import replays
-from service.tables.history.archive import Archive
-from service.tables.history.replays import Viewpoint
-from service.tables.positions import TurnIndex
-from service.text import samples, templates
+from service.tables.history.replays import Archive, Viewpoint
+from service.tables.snapshots import TurnIndex
+from service.text import lessons, templates
 from service.text.drawing import Scene, list_players
 from service.text.narration import Narrator
 from service.web import warm_up
@@ -31,8 +30,8 @@ from tests import apps
 
 def brought(app, game, seats, chosen=None):
     """The path of the first seat at a finished table, and its entries."""
-    sample = samples.start_sample(catalogue.find(game), seats, b"replay", chosen or {})
-    deque(samples.play_randomly(sample, Random(3)), maxlen=0)
+    sample = lessons.start_sample(catalogue.find(game), seats, b"replay", chosen or {})
+    deque(lessons.play_randomly(sample, Random(3)), maxlen=0)
     table = Archive(app.store, app.links).import_(sample.export(game))
     return f"/t/{app.links.seat(table, 0, 0)}", sample
 

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from engine import catalogue
-from service.tables.history import score_history
+from service.tables.history import game_story
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from tests import apps
@@ -19,7 +19,7 @@ GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), 
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
     look = apps.load_table(service.app, service.play_like(load(game, "short")).table)
     with service.app.store.reading() as db:
-        sources = score_history.load_sources(service.app, db, look)
+        sources = game_story.load_sources(service.app, db, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
     assert any(sources)
     for language in LANGUAGES:
@@ -36,5 +36,5 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     service.play_until(opened.table, lambda state: bool(state.places))
     look = apps.load_table(service.app, opened.table)
     with service.app.store.reading() as db:
-        sources = score_history.load_sources(service.app, db, look)
+        sources = game_story.load_sources(service.app, db, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]

@@ -14,7 +14,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.sites import ROWS, Site, Visitor
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 SECRET = "castle him in the south"

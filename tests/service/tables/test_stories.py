@@ -12,14 +12,14 @@ from engine import table as tables
 from service.lru import LRU
 from service.store.schema import stories as rows
 from service.tables.access import Place
-from service.tables.history import chance_history, stories
+from service.tables.history import game_story
 from service.tables.opening import Invited, Opened
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
 from workers.outgoing import pictures, table_letters
 from workers.outgoing.answer_hints import MoveWriter
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"
@@ -42,7 +42,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
     look = site.load(finished)
-    assert {len(line.split()) for line in lines} == {len(apps.load(site.app, chance_history._load_moments, look))}
+    assert {len(line.split()) for line in lines} == {len(apps.load(site.app, game_story._load_moments, look))}
     winner = look.table.places.index(1)
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
@@ -54,11 +54,11 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished: Opened) -> None:
     look = site.load(finished)
-    moments = apps.load(site.app, chance_history._load_moments, look)
+    moments = apps.load(site.app, game_story._load_moments, look)
     shares = {moment.seq: moment.shares for moment in moments}
-    course = apps.load(site.app, chance_history.load_chances, look, 0)
+    course = apps.load(site.app, game_story.load_chances, look, 0)
     assert course
-    assert 1 <= len(course.swings) <= chance_history.MAX_SWINGS
+    assert 1 <= len(course.swings) <= game_story.MAX_SWINGS
     assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
     least = min(swing.after - swing.before for swing in course.swings)
     for one, other in pairwise(moments):
@@ -86,13 +86,13 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     assert BUTTON not in asked
     assert "A bot is going through the game" in asked
     assert 'http-equiv="refresh"' in asked
-    assert stories.list_requested(site.app) == [finished.table]
+    assert game_story.list_requested(site.app) == [finished.table]
     thinkers.work_out_stories(site.app)
-    assert stories.list_requested(site.app) == []
+    assert game_story.list_requested(site.app) == []
     page = visitor.get(f"{path}?at=5")
     assert PageChecker(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    told = stories.load_or_compute(site.app, look, worked_out)
+    told = game_story.load_or_compute(site.app, look, worked_out)
     assert told.turning_points
     for point in told.turning_points:
         assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
@@ -104,27 +104,27 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
 
 def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Site, finished: Opened) -> None:
     look, app = site.load(finished), site.app
-    told = stories.load_or_compute(app, look, lambda work, *words: work(*words))
+    told = game_story.load_or_compute(app, look, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
-    assert stories.load_or_compute(app, look, worked_out) == told
+    assert game_story.load_or_compute(app, look, worked_out) == told
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=look.row.length - 1))
-    assert apps.load(app, stories.find, look) is None
-    stories.ask(app, Place(finished.table, 0, ""))
-    assert apps.load(app, stories.find, look) == stories.StoryRequest(None)
+    assert apps.load(app, game_story.find, look) is None
+    game_story.ask(app, Place(finished.table, 0, ""))
+    assert apps.load(app, game_story.find, look) == game_story.StoryRequest(None)
     thinkers.work_out_stories(app)
-    assert apps.load(app, stories.find, look) == stories.StoryRequest(told)
+    assert apps.load(app, game_story.find, look) == game_story.StoryRequest(told)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
     site: Site, visitor: Visitor, finished: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stories.ask(site.app, Place(finished.table, 0, ""))
+    game_story.ask(site.app, Place(finished.table, 0, ""))
     with monkeypatch.context() as broken:
-        broken.setattr(stories, "make_story", lambda *_: 1 // 0)
+        broken.setattr(game_story, "make_story", lambda *_: 1 // 0)
         thinkers.work_out_stories(site.app)
-    assert stories.list_requested(site.app) == []
+    assert game_story.list_requested(site.app) == []
     assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
 
 
@@ -142,7 +142,7 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(site
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
-    told = stories.load_or_compute(site.app, look, worked_out)
+    told = game_story.load_or_compute(site.app, look, worked_out)
     assert told.turning_points
     assert "Where it turned" in text
     for point in told.turning_points:
@@ -155,7 +155,7 @@ def test_the_last_letter_draws_how_the_chances_went(site: Site, finished: Opened
     order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
     message = table_letters.write(site.app, order)
     assert message
-    told = stories.load_or_compute(site.app, look, worked_out)
+    told = game_story.load_or_compute(site.app, look, worked_out)
     body = message.get_body(("plain",))
     assert body
     found = re.search(CHANCES, body.get_content())
@@ -189,7 +189,7 @@ def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
     assert body
     text = " ".join(body.get_content().split())
     pen = MoveWriter(look.game, look.names, language)
-    for point in stories.load_or_compute(site.app, look, worked_out).turning_points:
+    for point in game_story.load_or_compute(site.app, look, worked_out).turning_points:
         verb = point.better.split()[0]
         assert pen.write_verb(verb) != verb
         assert pen.write_phrase(point.better) in text

@@ -18,7 +18,7 @@ from tests import apps
 from tests.sites import Site, Visitor
 from workers.clock import tick
 from workers.outgoing import personal_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 FRITZ = Invited("Fritz", "fritz@example.org")

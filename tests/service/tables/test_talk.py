@@ -16,7 +16,7 @@ from service.tables.opening import Opened
 from service.timing import HOUR_S
 from tests import apps
 from tests.sites import Site, Visitor
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 

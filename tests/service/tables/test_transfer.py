@@ -19,7 +19,7 @@ from service.commands import transfer_commands as commands
 from service.store.schema import letters, people, seats
 from service.tables import access, talk, transfer
 from service.tables.access import Moved, Place, Unknown
-from service.tables.history import archive
+from service.tables.history import replays
 from service.tables.opening import Invited
 from service.web.api.routes import make_document
 from tests import apps
@@ -83,7 +83,7 @@ def import_file(app: App, raw: bytes) -> None:
 
 
 def head(app: App, table: str) -> str:
-    log = archive.Archive(app.store, app.links).export_whole(table)
+    log = replays.Archive(app.store, app.links).export_whole(table)
     look = apps.load_table(app, table)
     running = look.table.phase != "over"
     assert audit.audit(look.game, log, running=running, verify_signature=beacon.is_signed).finding is None
@@ -228,7 +228,7 @@ def test_a_table_that_is_there_already_is_refused_and_nothing_changes(old, new):
     with pytest.raises(transfer.Refused, match="on this server already"):
         import_file(new, raw)
     there = {carried.log.table for carried in file.tables[:1]}
-    assert set(archive.Archive(new.store, new.links).list_tables()) == there
+    assert set(replays.Archive(new.store, new.links).list_tables()) == there
 
 
 @pytest.mark.parametrize("change", ["cut", "name", "address", "entry", "seed", "format"])

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from engine import catalogue, scenario
-from service.text import examples, rulebook, rulebook_checks
+from service.text import lessons, rulebook, rulebook_checks
 from service.text.languages import LANGUAGES
 
 every_game = pytest.mark.parametrize("name", catalogue.find_all())
@@ -42,7 +42,7 @@ def test_a_book_begins_with_what_a_player_wants_to_know(name):
 @every_game
 def test_every_example_file_is_shown_in_the_book(name):
     shown = {one for section in rulebook_checks.load_manuscript(name, "en").sections for one in section.examples}
-    assert {path.stem for path in examples.get_folder(name).glob("*.toml")} == shown
+    assert {path.stem for path in lessons.get_folder(name).glob("*.toml")} == shown
 
 
 def test_a_copy_of_a_sound_book_is_sound(book):
@@ -106,7 +106,7 @@ def test_where_lines_are_broken_does_not_matter(book):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_example_tells_moves_and_refusals_in_the_words_of_its_reader(language):
-    figure = examples.render_example("kaiser", "opening", language, rulebook.Markup("x"))
+    figure = lessons.render_example("kaiser", "opening", language, rulebook.Markup("x"))
     move = {"en": "move A11 A5", "nl": "zet A11 A5", "de": "ziehe A11 A5", "fr": "déplacer A11 A5"}[language]
     assert f"<code>{move}</code>" in figure
     assert 'href="/rules/kaiser#2.1"' in figure
@@ -114,12 +114,12 @@ def test_an_example_tells_moves_and_refusals_in_the_words_of_its_reader(language
 
 
 def test_what_a_picture_asks_for_is_lit_and_cropped():
-    reach = examples.draw_picture("kaiser", "reach_king", "en", "before")
+    reach = lessons.draw_picture("kaiser", "reach_king", "en", "before")
     assert reach.count('class="hint"') == 6
     assert 'viewBox="-20' in reach
 
 
 def test_a_picture_shows_what_the_scenario_came_to():
-    *_, last = scenario.play_steps(examples.load_scenario("kaiser", "capture"))
+    *_, last = scenario.play_steps(lessons.load_scenario("kaiser", "capture"))
     assert last.state.stones["A3"].rank == "king"
-    assert 'class="trail"' in examples.draw_picture("kaiser", "capture", "en", "after")
+    assert 'class="trail"' in lessons.draw_picture("kaiser", "capture", "en", "after")

@@ -34,7 +34,8 @@ from tests import apps
 from tests.engine.cases import make_cases
 from tests.sampling import pair_in_turn
 from workers import referee
-from workers.outgoing import letter_kinds, pictures, table_letters
+from workers.outgoing import pictures, table_letters
+from workers.outgoing.letter import LetterRequest
 
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)
@@ -236,7 +237,7 @@ def visitor(app, language: str):
 
 def write_letter(app, table: str, seat: int, kind: str, language: str, stored: str = "") -> EmailMessage:
     seq = apps.load_table(app, table).seats[seat].open_since or 0
-    order = letter_kinds.LetterRequest(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, stored)
+    order = LetterRequest(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, stored)
     letter = table_letters.write(app, order)
     assert letter is not None
     return letter

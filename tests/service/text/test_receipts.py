@@ -19,12 +19,13 @@ from engine.log import Export
 from service import cli
 from service.app import App
 from service.store.schema import people
-from service.tables.history.archive import Archive
-from service.text import receipts, samples
+from service.tables.history.replays import Archive
+from service.text import lessons, receipts
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.engine import second_verifier
-from workers.outgoing import letter_kinds, pictures, table_letters
+from workers.outgoing import pictures, table_letters
+from workers.outgoing.letter import LetterRequest
 
 HASH = "0123456789abcdef" * 4
 
@@ -39,9 +40,7 @@ def written(app: App, table: str, seat: int, language: str = "en") -> EmailMessa
     with app.store.writing() as connection:
         connection.execute(update(people).values(language=language))
     row = apps.load_table(app, table).row
-    order = letter_kinds.LetterRequest(
-        table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language
-    )
+    order = LetterRequest(table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language)
     letter = table_letters.write(app, order)
     assert letter is not None
     return letter
@@ -120,8 +119,8 @@ def rewritten() -> tuple[Export, Export]:
     """A finished log, and another of the same table, as whole as the first, in which things went otherwise."""
 
     def told(luck: int) -> Export:
-        sample, random = samples.start_sample(catalogue.find("kaiser"), 2, b"one seed"), Random(1)
-        for _ in samples.play_randomly(sample, random):
+        sample, random = lessons.start_sample(catalogue.find("kaiser"), 2, b"one seed"), Random(1)
+        for _ in lessons.play_randomly(sample, random):
             if len(sample.entries) == 14:
                 random.seed(luck)
         return sample.export("table7")

@@ -12,7 +12,7 @@ from engine import bots, catalogue, chance, game, options
 from engine.games.carcassonne.state import Figure, PlacedTile, TilePlaced
 from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
-from engine.games.turfmaster import course
+from engine.games.turfmaster import ride
 from service.text import sentences
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
@@ -143,9 +143,9 @@ def test_a_tile_is_described_by_the_land_that_it_extends(cell: str, standing: st
 
 
 def test_a_field_is_described_by_its_lane_and_the_section_of_the_course() -> None:
-    assert course.locate("A24") == (1, "home straight", 24)
-    assert course.locate("A25") == (1, "first bend", 1)
-    assert course.locate("H40") == (8, "first bend", 16)
-    assert course.locate("H41") == (8, "back straight", 1)
-    for lane, lap in zip(course.LANE_LETTERS, course.LAP_FIELDS, strict=True):
-        assert course.locate(f"{lane}{lap}").section == "last furlong"
+    assert ride.locate("A24") == (1, "home straight", 24)
+    assert ride.locate("A25") == (1, "first bend", 1)
+    assert ride.locate("H40") == (8, "first bend", 16)
+    assert ride.locate("H41") == (8, "back straight", 1)
+    for lane, lap in zip(ride.LANE_LETTERS, ride.LAP_FIELDS, strict=True):
+        assert ride.locate(f"{lane}{lap}").section == "last furlong"

@@ -17,7 +17,7 @@ from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.store.schema import entries, letters, orders, seats, submissions
 from service.tables import access, talk
-from service.tables.seat_settings import move_at_once
+from service.tables.seat_commands import move_at_once
 from tests import apps
 from tests.browsing import Player, tap, wait_for_acceptance
 from tests.services import RunningService, Visit

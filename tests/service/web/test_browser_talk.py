@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from service.tables import access, seat_settings, submitting, talk
+from service.tables import access, seat_commands, submitting, talk
 from service.tables.opening import Opened
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
 from tests.service.web.test_browser import spot
@@ -16,7 +16,7 @@ def begun(service: RunningService, visit: Visit, at_once: bool = False) -> tuple
     opened = service.start_table()
     seat = service.find_mover(opened.table)
     if at_once:
-        seat_settings.move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
+        seat_commands.move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 

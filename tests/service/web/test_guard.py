@@ -26,7 +26,7 @@ from service import create_app
 from service.app import App
 from service.lru import LRU
 from service.store.schema import mailbox
-from service.tables import access, seat_commands, seat_settings, submitting, talk
+from service.tables import access, seat_commands, submitting, talk
 from service.tables.opening import Invited
 from service.text.templates import TEMPLATES
 from tests import apps
@@ -34,7 +34,7 @@ from tests.busy_app import BusyApp
 from tests.sites import Site
 from workers import referee
 from workers.outgoing import personal_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 Word = TypeVar("Word")
 
@@ -200,7 +200,7 @@ def test_what_was_taken_down_is_nowhere_to_be_seen(app: App) -> None:
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
     ]
     before = [visitor.get(way).status_code for way in ways]
-    seat_settings.release(app, busy.shown[0], False)
+    seat_commands.release(app, busy.shown[0], False)
     after = [visitor.get(way).status_code for way in ways]
     assert before.count(200) >= 10
     assert set(after) == {404}
@@ -320,7 +320,7 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     for number in (0, 1):
         talk.say(site.app, access.find(site.app, opened.links[number]), name)
-        seat_settings.write(site.app, access.find(site.app, opened.links[number]), name)
+        seat_commands.write(site.app, access.find(site.app, opened.links[number]), name)
     site.submit(opened, site.list_moves(opened)[0])
     site.submit(opened, "resign", 0)
     visitor = site.new_visitor()

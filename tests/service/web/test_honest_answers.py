@@ -12,9 +12,9 @@ from sqlalchemy.exc import OperationalError
 from service import create_app
 from service.app import App
 from service.store.connection import Store
-from service.tables import seat_settings, submitting
+from service.tables import seat_commands, submitting
 from service.tables.access import Place
-from service.web import monitoring_pages
+from service.web import host_pages
 from tests import apps
 
 
@@ -53,7 +53,7 @@ def test_what_others_keep_for_themselves_changes_no_tag(app: App, client: FlaskC
         return client.get(f"/api/v1/t/{places[0].link}").headers["ETag"]
 
     mine = tag()
-    seat_settings.write(app, places[1], "a note of my own")
+    seat_commands.write(app, places[1], "a note of my own")
     other = next(place for place in places if place == places[1])
     assert apps.submit(app, other, "letters none").accepted
     assert tag() == mine
@@ -112,7 +112,7 @@ def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, app: Ap
 
 def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/healthz").status_code == 200
-    monkeypatch.setattr(monitoring_pages, "MIN_FREE_BYTES", 2**63)
+    monkeypatch.setattr(host_pages, "MIN_FREE_BYTES", 2**63)
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json["database"]) == (503, False)
 

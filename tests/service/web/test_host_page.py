@@ -7,8 +7,8 @@ from sqlalchemy import event, select, update
 
 from engine import catalogue
 from service import cli
-from service.accounts import bounces
-from service.hosting import remedies
+from service.accounts import signing_in
+from service.hosting import overview
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import letters, people, seats, tables
@@ -17,7 +17,7 @@ from tests.sites import ROWS, Site, Visitor
 
 @pytest.fixture
 def door(site: Site) -> str:
-    return f"/host/{remedies.get_link(site.app)}"
+    return f"/host/{overview.get_link(site.app)}"
 
 
 def test_the_house_is_seen_at_one_glance(site: Site, visitor: Visitor, door: str) -> None:
@@ -66,7 +66,7 @@ def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(site: Site, 
 
 def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(site: Site, visitor: Visitor, door: str) -> None:
     assert "This is not the host&#39;s link" in visitor.get("/host/abcdefghijklmnopqrstuvwxyz234567", 404)
-    newer = f"/host/{remedies.get_link(site.app, renew=True)}"
+    newer = f"/host/{overview.get_link(site.app, renew=True)}"
     visitor.get(door, 404)
     visitor.get(newer)
     assert visitor.post(f"{door}/notice", name="banner", words="mine").status_code == 404
@@ -102,7 +102,7 @@ def test_an_address_that_takes_no_letters_is_replaced(site: Site, visitor: Visit
     opened = site.start_table()
     with site.app.store.writing() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == "bert@example.org")).scalar_one()
-        bounces.record_bounce(connection, person, "550 no such user", site.time)
+        signing_in.record_bounce(connection, person, "550 no such user", site.time)
         queries.owe_letter(connection, opened.table, 2, OwedLetter(1, "turn", site.time))
         connection.execute(
             update(letters)

@@ -13,7 +13,7 @@ from tests import apps
 from tests.beacons import run_beacon
 from workers import beacon_rounds as rounds
 from workers.outgoing import table_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 GUESTS = [Invited("Anna", "anna@example.org", "word"), Invited("Berta", "berta@example.org", "word")]
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import log as logs
-from service.tables.history.archive import Archive
+from service.tables.history.replays import Archive
 from service.text.languages import LANGUAGES, load_translations
 from tests.axe import find_violations
 from tests.engine import second_verifier

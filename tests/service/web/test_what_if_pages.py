@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from engine import bots, catalogue, chance
 from engine.game import Game
-from service.plans import branches
+from service.tables import branches
 from service.tables.access import Place
 from tests import apps
-from tests.service.plans.test_branches import every_game, newest, states, table_of, wander
+from tests.service.tables.test_branches import every_game, newest, states, table_of, wander
 from tests.service.text.test_languages import assert_not_english
 from tests.sites import PageChecker, Site, Visitor
 

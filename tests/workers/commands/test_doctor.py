@@ -13,7 +13,7 @@ from sqlalchemy import text, update
 
 from service import cli
 from service.app import App
-from service.commands.findings import Finding
+from service.commands.audit import Finding
 from service.settings import Settings
 from service.store.schema import letters, tables
 from tests import apps, servers

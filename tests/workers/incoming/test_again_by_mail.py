@@ -15,7 +15,7 @@ from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_inbox import answered, posted
 from workers.outgoing import pictures
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 

@@ -23,7 +23,7 @@ from tests import apps
 from tests.apps import FakeTime
 from workers import clock as timekeeping
 from workers.incoming import inbox, mail_moves
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 

@@ -22,7 +22,7 @@ from tests.workers.incoming.test_inbox import (
     text,
 )
 from workers.incoming import inbox, mail_moves
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 assert app  # the fixture

@@ -28,12 +28,12 @@ from service.tables.access import Place
 from tests import apps, servers
 from tests.apps import FakeTime
 from tests.servers import Sink
-from workers.embedded import embedded
 from workers.incoming import mail_headers, mail_moves, mailbox_polling
 from workers.incoming.mail_headers import MailHeaders
 from workers.outgoing import pictures, post
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
+from workers.processes import embedded
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"
 SOON = 20.0

@@ -12,7 +12,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, rows, start, text
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 assert app  # the fixture

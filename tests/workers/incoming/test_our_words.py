@@ -18,8 +18,8 @@ from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from tests import apps
 from workers.incoming import inbox, mail_moves, reply_text
-from workers.outgoing import letter_kinds, pictures
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing import pictures
+from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 from workers.outgoing.table_letters import write
 
 ITALIAN = "Da: Depesche <table@games.example>\nInviato: mercoledì 3 febbraio 2027 10:00\nA: Anna\nOggetto: R: Zug\n\n"
@@ -103,7 +103,7 @@ def test_a_move_above_a_letter_that_nothing_marks_is_played(app: App, way: str) 
 def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> None:
     place = at(app, "kaiser")
     before = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
-    kinds = letter_kinds.LETTER_KINDS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
+    kinds = LETTER_KINDS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
     for language in LANGUAGES:
         for kind in sorted(kinds):
             lines = letter(app, place, language, kind).get_body(("plain",)).get_content().splitlines()

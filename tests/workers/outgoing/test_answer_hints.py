@@ -9,7 +9,7 @@ import pytest
 from engine import catalogue
 from engine import table as tables
 from engine.menu import Choice, Menu, Move, Number, Subset
-from service.text import samples, words
+from service.text import lessons, words
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from workers.incoming.move_parser import TalkLine, parse_move_line
@@ -26,12 +26,12 @@ every_language = pytest.mark.parametrize("language", LANGUAGES)
 def test_every_move_as_letters_write_it_is_understood(game):
     seats = max(seats for seats in game.META.seats if seats <= 4)
     sample, random, vocabulary = (
-        samples.start_sample(game, seats, b"hints"),
+        lessons.start_sample(game, seats, b"hints"),
         Random(1),
         words.make_vocabulary(game, NAMES[:seats]),
     )
     writers = {language: MoveWriter(game, NAMES[:seats], language) for language in LANGUAGES}
-    for number, _ in enumerate(samples.play_randomly(sample, random)):
+    for number, _ in enumerate(lessons.play_randomly(sample, random)):
         for seat in tables.find_seats_to_move(game, sample.table):
             menu = tables.menu(game, sample.table, seat)
             for entry in menu:
@@ -107,7 +107,7 @@ def test_a_choice_of_some_and_a_number_say_how_many():
 @every_language
 def test_what_may_be_said_at_any_time_is_understood(language):
     game = catalogue.find("kaiser")
-    sample, vocabulary = samples.start_sample(game, 2, b"hints"), words.make_vocabulary(game, NAMES[:2])
+    sample, vocabulary = lessons.start_sample(game, 2, b"hints"), words.make_vocabulary(game, NAMES[:2])
     offered = (*(entry for entry in tables.list_commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     writer = MoveWriter(game, NAMES[:2], language)
     moves = [parse_move_line(text, offered, vocabulary) for text in answer_hints.list_commands(sample.table, 0, writer)]

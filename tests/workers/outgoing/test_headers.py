@@ -19,15 +19,15 @@ from service.tables.locked_table import append_command
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
-from workers.outgoing import letter_kinds, personal_letters, pictures, post
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing import personal_letters, pictures, post
+from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 from workers.outgoing.table_letters import write
 
 MAX_LENGTH = 100_000
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 # Each of these needs a story of its own.
 OVERTAKEN_KINDS = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
-AT_A_TABLE = sorted(letter_kinds.LETTER_KINDS.keys() - PERSONAL - OVERTAKEN_KINDS)
+AT_A_TABLE = sorted(LETTER_KINDS.keys() - PERSONAL - OVERTAKEN_KINDS)
 
 
 @pytest.fixture

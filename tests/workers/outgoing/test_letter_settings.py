@@ -25,7 +25,8 @@ from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import clock as timekeeping
-from workers.outgoing import letter_kinds, personal_letters, pictures, post
+from workers.outgoing import personal_letters, pictures, post
+from workers.outgoing.letter import LETTER_KINDS
 
 DAY = 86_400
 MORNING_AT = int(datetime(2027, 1, 15, 7, tzinfo=UTC).timestamp())  # eight in Amsterdam
@@ -105,7 +106,7 @@ OUTCOMES = {
     "turn": {},
     "digest": dict.fromkeys(TURNS, "gathered"),
     "reminders": dict.fromkeys(TURNS, "not wanted"),
-    "none": dict.fromkeys(letter_kinds.LETTER_KINDS.keys() - ALWAYS, "not wanted"),
+    "none": dict.fromkeys(LETTER_KINDS.keys() - ALWAYS, "not wanted"),
 }
 
 
@@ -116,13 +117,13 @@ def test_every_kind_of_letter_is_sent_or_not_as_its_reader_chose(relay_app: App,
     with relay_app.store.writing() as connection:
         person = connection.execute(select(people.c.id).order_by(people.c.id)).scalars().first()
         connection.execute(update(letters).values(sent_at=relay_app.now()))
-        for kind in letter_kinds.LETTER_KINDS:
+        for kind in LETTER_KINDS:
             at = {"table": mover.table, "seq": 0, "seat": mover.seat, "kind": f"{kind}/1", "due_at": relay_app.now()}
             mine = {"person": person, "kind": f"{kind}/1", "due_at": relay_app.now()}
             connection.execute(insert(letters), mine if kind in ("enter", "confirm", "digest", "replaced") else at)
     post.run()
     outcomes = {row.kind.partition("/")[0]: row.outcome for row in rows(relay_app, "%/1")}
-    assert outcomes.keys() == letter_kinds.LETTER_KINDS.keys()
+    assert outcomes.keys() == LETTER_KINDS.keys()
     unsent = {kind: outcome for kind, outcome in outcomes.items() if outcome in ("gathered", "not wanted")}
     assert unsent == OUTCOMES[mode]
 

@@ -23,7 +23,8 @@ from service.tables.opening import Invited
 from service.timing import Calendar
 from tests import apps
 from tests.workers.incoming.test_inbox import last_letter, posted
-from workers.outgoing import letter_kinds, pictures, table_letters
+from workers.outgoing import pictures, table_letters
+from workers.outgoing.letter import LetterRequest
 
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 MAX_LETTER_BYTES = 100_000
@@ -59,7 +60,7 @@ def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
 def write_letter(app: App, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
     since = seat.open_since or 0
-    order = letter_kinds.LetterRequest(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
+    order = LetterRequest(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
     letter = table_letters.write(app, replace(order, calendar=calendar))
     assert letter is not None
     return letter

@@ -22,7 +22,7 @@ from tests import apps
 from tests.apps import FakeTime
 from workers import process_pool
 from workers.outgoing import pictures, post, table_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter import LetterRequest
 
 
 @pytest.fixture(autouse=True)

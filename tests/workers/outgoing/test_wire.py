@@ -19,13 +19,13 @@ from tests import apps
 from tests.servers import Sink
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
-from workers.outgoing import emails, letter_kinds, personal_letters, pictures, table_letters
-from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing import emails, personal_letters, pictures, table_letters
+from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 
 LONG_MESSAGE_ID = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 BY_NUMBER = {"accepted": "accepted/1", "refused": "refused/1", "unreachable": "unreachable/1"}
-KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in letter_kinds.LETTER_KINDS.keys() - PERSONAL)
+KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in LETTER_KINDS.keys() - PERSONAL)
 TIME_LEFT = {
     "en": "until [MTWFS][a-z]+day.*3 days left",
     "nl": "[a-z]+dag .*[Nn]og 3 dagen",

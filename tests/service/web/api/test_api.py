@@ -15,7 +15,7 @@ from service import create_app
 from service.app import App
 from service.store.queries import list_seats
 from service.tables import access
-from service.tables.history.archive import Archive
+from service.tables.history.replays import Archive
 from tests import apps
 from workers import bots, referee
 

@@ -13,10 +13,9 @@ from engine import bots, catalogue, chance
 from engine import table as tables
 from engine.refusal import Refused
 from service.app import App
-from service.plans import branches
 from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
-from service.tables import access, joining
+from service.tables import access, branches, joining
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot

@@ -1,0 +1,324 @@
+"""Measurements beside the budgets they have to keep: of the engine alone, of pages, and of a verdict on a move.
+
+In a checkout the modules of `tests/bench` register more with `@bench`; these start servers of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pkgutil
+import re
+import statistics
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from engine import audit as audits
+from engine import canonical_json, catalogue, record
+from engine import menu as menus
+from engine import table as tables
+from engine.canonical_json import make_decoder
+from engine.game import Game
+from engine.log import Export
+from service import create_app
+from service.app import App
+from service.commands import playout
+from service.lru import Caches
+from service.settings import Settings
+from service.tables import access, opening, snapshots, submitting
+from service.tables.access import Place
+from service.tables.history.replays import Archive
+from service.tables.opening import Invited, NewTable
+from service.text import lessons
+from service.web import warm_up
+
+
+class Measure(Struct, frozen=True):
+    """A figure, what it is held against (nothing, where no budget was set) and which side of it is good."""
+
+    what: str
+    value: float
+    unit: str
+    budget: float | None = None
+    at_most: bool = False
+    source: str = "budget"
+
+    @property
+    def ratio(self) -> float | None:
+        """How good compared with the budget: from 1 on it is kept, 2 is twice as good."""
+        if self.budget is None:
+            return None
+        return self.budget / max(self.value, 1e-12) if self.at_most else self.value / self.budget
+
+    @property
+    def kept(self) -> bool:
+        return self.ratio is None or self.ratio >= 1 or self.source != "budget"
+
+
+Bench = Callable[[], Iterable[Measure]]
+BENCHES: dict[str, Bench] = {}
+
+
+def bench(function: Bench) -> Bench:
+    """Register a function that measures something; its name is what `depesche bench NAME` runs alone."""
+    BENCHES[function.__name__] = function
+    return function
+
+
+def find_benches() -> dict[str, Bench]:
+    """Return all benches by name: those of this module and, in a checkout, those that start servers of their own."""
+    with suppress(ModuleNotFoundError):
+        for module in pkgutil.iter_modules(importlib.import_module("tests.bench").__path__):
+            importlib.import_module(f"tests.bench.{module.name}")
+    return BENCHES
+
+
+ENTRIES = 1_000
+REBUILT_MS = 10.0
+AUDITED = 20_000.0
+# What the fastest peer reaches in memory, without a log or events.
+PEER_MOVES = 7_000.0
+CARCASSONNE_GAMES = 300.0
+
+
+@bench
+def rebuild() -> Iterator[Measure]:
+    """From the stored bytes of a long log to its position, with nothing kept from before."""
+    game = catalogue.find("kaiser")
+    logs = [[canonical_json.encode(entry) for entry in play_long_game(game, number)] for number in range(9)]
+    milliseconds = [1_000 * _time(_rebuild, game, stored) for stored in logs]
+    yield Measure("rebuild a 1,000-entry game, cold", statistics.median(milliseconds), "ms", REBUILT_MS, at_most=True)
+
+
+def play_long_game(game: Game, number: int) -> Sequence[Any]:
+    """The first 1,000 entries of a game of many rounds."""
+    random = Random(number)  # noqa: S311  # no secret hangs on a measured game
+    sample = lessons.start_sample(game, 3, b"bench" + bytes([number]), {"rounds": 12})
+    for _ in lessons.play_randomly(sample, random):
+        if len(sample.entries) == ENTRIES:
+            return sample.entries
+    raise AssertionError("a game of twelve rounds is longer than this")
+
+
+def _rebuild(game: Game, stored: Sequence[bytes]) -> record.Table:
+    return record.fold(game, map(record.make_entry_decoder(game).decode, stored))
+
+
+@bench
+def audit() -> Iterator[Measure]:
+    """Every check of finished logs, from the bytes of their files."""
+    game = catalogue.find("kaiser")
+    files = [msgspec.json.encode(_play_short_game(game, number)) for number in range(12)]
+    rates = []
+    for file in files:
+        export = make_decoder(Export).decode(file)
+        rates.append(len(export.entries) / _time(_audit, game, file))
+    yield Measure("audit of an archive, Kaiser", statistics.median(rates), "entries/s", AUDITED)
+
+
+def _play_short_game(game: Game, number: int) -> Export:
+    sample = lessons.start_sample(game, 2 + number % 3, b"archive" + bytes([number]))
+    random = Random(number)  # noqa: S311  # no secret hangs on a measured game
+    deque(lessons.play_randomly(sample, random), maxlen=0)
+    return sample.export()
+
+
+def _audit(game: Game, file: bytes) -> None:
+    report = audits.audit(game, make_decoder(Export).decode(file))
+    if report.finding or report.replayed != report.entries:
+        raise AssertionError(f"a fresh log was found wrong: {report}")
+
+
+@bench
+def games() -> Iterator[Measure]:
+    """Random games through menu and play, as many as fit into two seconds for every game and seat count."""
+    for name, game in catalogue.find_all().items():
+        for seats in game.META.seats:
+            if not game.objection(game.META.options(), seats):
+                yield from _games(name, game, seats)
+
+
+def _games(name: str, game: Game, seats: int) -> Iterator[Measure]:
+    table, played = playout.PlayoutTable(game, game.META.options(), seats), list[playout.PlayedGame]()
+    for number in count():
+        played.append(playout.run(table, f"bench-{number}"))
+        if played[-1].broken:
+            raise AssertionError(f"{name}, {seats} seats, seed bench-{number}: {played[-1].broken}")
+        if sum(one.seconds for one in played) >= 2:
+            break
+    figures = playout.summed(table, "bench", played)
+    budget = CARCASSONNE_GAMES if (name, seats) == ("carcassonne", 2) else None
+    yield Measure(f"random games of {name}, {seats} seats", figures["games_per_second"], "games/s", budget)
+    yield Measure(
+        f"their moves, {name}, {seats} seats", figures["moves_per_second"], "moves/s", PEER_MOVES, source="peer"
+    )
+
+
+def _time(work: Callable[..., object], *args: object) -> float:
+    start = time.perf_counter()
+    work(*args)
+    return time.perf_counter() - start
+
+
+FIRST_KB, FIRST_MS, TABLE_MS, STEP_MS = 100.0, 100.0, 60.0, 30.0
+LOOKS, STEPS, REPLAYED_ENTRIES = 60, 200, 1_000
+LONGEST_GAME_OPTIONS = "inns_cathedrals traders_builders abbot river fairy".split()
+
+
+@bench
+def pages() -> Iterator[Measure]:
+    """The first page with everything it loads, and the table of a finished game with all expansions."""
+    warm_up()
+    with _temporary_app() as app:
+        visitor = Visitor(app)
+        start = time.perf_counter()
+        size = visitor.visit("/")
+        yield Measure("first page with all it loads", size / 1_000, "kB", FIRST_KB, at_most=True)
+        yield Measure("first page, server, with all it loads", _ms_since(start), "ms", FIRST_MS, at_most=True)
+        yield from _summarize("first page, server", [visitor.measure("/") for _ in range(LOOKS)], FIRST_MS)
+        path = _import_game(app, _play_longest_game(4))
+        yield Measure("finished Carcassonne, first look", visitor.measure(path), "ms", TABLE_MS, at_most=True)
+        yield from _summarize("finished Carcassonne", [visitor.measure(path) for _ in range(LOOKS)], TABLE_MS)
+        cold = [_measure_uncached(app, visitor, path) for _ in range(LOOKS)]
+        yield from _summarize("finished Carcassonne, board drawn anew", cold, TABLE_MS)
+
+
+@bench
+def replay() -> Iterator[Measure]:
+    """Steps to random positions of long games, and the first step when nothing is kept in memory."""
+    for name, export in (("Kaiser", _play_game("kaiser", 3, {"rounds": 12})), ("Carcassonne", _play_longest_game(6))):
+        with _temporary_app() as app:
+            visitor = Visitor(app)
+            path, last, random = _import_game(app, export), min(len(export.entries), REPLAYED_ENTRIES) - 1, Random(1)  # noqa: S311
+            visitor.measure("/")
+            what = f"replay of {last + 1} entries, {name}"
+            yield Measure(f"{what}, first", visitor.measure(f"{path}/replay?at={last}"), "ms", source="budget")
+            steps = [visitor.measure(f"{path}/replay/frame?at={random.randrange(8, last)}") for _ in range(STEPS)]
+            yield from _summarize(what, steps, STEP_MS)
+
+
+class Visitor:
+    """A client that accepts compressed answers."""
+
+    def __init__(self, app: App) -> None:
+        self._client = create_app(app).test_client()
+
+    def get(self, path: str) -> Any:
+        answer = self._client.get(path, headers={"Accept-Encoding": "gzip"}, buffered=True)
+        if answer.status_code != 200:
+            raise AssertionError(f"{path} answered {answer.status}")
+        return answer
+
+    def measure(self, path: str) -> float:
+        """How many milliseconds the server took."""
+        start = time.perf_counter()
+        self.get(path)
+        return _ms_since(start)
+
+    def visit(self, path: str) -> int:
+        """How many bytes a page is, with its pictures, styles and scripts."""
+        answer = self.get(path)
+        loaded = dict.fromkeys(re.findall(r'(?:src|<link[^>]* href)="(/[^"]+)"', answer.text))
+        return len(answer.data) + sum(len(self.get(one.replace("&amp;", "&")).data) for one in loaded)
+
+
+def _measure_uncached(app: App, visitor: Visitor, path: str) -> float:
+    app.caches = Caches()
+    return visitor.measure(path)
+
+
+def _ms_since(start: float) -> float:
+    return (time.perf_counter() - start) * 1_000
+
+
+def _summarize(what: str, took: Sequence[float], budget: float) -> Iterator[Measure]:
+    yield Measure(f"{what}, p50", statistics.median(took), "ms", budget, at_most=True)
+    yield Measure(f"{what}, p95", statistics.quantiles(took, n=20)[-1], "ms", budget, at_most=True)
+
+
+@contextlib.contextmanager
+def _temporary_app() -> Iterator[App]:
+    with tempfile.TemporaryDirectory() as folder:
+        app = App(Settings(folder=Path(folder)))
+        app.open()
+        yield app
+        app.close()
+
+
+def _play_game(name: str, seats: int, chosen: dict[str, Any]) -> Export:
+    sample = lessons.start_sample(catalogue.find(name), seats, b"pages", chosen)
+    deque(lessons.play_randomly(sample, Random(3)), maxlen=0)  # noqa: S311  # no secret hangs on a measured game
+    return sample.export()
+
+
+def _play_longest_game(seats: int) -> Export:
+    """The longest game of Carcassonne there is."""
+    return _play_game("carcassonne", seats, dict.fromkeys(LONGEST_GAME_OPTIONS, "on"))
+
+
+def _import_game(app: App, export: Export) -> str:
+    """The path of the first seat at a table that was imported."""
+    return f"/t/{app.links.seat(Archive(app.store, app.links).import_(export), 0, 0)}"
+
+
+SUBMISSIONS = 300
+P50_MS, P99_MS = 5.0, 20.0
+
+
+def verdicts(app: App, where: str) -> Iterator[Measure]:
+    """The median and the slowest but one in a hundred of many submissions."""
+    players = Players(app)
+    for _ in range(20):
+        players.move()  # everything is loaded, every connection is open
+    took = [players.move() * 1_000 for _ in range(SUBMISSIONS)]
+    quantiles = statistics.quantiles(took, n=100)
+    yield Measure(f"submit to verdict, {where}, p50", quantiles[49], "ms", P50_MS, at_most=True)
+    yield Measure(f"submit to verdict, {where}, p99", quantiles[98], "ms", P99_MS, at_most=True)
+
+
+class Players:
+    """Three people who move at random, table after table."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._random = Random(1)  # noqa: S311  # no secret hangs on a measured game
+        self._places = self._open_table()
+
+    def move(self) -> float:
+        """How many seconds one of them waited for the verdict on a move."""
+        place, move = self._choose_move()
+        start = time.perf_counter()
+        verdict = submitting.wait_for_verdict(self._app, submitting.submit(self._app, place, move), 10)
+        took = time.perf_counter() - start
+        if verdict is None or not verdict.accepted:
+            raise AssertionError(f"{move} was not accepted: {verdict}")
+        return took
+
+    def _choose_move(self) -> tuple[Place, str]:
+        with self._app.store.reading() as db:
+            table = snapshots.load_table(self._app, db, self._places[0].table)
+        if table.table.phase == "over":
+            self._places = self._open_table()
+            return self._choose_move()
+        place = next(place for place in self._places if table.seats[place.seat or 0].open_since is not None)
+        menu = tables.menu(table.game, table.table, place.seat or 0)
+        return place, str(menus.pick(menu, self._random.randrange))
+
+    def _open_table(self) -> list[Place]:
+        app = self._app
+        guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
+        new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, None))
+        places = [access.find(app, link) for link in opening.open_table(app, new).links]
+        for place in places:
+            submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), 10)
+        return places

@@ -1,0 +1,88 @@
+"""What the server remembers about itself: the fingerprint of its secret, and the notices of its host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal
+
+from msgspec import Struct
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+from engine.refusal import Refused
+from service.links import Links
+from service.store import queries
+from service.store.connection import Store
+from service.store.schema import server_facts
+
+SECRET = "secret"  # noqa: S105 - the name of a row, which holds a fingerprint
+
+
+def claim_database(store: Store, links: Links) -> None:
+    """Store the fingerprint of the secret in a new database; raise Refused if the database has another one."""
+    with store.writing() as connection:
+        fingerprint = _get_fingerprint(connection)
+        if fingerprint is None:
+            queries.insert_new(connection, server_facts, {"name": SECRET, "value": links.fingerprint})
+            fingerprint = _get_fingerprint(connection)
+    _refuse_other_fingerprint(fingerprint, links)
+
+
+def check_database(store: Store, links: Links) -> None:
+    """Raise Refused if the database has the fingerprint of another secret; write nothing."""
+    with store.reading() as connection:
+        _refuse_other_fingerprint(_get_fingerprint(connection) or links.fingerprint, links)
+
+
+def _refuse_other_fingerprint(fingerprint: str | None, links: Links) -> None:
+    if fingerprint != links.fingerprint:
+        raise Refused(
+            "The links in this database were made with another secret, and letters from here would lead nowhere. "
+            "Give every process the same one: set DEPESCHE_SECRET, or DEPESCHE_FOLDER to the folder with its file."
+        )
+
+
+def _get_fingerprint(connection: Connection) -> str | None:
+    return queries.get_facts(connection, [SECRET]).get(SECRET)
+
+
+Name = Literal["banner", "closed"]
+NAMES: tuple[Name, ...] = ("banner", "closed")
+REFRESH_AFTER_S = 10  # seconds until a process looks again
+MAX_NOTICE_CHARS = 300
+
+
+class Notices(Struct, frozen=True):
+    """The texts of the host; empty if there is none."""
+
+    banner: str = ""
+    closed: str = ""
+
+
+class NoticeBoard:
+    """The notices of the server, cached for some seconds because every page shows them."""
+
+    def __init__(self, store: Store, now: Callable[[], int]) -> None:
+        self._store = store
+        self._now = now
+        self._cached: tuple[int, Notices] | None = None
+
+    def get(self) -> Notices:
+        """Return the notices, at most some seconds old, or older while the database does not answer."""
+        if self._cached is None or self._cached[0] + REFRESH_AFTER_S < self._now():
+            with suppress(OperationalError, NoConnection), self._store.reading() as connection:
+                self._cached = self._now(), load_notices(connection)
+        return self._cached[1] if self._cached else Notices()
+
+    def set(self, name: Name, text: str) -> None:
+        """Show a notice; with an empty text, remove it."""
+        with self._store.writing() as connection:
+            queries.set_fact(connection, name, text[:MAX_NOTICE_CHARS])
+        self._cached = None
+
+
+def load_notices(connection: Connection) -> Notices:
+    """Load the current notices."""
+    return Notices(**queries.get_facts(connection, NAMES))

@@ -1,0 +1,271 @@
+"""The story of a finished game: its scores and chances after each entry, and where it turned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, delete, select, update
+
+from engine import catalogue, record, story, table_events
+from engine.canonical_json import make_decoder
+from engine.log import Entry
+from engine.refusal import Refused
+from engine.story import Moment, Story
+from service.app import App
+from service.store import queries
+from service.store.schema import stories
+from service.tables import snapshots
+from service.tables.access import Place
+from service.tables.snapshots import Snapshot
+
+
+class Mark(Struct, frozen=True):
+    """The scores after an entry, and whether the lead changed hands with it."""
+
+    seq: int
+    scores: tuple[int, ...]
+    lead: bool = False
+
+
+def load_scores(app: App, db: Connection, table: Snapshot) -> tuple[Mark, ...]:
+    """Every change of the score of a finished game; computed once and then cached."""
+    marks: tuple[Mark, ...] | None = app.caches.courses.get(table.row.id)
+    if marks is None:
+        marks = tuple(_list_changes(table.game, snapshots.load_entries(db, table)))
+        app.caches.courses.put(table.row.id, marks)
+    return marks
+
+
+def _list_changes(game: Any, entries: list[Entry[Any]]) -> Iterator[Mark]:
+    scores: tuple[int, ...] = ()
+    leader = frozenset[int]()
+    for table in record.fold_each(game, entries):
+        now = _scores(game, table)
+        if now in (scores, ()):
+            continue
+        ahead = frozenset(seat for seat, score in enumerate(now) if score == max(now))
+        alone = ahead if len(ahead) == 1 else leader
+        yield Mark(table.length - 1, now, bool(leader) and alone != leader)
+        scores, leader = now, alone
+
+
+def _scores(game: Any, table: record.Table) -> tuple[int, ...]:
+    if table.phase not in ("playing", "over"):
+        return ()
+    return tuple(standing.score for standing in game.standing(table.state))
+
+
+def load_sources(app: App, db: Connection, table: Snapshot) -> tuple[dict[str, int], ...]:
+    """For each seat how many points came from which source, if the game says; computed once and then cached."""
+    if not hasattr(table.game, "sources"):
+        return ()
+    key = ("sources", table.row.id)
+    totals: tuple[dict[str, int], ...] | None = app.caches.courses.get(key)
+    if totals is None:
+        totals = _add_sources(table.game, snapshots.load_entries(db, table), len(table.seats))
+        app.caches.courses.put(key, totals)
+    return totals
+
+
+def _add_sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str, int], ...]:
+    """Add up the points of each seat by source; what was undone does not count."""
+    totals = tuple(dict[str, int]() for _ in range(seats))
+    before = list[tuple[tuple[dict[str, int], ...], Any]]()
+    for entry, table in zip(entries, record.fold_each(game, entries), strict=False):
+        state = game.State() if table.state is None else table.state
+        before.append((tuple(map(dict, totals)), state))
+        for event in entry.events:
+            if isinstance(event, table_events.Undone):
+                earlier, state = before[event.to]
+                totals = tuple(map(dict, earlier))
+            elif type(event) not in table_events.TABLE_EVENTS:
+                after = game.evolve(state, event)
+                _count(game, totals, event, state, after)
+                state = after
+    return totals
+
+
+def _count(game: Any, totals: tuple[dict[str, int], ...], event: Any, before: Any, after: Any) -> None:
+    """Count the points of one event; its last source gets what the others leave."""
+    scores = [[one.score for one in game.standing(state)] for state in (before, after)]
+    if len(scores[0]) != len(scores[1]):
+        return
+    for seat, (then, now) in enumerate(zip(*scores, strict=True)):
+        left = now - then
+        sources = game.sources(event, seat) if left else ()
+        for number, (source, points) in enumerate(sources, 1):
+            part = left if number == len(sources) else points
+            totals[seat][source] = totals[seat].get(source, 0) + part
+            left -= part
+
+
+WIDTH, HEIGHT = 600, 100
+MAX_SWINGS, MIN_SWING = 4, 0.1  # so many swings of the chances are shown, if they are of this size
+
+
+class ChanceLine(Struct, frozen=True):
+    """One seat's chances over the game, as a line to be drawn, and what they are in percent at one moment."""
+
+    points: str
+    now: int
+
+
+class Swing(Struct, frozen=True):
+    """An entry that changed the chances of a seat more than others did, in percent, and where it is in the drawing."""
+
+    seq: int
+    seat: int
+    before: int
+    after: int
+    x: float
+
+
+class ChanceHistory(Struct, frozen=True):
+    """The chances of all seats, where in the drawing the moment is, and the entries at which the chances swung most."""
+
+    lines: tuple[ChanceLine, ...]
+    at: float
+    swings: tuple[Swing, ...] = ()
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHistory | None:
+    """Return the chances of a game that is over, to be drawn; its moment is that of entry `at`."""
+    moments = _load_moments(app, db, table) if table.table.phase == "over" else ()
+    if len(moments) < 2:
+        return None
+    place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
+    step = WIDTH / (len(moments) - 1)
+    lines = tuple(_make_line(moments, seat, place, step) for seat in range(len(table.seats)))
+    return ChanceHistory(lines, round(place * step, 1), _find_swings(moments, step))
+
+
+def _find_swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
+    """Return the greatest swings in their order, each with the seat that gained most by it."""
+    swings = list[tuple[float, Swing]]()
+    for number, (one, other) in enumerate(pairwise(moments), 1):
+        gains = [then - now for now, then in zip(one.shares, other.shares, strict=True)]
+        seat = gains.index(max(gains))
+        before, after = round(100 * one.shares[seat]), round(100 * other.shares[seat])
+        swings.append((gains[seat], Swing(other.seq, seat, before, after, round(number * step, 1))))
+    greatest = sorted((one for one in swings if one[0] >= MIN_SWING), key=lambda one: -one[0])[:MAX_SWINGS]
+    return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
+
+
+def _make_line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:
+    shares = [moment.shares[seat] for moment in moments]
+    points = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
+    return ChanceLine(points, round(100 * shares[place]))
+
+
+def _load_moments(app: App, db: Connection, table: Snapshot) -> tuple[Moment, ...]:
+    """Compute the chances after each entry once, then take them from the cache."""
+    key = ("course", table.row.id, table.row.length)
+    moments: tuple[Moment, ...] | None = app.caches.stories.get(key)
+    if moments is None:
+        moments = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
+        app.caches.stories.put(key, moments)
+    return moments
+
+
+InPool = Callable[..., Story]
+
+
+class StoryRequest(Struct, frozen=True):
+    """A requested story; None while a worker computes it."""
+
+    story: Story | None
+
+
+def ask(app: App, place: Place) -> None:
+    """Request the story of a game that is over; further requests change nothing."""
+    with app.store.writing() as db:
+        table = snapshots.load_table(app, db, place.table)
+        if not has_story(table):
+            raise Refused("Where a game turned is told when it has been played to its end.")
+        row = {"length": table.row.length, "at": app.now(), "body": ""}
+        if queries.insert_new(db, stories, {"table": table.row.id, **row}) is None:
+            other = (stories.c.table == table.row.id, stories.c.length != table.row.length)
+            db.execute(update(stories).where(*other).values(row))
+    app.wakeups.wake("bots")
+
+
+def has_story(table: Snapshot) -> bool:
+    """Return whether the game was played to its end, and not given up."""
+    return table.table.phase == "over" and table.game.standing(table.table.state)[0].place is not None
+
+
+def find(app: App, db: Connection, table: Snapshot) -> StoryRequest | None:
+    """Return the story of a game; None if it was never requested."""
+    cached: Story | None = app.caches.stories.get(_make_key(table))
+    if cached is not None:
+        return StoryRequest(cached)
+    row = db.execute(select(stories).where(stories.c.table == table.row.id)).one_or_none()
+    if row is None or row.length != table.row.length:
+        return None
+    return StoryRequest(_parse(app, table, row.body))
+
+
+def list_requested(app: App) -> list[str]:
+    """Return the tables whose story has still to be computed, in the order of their requests."""
+    wanted = select(stories.c.table).where(stories.c.body == "").order_by(stories.c.at, stories.c.table)
+    with app.store.reading() as db:
+        return list(db.execute(wanted).scalars())
+
+
+def answer(app: App, name: str, in_pool: InPool) -> None:
+    """Compute the requested story of a table in the process pool, and store it."""
+    with app.store.reading() as db:
+        table = snapshots.load_table(app, db, name)
+    load_or_compute(app, table, in_pool)
+
+
+def forget(app: App, name: str) -> None:
+    """Delete the request for a story that could not be computed, so that it is not tried again by itself."""
+    with app.store.writing() as db:
+        db.execute(delete(stories).where(stories.c.table == name, stories.c.body == ""))
+
+
+def load_or_compute(app: App, table: Snapshot, in_pool: InPool) -> Story:
+    """Return the story of a game that is over; compute it in the process pool and store it if there is none yet."""
+    with app.store.reading() as db:
+        request = find(app, db, table)
+        if request and request.story:
+            return request.story
+        bodies = tuple(str(row.body) for row in queries.list_entries(db, table.row.id))
+    made = in_pool(make_story, table.game.META.name, table.game.META.edition, bodies)
+    _store(app, table, made)
+    return made
+
+
+def make_story(name: str, edition: int, bodies: tuple[str, ...]) -> Story:
+    """Compute the story of these stored entries."""
+    game = catalogue.find(name, edition)
+    decode = record.make_entry_decoder(game).decode
+    return story.make_story(game, [decode(body) for body in bodies])
+
+
+def _store(app: App, table: Snapshot, made: Story) -> None:
+    row = {"length": table.row.length, "at": app.now(), "body": msgspec.json.encode(made).decode()}
+    with app.store.writing() as db:
+        if queries.insert_new(db, stories, {"table": table.row.id, **row}) is None:
+            db.execute(update(stories).where(stories.c.table == table.row.id).values(row))
+    app.caches.stories.put(_make_key(table), made)
+
+
+def _parse(app: App, table: Snapshot, body: str) -> Story | None:
+    """Parse and cache a stored story; None if it is not computed yet."""
+    if not body:
+        return None
+    stored = make_decoder(Story).decode(body)
+    app.caches.stories.put(_make_key(table), stored)
+    return stored
+
+
+def _make_key(table: Snapshot) -> tuple[str, str, int]:
+    return "story", table.row.id, table.row.length
