@@ -77,11 +77,9 @@ bench: env ## measure speed, and store the results in tests/bench/RESULTS.md (AR
 bots: env ## measure how strong the bots are, in matches that take hours (ARGS="20 kaiser": 20 pairs of games of kaiser)
 	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)
 
-release-check: env ## check a release: wheels, recipes, pictures, golden logs (LONG=1: also a bare server, soak and bench)
+release-check: env ## check a release: wheels, recipes, pictures (LONG=1: also a bare server, soak and bench)
 	$(call step,pytest: release,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup -m "release and not soak" \
 	$$(grep -rlF mark.release tests --include "test_*.py") $(ARGS),$(call run_alone,-m release))
-	$(call step,audit of the golden logs,$(VENV)/bin/depesche audit tests/golden/*/*.json >/dev/null,\
-	a change altered finished games: make it a new edition of the game)
 	$(if $(LONG),$(MAKE) soak bench)
 
 browser: ## look for Chromium, which the browser tests need; root installs it

@@ -43,7 +43,7 @@ COLOURS = (256, 128, 64)  # a picture has the most with which its file is small 
 FIRST_SIGHT = Level(evaluations=0, seconds=1e9)  # a limit of processor time would change the moves
 PACE_S, MOVE_S = 3 * 86_400, 7_200
 NOW = 1_800_000_000 + 200 * MOVE_S
-SETTLE_MS = 600  # until the board is framed and still
+SETTLE_MS = 250  # until the board is framed and still
 LAPTOP, PHONE = (1280, 720), (390, 780)
 
 
