@@ -69,7 +69,8 @@ catalogues: env ## gather all texts into templates/locale, and list missing tran
 	@$(VENV)/bin/python -m service.text.messages
 
 pictures: env ## write the pictures of the documentation, from a real browser
-	$(VENV)/bin/python -m tests.pictures
+	$(call step,pictures of the documentation,$(VENV)/bin/python -m tests.pictures,\
+	the lines above say why; make browser installs Chromium)
 
 bench: env ## measure speed, and store the results in tests/bench/RESULTS.md (ARGS="rebuild audit": only these)
 	$(VENV)/bin/python -m tests.bench.results $(ARGS)

@@ -32,7 +32,7 @@ from service.hosting.local_mailbox import StoredLetter
 from service.tables.opening import Opened
 from service.text.templates import TEMPLATES
 from service.web.server import create_server
-from tests.servers import chromium_browser
+from tests.servers import Unavailable, chromium_browser
 from tests.sites import Site
 from tests.web_server import serving
 
@@ -60,7 +60,7 @@ CARCASSONNE = Game("carcassonne", ("Anna", "Marek", "Clara"), 10, 107)
 KAISER = Game("kaiser", ("Anna", "Marek"), 36, 20)
 KURIER = Game("kurier", ("Anna", "Marek", "Clara"), 43, 34)
 TURFMASTER = Game("turfmaster", ("Anna", "Marek", "Clara", "Tom"), 26, 50)
-FINISHED = Game("kaiser", ("Anna", "Marek"), 51, 150)
+FINISHED_GAME = Game("kaiser", ("Anna", "Marek"), 51, 150)
 
 
 class Studio:
@@ -68,7 +68,7 @@ class Studio:
 
     def __init__(self, site: Site, address: str, browser: Browser, seeds: Random) -> None:
         self._site, self._address, self._browser, self._seeds = site, address, browser, seeds
-        self._tables = {game: self._play(game) for game in (CARCASSONNE, KAISER, KURIER, TURFMASTER, FINISHED)}
+        self._tables = {game: self._play(game) for game in (CARCASSONNE, KAISER, KURIER, TURFMASTER, FINISHED_GAME)}
         site.time = NOW
         site.store_letters()
 
@@ -91,7 +91,7 @@ class Studio:
     def find_link(self, game: Game) -> str:
         """Return the link of the seat that is to move, or of the first one if the game is over."""
         opened = self._tables[game]
-        return opened.links[0] if game is FINISHED else opened.links[self._site.find_mover(opened)]
+        return opened.links[0] if game is FINISHED_GAME else opened.links[self._site.find_mover(opened)]
 
     def find_letter(self, game: Game) -> StoredLetter:
         """Return the letter that was written last to the seat of `find_link`."""
@@ -137,7 +137,7 @@ class Picture(Struct, frozen=True):
         width, height = self.window
         return width * self.scale, height * self.scale
 
-    def take(self, studio: Studio) -> bytes:
+    def photograph(self, studio: Studio) -> bytes:
         width, height = self.window
         with studio.open_window(
             viewport={"width": width, "height": height},
@@ -168,10 +168,10 @@ def show_letter(studio: Studio, page: Page) -> None:
 def show_verifier(studio: Studio, page: Page) -> None:
     """Check the log of a finished game, and a letter."""
     page.goto("/verify")
-    log = page.request.get(f"/t/{studio.find_link(FINISHED)}/log.json").body()
+    log = page.request.get(f"/t/{studio.find_link(FINISHED_GAME)}/log.json").body()
     page.set_input_files("#log", {"name": "kaiser.json", "mimeType": "application/json", "buffer": log})
     page.locator(".checks li").first.wait_for()
-    (receipt,) = re.findall(r"^Receipt after .*$", studio.find_letter(FINISHED).text, re.MULTILINE)
+    (receipt,) = re.findall(r"^Receipt after .*$", studio.find_letter(FINISHED_GAME).text, re.MULTILINE)
     page.fill("#pasted", receipt)
     page.locator(".receipts .good").wait_for()
     page.locator("#pasted").blur()
@@ -205,13 +205,16 @@ def write_pictures(studio: Studio, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in PICTURES.items():
         path = folder / f"{name}.png"
-        path.write_bytes(picture.take(studio))
+        path.write_bytes(picture.photograph(studio))
         print(f"{path.name}: {picture.size[0]} × {picture.size[1]}, {path.stat().st_size // 1_000} kB")
 
 
 def main(folder: Path = FOLDER) -> None:
-    with open_studio() as studio:
-        write_pictures(studio, folder)
+    try:
+        with open_studio() as studio:
+            write_pictures(studio, folder)
+    except Unavailable as missing:
+        raise SystemExit(str(missing)) from missing
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./<>*@-]*")
-DOTTED = re.compile(r"^((?:engine|service|workers)(?:\.\w+)+)(?:\(.*\))?$")
+DOTTED_NAME = re.compile(r"^((?:engine|service|workers)(?:\.\w+)+)(?:\(.*\))?$")
 NAME_IN_FILE = re.compile(r"^([\w/.]+\.py):(\w+)(?:\.(\w+))?$")
 FILE = re.compile(r"^[\w.<*-][\w./<>*-]*\.(?:py|html|txt|toml|md|js|mjs|json|svg|service|yaml)$")
 IDENTIFIER = re.compile(r"^(?:\w+\.)*([A-Za-z_]*(?:_|[a-z][A-Z])\w*)(?:\([\w, ]*\))?$|^(\w+)\([\w, ]*\)$")
@@ -153,7 +153,7 @@ def find_missing_names(text: str) -> Iterator[str]:
         elif FILE.match(code):
             if not exists(code):
                 yield f"there is no {code}"
-        elif (dotted := DOTTED.match(code)) and not is_defined(dotted[1].split(".")):
+        elif (dotted := DOTTED_NAME.match(code)) and not is_defined(dotted[1].split(".")):
             yield f"nothing is called {dotted[1]}"
         elif (identifier := IDENTIFIER.match(code)) and not code.startswith("DEPESCHE_"):
             name = METRIC.sub(r"\1", identifier[1] or identifier[2])

@@ -21,8 +21,8 @@ MAX_DIFFERENCE = 2.0  # of 255, on average: other fonts stay below it, another p
 
 def find_images(page: Path) -> Iterator[tuple[str, Path]]:
     """Yield the description and the file of each picture on a page."""
-    for found in IMAGE.finditer(page.read_text("utf-8")):
-        yield found[1] or found[3] or "", (page.parent / (found[2] or found[4] or "")).resolve()
+    for match in IMAGE.finditer(page.read_text("utf-8")):
+        yield match[1] or match[3] or "", (page.parent / (match[2] or match[4] or "")).resolve()
 
 
 def measure_difference(one: Path, other: Path) -> float:
@@ -72,5 +72,5 @@ def test_the_pictures_show_what_the_service_shows_now(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["table-dark", "table-laptop", "kaiser"])
-def test_another_picture_is_told_apart(other: str) -> None:
+def test_another_picture_differs_by_more_than_the_limit(other: str) -> None:
     assert measure_difference(FOLDER / "table-phone.png", FOLDER / f"{other}.png") > MAX_DIFFERENCE

@@ -68,7 +68,7 @@ def test_the_installed_wheel_serves_a_table(wheel: Path, tmp_path: Path) -> None
         try:
             assert process.stdout
             lines = iter(process.stdout.readline, "")
-            table = next(found[0] for line in lines if (found := re.search(r"http://\S+/t/\w+", line)))
+            table = next(match[0] for line in lines if (match := re.search(r"http://\S+/t/\w+", line)))
             page = fetch(table)
             assert "<svg" in page
             for path in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page)):
