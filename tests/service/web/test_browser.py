@@ -77,7 +77,8 @@ def test_replay_with_slider_keys_and_links(service: RunningService, visit: Visit
     for seat, move in short_game(service.find_mover(opened.table)):
         service.submit(opened.links[seat], move)
     page = visit(f"/t/{opened.links[0]}/replay")
-    last = int(page.locator("#at").input_value())
+    board = page.locator("figure.plate svg.board")
+    last, at_the_end = int(page.locator("#at").input_value()), board.inner_html()
     page.locator("#at").focus()
     page.keyboard.press("ArrowLeft")
     expect(page).to_have_url(re.compile(rf"at={last - 1}$"))
@@ -86,11 +87,13 @@ def test_replay_with_slider_keys_and_links(service: RunningService, visit: Visit
     expect(page).to_have_url(re.compile(rf"at={last - 2}$"))
     page.keyboard.press("Home")
     expect(page.locator(".chapter")).to_contain_text("The game begins.")
+    assert board.inner_html() != at_the_end
     page.get_by_role("link", name="Next →").click()
     expect(page.locator(".chapter")).to_contain_text("moves a")
     expect(page.locator("#at")).to_have_value(str(last - 8))
     page.keyboard.press("End")
     expect(page.locator(".chapter")).to_contain_text("The game is over.")
+    assert board.inner_html() == at_the_end
 
     plain = visit(f"/t/{opened.links[0]}/replay", java_script_enabled=False)
     plain.locator("#at").focus()
