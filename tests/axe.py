@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
@@ -9,6 +10,7 @@ from playwright.sync_api import Page
 
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice")
 COLOURS = ("color-contrast", "link-in-text-block")
+MODES = ("light", "dark", "narrow")
 NARROW = ("target-size", "scrollable-region-focusable", "meta-viewport")
 
 # Marks each element that is styled like an earlier one, and checks colours on the others alone: a page of rules has
@@ -37,23 +39,20 @@ RUN = """async (only) => {
 }"""
 
 
-def find_violations(page: Page, every_mode: bool = True) -> list[str]:
-    """Return all violations of a page: wide and light by every rule, dark by colour, narrow by size."""
+def find_violations(page: Page, modes: Collection[str] = MODES) -> list[str]:
+    """Return the violations of a page in each mode: light and wide by every rule, dark by colour, narrow by size."""
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     page.evaluate(AXE_SCRIPT)
     page.evaluate(MARK_ALIKE)
     violations = _run(page, tags=TAGS)
-    return violations + _check_other_modes(page) if every_mode else violations
-
-
-def _check_other_modes(page: Page) -> list[str]:
-    page.emulate_media(color_scheme="dark")
-    violations = [f"dark: {one}" for one in _run(page, rules=COLOURS)]
+    if "dark" in modes:
+        page.emulate_media(color_scheme="dark")
+        violations += [f"dark: {one}" for one in _run(page, rules=COLOURS)]
+        page.emulate_media(color_scheme="light")
     size = page.viewport_size
-    page.set_viewport_size({"width": 360, "height": 720})
-    violations += [f"narrow: {one}" for one in _run(page, rules=NARROW)]
-    page.emulate_media(color_scheme="light")
-    if size:
+    if "narrow" in modes and size:
+        page.set_viewport_size({"width": 360, "height": 720})
+        violations += [f"narrow: {one}" for one in _run(page, rules=NARROW)]
         page.set_viewport_size(size)
     return violations
 

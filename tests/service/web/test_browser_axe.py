@@ -1,6 +1,9 @@
-"""axe-core finds nothing on any page: wide and light, in dark colours, and as narrow as a telephone."""
+"""axe-core finds nothing on any page: wide and light, in dark colours, and as narrow as a phone.
 
-from collections.abc import Iterator
+In `make test` each page is checked light and in one of the other modes, and the pages of a game are shown by the games
+in turn; before a release every game shows every page in every mode.
+"""
+
 from itertools import count
 
 import pytest
@@ -9,36 +12,53 @@ from playwright.sync_api import Browser, Page
 from engine import catalogue
 from service.tables.opening import Invited, Opened
 from tests import apps
-from tests.axe import find_violations
+from tests.axe import MODES, find_violations
 from tests.services import RunningService, Visit
 
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
+LIGHT, *OTHER_MODES = MODES
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
-def turns(request: pytest.FixtureRequest, game: str) -> Iterator[bool]:
-    """Whether it is the turn of this game to show the next page: in a soak every game shows all."""
-    number, games = list(catalogue.find_all()).index(game), len(catalogue.find_all())
-    return (request.param or page % games == number for page in count())
+class Judge:
+    """Requires that axe-core finds nothing on the pages of a test, in all modes or in some."""
 
+    def __init__(self, everything: bool) -> None:
+        self._everything = everything
+        self._pages = count()
 
-def judge(page: Page, *paths: str) -> None:
-    for path in paths:
-        page.goto(path)
-        assert find_violations(page) == [], path
-
-
-def judge_in_turn(page: Page, turns: Iterator[bool], *paths: str, own: str = "") -> None:
-    """The pages whose turn it is; what is the game's own is seen wide and light even where it is not its turn."""
-    for path in paths:
-        mine = next(turns)
-        if mine or path == own:
+    def check(self, page: Page, *paths: str) -> None:
+        for path in paths:
             page.goto(path)
-            assert find_violations(page, every_mode=mine) == [], path
+            assert self._find_violations(page, next(self._pages)) == [], path
+
+    def check_letter(self, page: Page, path: str) -> None:
+        """Check a letter, which is shown within the page of a mail program; that page has the landmarks."""
+        page.goto(path)
+        violations = self._find_violations(page, next(self._pages))
+        assert [one for one in violations if not one.startswith(("landmark-one-main:", "region:"))] == []
+
+    def check_in_turn(self, page: Page, game: str, *paths: str, own: str = "") -> None:
+        """Check the pages whose turn it is for this game; the page that shows the game itself is always checked."""
+        games = list(catalogue.find_all())
+        for path in paths:
+            number = next(self._pages)
+            is_its_turn = number % len(games) == games.index(game) or self._everything
+            if is_its_turn or path == own:
+                page.goto(path)
+                assert self._find_violations(page, number, light_only=not is_its_turn) == [], path
+
+    def _find_violations(self, page: Page, number: int, light_only: bool = False) -> list[str]:
+        some = [LIGHT] if light_only else [LIGHT, OTHER_MODES[number % len(OTHER_MODES)]]
+        return find_violations(page, MODES if self._everything else some)
 
 
-def seats(service: RunningService, opened: Opened) -> list[str]:
-    """The page of who is to move, of who waits, and of who looks on."""
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.release)], ids=["some", "all"])
+def judge(request: pytest.FixtureRequest) -> Judge:
+    return Judge(request.param)
+
+
+def list_seats(service: RunningService, opened: Opened) -> list[str]:
+    """Return the pages of the seat that may move, of one that waits, and of a spectator."""
     first = service.find_mover(opened.table)
     return [f"/t/{link}" for link in (opened.links[first], opened.links[1 - first], opened.watch)]
 
@@ -51,84 +71,82 @@ def test_it_finds_what_is_wrong(visit: Visit) -> None:
     assert all(name in found for name in ("label:", "color-contrast:", "dark: color-contrast:"))
 
 
-def test_pages_without_a_table(service: RunningService, visit: Visit) -> None:
+def test_pages_without_a_table(service: RunningService, visit: Visit, judge: Judge) -> None:
     page = visit("/")
     service.open_table()
     service.wait_for_letter("anna@example.org")
-    judge(page, "/", "/rules", "/help", "/gallery", "/api", "/mailbox", "/mailbox/1")
+    judge.check(page, "/", "/rules", "/help", "/gallery", "/api", "/mailbox", "/mailbox/1")
 
 
-def test_ones_own_tables(service: RunningService, visit: Visit) -> None:
+def test_ones_own_tables(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened, app = service.start_table(), service.app
     service.submit(opened.links[0], "resign")
     free = apps.open_new(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     anna = apps.load_table(app, free.table).seats[0].person
     page, key = visit("/"), app.links.enter(anna, 0, app.now())
-    judge(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
-    judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
+    judge.check(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
+    judge.check(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
     page.goto(f"/enter/{key}")
     page.get_by_role("button", name="Show my tables").click()
-    judge(page, "/my", "/my/delete")
+    judge.check(page, "/my", "/my/delete")
 
 
-def test_letters(service: RunningService, chromium: Browser) -> None:
-    """A letter lies within the page of a mail program, which has the landmarks."""
+def test_letters(service: RunningService, chromium: Browser, judge: Judge) -> None:
     service.start_table(Invited("Clara", "clara@example.org"), Invited("Bot"), letters=True)
     service.wait_for_letter("clara@example.org")
     with chromium.new_page(base_url=service.address) as page:
         for number in range(1, 3):
-            page.goto(f"/mailbox/{number}/body")
-            assert [one for one in find_violations(page) if not one.startswith(("landmark-one-main:", "region:"))] == []
+            judge.check_letter(page, f"/mailbox/{number}/body")
 
 
-def test_what_the_links_in_letters_open(service: RunningService, visit: Visit) -> None:
+def test_what_the_links_in_letters_open(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.start_table()
     wishes = service.app.links.preferences(apps.load_table(service.app, opened.table).seats[0].person)
-    judge(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
+    judge.check(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
 
 
-def test_the_gallery(service: RunningService, visit: Visit) -> None:
+def test_the_gallery(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.start_table(Invited("Clara", "clara@example.org"), Invited("Bot"))
     service.submit(opened.links[0], "resign")
     page = visit(f"/t/{opened.links[0]}")
     page.locator('form[action$="/released"] button').click()
-    judge(page, "/gallery")
+    judge.check(page, "/gallery")
 
 
-def test_what_if(service: RunningService, visit: Visit) -> None:
+def test_what_if(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.start_table()
     page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}/whatif")
-    judge(page, page.url)
+    judge.check(page, page.url)
     page.get_by_role("button", name="Begin a new branch").click()
-    judge(page, page.url)
+    judge.check(page, page.url)
 
 
-def test_problems(service: RunningService, chromium: Browser) -> None:
+def test_problems(service: RunningService, chromium: Browser, judge: Judge) -> None:
     with chromium.new_page(base_url=service.address) as page:
-        judge(page, "/nowhere", "/t/nowhere")
+        judge.check(page, "/nowhere", "/t/nowhere")
 
 
-def test_gathering(service: RunningService, visit: Visit) -> None:
+def test_gathering(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.open_table()
-    judge(visit("/"), f"/t/{opened.links[0]}", f"/t/{opened.watch}")
+    judge.check(visit("/"), f"/t/{opened.links[0]}", f"/t/{opened.watch}")
 
 
 @every_game
-def test_a_new_table_and_its_rules(visit: Visit, game: str, turns: Iterator[bool]) -> None:
+def test_a_new_table_and_its_rules(visit: Visit, judge: Judge, game: str) -> None:
     page, rules = visit("/"), f"/rules/{game}"
-    judge_in_turn(page, turns, f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1", own=rules)
+    judge.check_in_turn(
+        page, game, f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1", own=rules
+    )
 
 
 @every_game
-def test_a_table_from_its_beginning_to_its_end(
-    service: RunningService, visit: Visit, game: str, turns: Iterator[bool]
-) -> None:
+def test_a_table_from_its_beginning_to_its_end(service: RunningService, visit: Visit, judge: Judge, game: str) -> None:
     opened, steps = service.start_table(game=game), count()
-    page, mover = visit("/"), seats(service, opened)[0]
-    judge_in_turn(page, turns, mover, own=mover)
+    page, mover = visit("/"), list_seats(service, opened)[0]
+    judge.check_in_turn(page, game, mover, own=mover)
     page.goto("about:blank")  # or it would show every move
     service.play_until(opened.table, lambda _: next(steps) > 25)
-    judge_in_turn(page, turns, *seats(service, opened)[1:])
+    judge.check_in_turn(page, game, *list_seats(service, opened)[1:])
     service.submit(opened.links[0], "resign")
     over = f"/t/{opened.links[1]}"
-    judge_in_turn(page, turns, over, f"{over}/replay")
+    judge.check_in_turn(page, game, over, f"{over}/replay")
