@@ -41,6 +41,7 @@ SHORT_RUN_FAULTS = (
 Enough = Callable[[Crowd, FaultInjector], bool]
 
 
+@pytest.mark.release
 @pytest.mark.timeout(240)
 def test_web_workers_clock_inbox_and_their_servers(tmp_path: Path) -> None:
     def enough(crowd: Crowd, injector: FaultInjector) -> bool:

@@ -25,7 +25,10 @@ from tests.chaos.processes import Process
 from tests.workers.incoming.test_mailbox_polling import HOST, Mailbox, answer, eventually, played, stored
 from workers.incoming import mailbox_polling
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.release,  # `make test` fetches the same mails in one process, in test_mailbox_polling.py
+]
 
 SECRET = "a house for tests"
 SOON = 60.0  # seconds, on a busy machine; less than a fetcher rests that the server tells of nothing

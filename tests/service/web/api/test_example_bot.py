@@ -25,7 +25,7 @@ from tests.chaos import processes as chaos
 BOT = Path(__file__).parents[3] / "examples" / "bot.py"
 SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
 LONGEST = 60
-QUICK = ("carcassonne", "kurier")  # chance ends them in a hundred moves, others in more than two hundred
+QUICK = ("kurier",)  # chance ends it in a hundred moves
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,9 @@ def opening(name: str) -> dict[str, object]:
     return {"game": name, "players": players, "options": options, "pace": 0}
 
 
-@pytest.mark.parametrize("games", [QUICK, pytest.param(tuple(catalogue.find_all()), marks=pytest.mark.soak)], ids=len)
+@pytest.mark.parametrize(
+    "games", [QUICK, pytest.param(tuple(catalogue.find_all()), marks=pytest.mark.release)], ids=len
+)
 def test_it_plays_every_game_to_its_end(server, games):
     """All these games at once, each with a bot of its own for all seats; what it leaves is a sound log."""
     api = f"{server}/api/v1"
