@@ -1,4 +1,7 @@
-"""Edition 1: an abbot who comes home brings the fairy's points too; a message without a target can only be traded."""
+"""Edition 1: an abbot who comes home brings the fairy's points too; a message without a target can only be traded.
+
+It has what edition 2 still had, too.
+"""
 
 from __future__ import annotations
 

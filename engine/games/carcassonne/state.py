@@ -317,6 +317,20 @@ def change_part(state: State, **changes: Any) -> State:
     return replace_top(state, replace(current_part(state), **changes))
 
 
+def settle_figures(state: State) -> State:
+    """Before another part begins: what follows the figures of all parts below it is decided, and never again.
+
+    In earlier editions boxes decided again after the other part, and took its tile and figure for those of the first.
+    """
+    if state.edition < 3:
+        return state
+    return replace(state, work=tuple(map(_settle_figure, state.work)))
+
+
+def _settle_figure(work: Work) -> Work:
+    return replace(work, step="score") if isinstance(work, Part) and work.step == "between" else work
+
+
 def add_note(state: State, note: str) -> State:
     """Add a note of a box to the part on top of the work."""
     return change_part(state, notes=(*current_part(state).notes, note))

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from engine.games import carcassonne
 from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
-from tests.engine.games.test_carcassonne_boxes import count_tiles
+from tests.engine.games.test_carcassonne_boxes import BUILDER, count_tiles
 from tests.engine.games.test_carcassonne_messages import draw_message, set_up_messages
 
 HILLS = {"hills_sheep": True}
@@ -49,6 +49,20 @@ def test_14_3_when_his_field_grows_the_flock_grows_or_is_driven_home():
     assert sheep_of(game) == {"1,0/field-ese": (3, 2)}
     other = set_up_flock(3).play("place 1,-1 0", "pass")
     assert other.menu(seat=1) == ["place"]
+
+
+@pytest.mark.parametrize(("edition", "next_seat"), [(3, 1), (2, 0)])
+def test_14_3_a_shepherd_on_the_second_tile_of_a_builder_decides_nothing_about_the_first(edition, next_seat):
+    boxes = {"traders_builders": True, "edition": edition, **HILLS}
+    game = set_up(["U 1,0 0"], BUILDER, rig={"sheep": [3]}, **boxes).play("place 2,0 0", "pass", "builder build")
+    game.play("place 3,0 0", "figure shepherd field-ese")
+    assert game.menu(seat=next_seat) == (["place"] if next_seat else ["flock"])
+
+
+def test_14_3_nor_does_a_shepherd_on_the_tile_of_message_4():
+    game = draw_message(4, ["U 1,0 0"], **HILLS)
+    game.play("message perform", "place 2,0 0", "figure shepherd field-ese", sheep=[3])
+    assert game.menu(seat=1) == ["place"]
 
 
 def test_14_4_everybody_on_the_field_gets_all_its_sheep():

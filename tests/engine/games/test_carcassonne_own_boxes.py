@@ -8,7 +8,7 @@ from engine import game as games
 from engine.games import carcassonne
 from engine.games.carcassonne.tiles import DATA, count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
-from tests.engine.games.test_carcassonne_boxes import count_tiles
+from tests.engine.games.test_carcassonne_boxes import BUILDER, count_tiles
 from tests.engine.games.test_carcassonne_messages import draw_message, set_up_messages
 
 FRUIT = {"fruit_trees": True}
@@ -43,6 +43,14 @@ def test_19_3_who_placed_a_meeple_beside_a_tree_may_do_one_thing():
     assert beside.menu("harvest") == {"0,1"}
     pig = set_up(["FT1 0,1 180"], ["0 meeple 0,0/field-ese"], traders_builders=True, **FRUIT).play("place 1,0 0")
     assert pig.play("figure pig field-ese").menu(seat=1) == ["place"]
+
+
+@pytest.mark.parametrize(("edition", "next_seat"), [(3, 1), (2, 0)])
+def test_19_3_a_tree_laid_second_offers_nothing_to_the_figure_of_the_first_tile(edition, next_seat):
+    boxes = {"traders_builders": True, "edition": edition, **FRUIT}
+    game = set_up(["U 1,0 0"], BUILDER, rig={"tile": ["FT1"]}, bag=("FT1", "U"), **boxes)
+    game.play("place 2,0 0", "figure meeple field-ese", "builder build", "place 2,1 180", "pass")
+    assert game.menu(seat=next_seat) == (["place"] if next_seat else ["harvest", "keep"])
 
 
 def test_19_4_a_token_is_worth_its_value_at_once_in_round_2():
@@ -127,6 +135,13 @@ def test_21_1_the_school_is_beside_the_start_tile_and_not_beside_a_spring():
     assert {cell: placed.tile for cell, placed in state.tiles.items()} == {"0,0": "D", "-1,0": "SH2", "-2,0": "SH1"}
     river = options.parse(carcassonne.META.options, {"school": True, "river": True})
     assert "river" in str(carcassonne.objection(river, 2))
+
+
+@pytest.mark.parametrize(("edition", "drives_to_school"), [(3, False), (2, True)])
+def test_21_1_a_wagon_does_not_drive_to_the_school(edition, drives_to_school):
+    game = set_up_school("0 wagon 0,0/city", drawn="E", abbey_mayor=True, edition=edition).play("place 0,-1 180", "pass")
+    assert any(goal.startswith("-1,0/") for goal in game.menu("drive")) == drives_to_school
+    assert "0,0/road" in game.menu("drive")
 
 
 def test_21_2_the_seat_that_completes_a_road_to_the_school_takes_the_teacher():

@@ -26,6 +26,7 @@ from engine.games.carcassonne.state import (
     push_work,
     replace_top,
     root_at_index,
+    settle_figures,
 )
 from engine.games.carcassonne.tiles import PIECES, Args, figure_options
 from engine.menu import Choice, Menu, Move
@@ -84,7 +85,7 @@ def apply_builder_roused(state: State, event: BuilderRoused) -> State:
 
 
 def apply_second_tile_offered(state: State, event: SecondTileOffered) -> State:
-    return push_work(change_part(state, extra=False), Task("second"))
+    return push_work(settle_figures(change_part(state, extra=False)), Task("second"))
 
 
 def apply_second_tile_taken(state: State, event: SecondTileTaken) -> State:
