@@ -19,6 +19,7 @@ from engine.chance import Draw
 Event = TypeVar("Event")
 GENESIS = bytes(32).hex()
 HASH = re.compile("[0-9a-f]{64}")
+FORMAT: Literal["depesche-log-1"] = "depesche-log-1"
 FIELDS = frozenset(("seq", "at", "seat", "move", "draws", "events", "edition"))
 
 
@@ -57,9 +58,9 @@ class Export(Struct, frozen=True, forbid_unknown_fields=True):
     commitment: str
     head: str
     entries: tuple[Link, ...]
-    format: Literal["depesche-log-1"] = "depesche-log-1"
-    seed: str | None = None
-    seat: int | None = None
+    format: Literal["depesche-log-1"]
+    seed: str | None
+    seat: int | None
 
     @property
     def opening(self) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def has_wrong_head(export: Export) -> bool:
 def _check_order(export: Export) -> Iterator[FormatFault]:
     if not export.entries:
         yield FormatFault(0, "The log has no entries.")
-    is_hash = HASH.fullmatch
+    is_hash, before = HASH.fullmatch, 0
     for number, link in enumerate(export.entries):
         entry = link.entry
         seq = entry.get("seq")
@@ -165,6 +166,9 @@ def _check_order(export: Export) -> Iterator[FormatFault]:
             yield FormatFault(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
         if why := _find_wrong_shape(entry) or ("" if entry["events"] or not link.whole else "is whole, yet empty"):
             yield FormatFault(number, f"Entry {number} {why}.")
+        if entry["at"] < before:
+            yield FormatFault(number, f"Entry {number} is dated before the entry that it follows.")
+        before = entry["at"]
 
 
 def _find_wrong_shape(entry: dict[str, Any]) -> str:

@@ -132,7 +132,8 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     """Append a command of a seat, or of the server (None), to the log; raise Refused and change nothing if illegal."""
     if locked.row.moved_to:
         raise moved(locked.row.moved_to)
-    before, game, at = locked.table, locked.game, locked.now
+    before, game = locked.table, locked.game
+    at = max(locked.now, locked.row.moved_at)  # a clock that was set back dates no entry before the last one
     chance = tables.make_chance(before, locked.row.seed, move, at)
     after, events = tables.play(game, before, seat, move, chance, locked.position_before)
     entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from engine import audit, canonical_json, catalogue, record
 from engine.canonical_json import make_decoder
 from engine.game import Game
-from engine.log import Export, Link
+from engine.log import FORMAT, Export, Link
 from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
@@ -189,7 +189,7 @@ def _export_table(db: Connection, row: TableRow, numbers: dict[int, int]) -> Tra
     links = tuple(
         Link(one.digest, True, canonical_json.decode_object(one.body)) for one in queries.list_entries(db, row.id)
     )
-    whole = Export(row.id, row.game, row.commitment, row.head, links, seed=row.seed.hex())
+    whole = Export(row.id, row.game, row.commitment, row.head, links, FORMAT, row.seed.hex(), None)
     _audit(whole, over=row.phase == "over")
     return TransferredTable(
         whole,

@@ -62,7 +62,7 @@ def make_export(
     """Seal entries for an export; `reveal` includes the seed and every entry, otherwise a seat sees its own part."""
     links = tuple(_make_link(game, entry, seed, reveal, seat) for entry in entries)
     head = log.compute_head(link.digest for link in links)
-    return Export(name, game.META.name, commit(seed), head, links, seed=seed.hex() if reveal else None, seat=seat)
+    return Export(name, game.META.name, commit(seed), head, links, log.FORMAT, seed.hex() if reveal else None, seat)
 
 
 def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:

@@ -241,7 +241,9 @@ function readLog(text) {
   const names = ["format", "table", "game", "commitment", "head", "entries", "seed", "seat"]
   const unknown = [...log.keys()].find(name => !names.includes(name))
   ok(unknown === undefined, `A log has no field “${unknown}”.`)
-  const found = { format: "depesche-log-1", seed: null, seat: null, ...Object.fromEntries(log) }
+  const missing = names.find(name => !log.has(name))
+  ok(missing === undefined, `The log has no field “${missing}”.`)
+  const found = Object.fromEntries(log)
   ok(found.format === "depesche-log-1", "The format is not depesche-log-1.")
   for (const name of ["table", "game", "commitment", "head"]) ok(isText(found[name]), `The field “${name}” is no text.`)
   ok(found.seed === null || isText(found.seed), "The seed is no text.")
@@ -272,6 +274,7 @@ function checkOrder(log) {
     ok(entry.get("events").length || !log.links[n].whole, "is whole, yet nothing happened in it")
     ok(entry.get("events").every(event => isMap(event) && isText(event.get("type"))), "has an event without a type")
     ok(entry.get("move") === null || isText(entry.get("move")), "has a move that is no text")
+    ok(n === 0 || entry.get("at") >= log.links[n - 1].entry.get("at"), "is dated before the entry that it follows")
   })
 }
 

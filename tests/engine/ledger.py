@@ -63,6 +63,7 @@ class Ledger:
             commitment=chance.commit(self.seed),
             head=log.compute_head(digests),
             entries=links,
+            format=log.FORMAT,
             seed=self.seed.hex() if over else None,
             seat=None if over else seat,
         )

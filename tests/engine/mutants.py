@@ -250,6 +250,18 @@ def change_table_event(plain: Plain, random: Random) -> None:
     reseal(plain)
 
 
+def set_time_back(plain: Plain, random: Random) -> None:
+    """Date an entry before the one that it follows, with digests that fit."""
+    number = random.randrange(1, len(plain["entries"]))
+    plain["entries"][number]["entry"]["at"] = plain["entries"][number - 1]["entry"]["at"] - random.randrange(1, 900)
+    reseal(plain)
+
+
+def drop_header(plain: Plain, random: Random) -> None:
+    """Remove a field of the whole log."""
+    del plain[random.choice(sorted(plain))]
+
+
 def add_field_and_reseal(plain: Plain, random: Random) -> None:
     """Add an unknown field to an entry, with digests that fit."""
     link = random.choice(plain["entries"])
@@ -378,6 +390,8 @@ KINDS |= {
         add_field_and_reseal,
         exchange_seats,
         change_edition,
+        set_time_back,
+        drop_header,
         remove_seed,
         use_later_round,
         forge_round,

@@ -287,6 +287,8 @@ BREAKS: dict[str, tuple[int, Break]] = {
     "another_nonce": (1, change_event(1, nonce="anna")),
     "another_seat_sits": (1, change_event(1, seat=1)),
     "another_edition": (5, change_entry(5, edition=2)),
+    "dated_before_the_last_one": (5, change_entry(5, at=1_003)),
+    "seat_of_the_copy_missing": (0, lambda plain: plain.pop("seat")),
     "two_blanks_in_a_move": (1, change_entry(1, move="sit  0 émile")),
     "a_seat_that_is_not_there": (4, change_entry(4, seat=7)),
     "a_seat_below_nought": (4, change_entry(4, seat=-1)),

@@ -49,6 +49,17 @@ def test_nobody_moves_before_the_game_has_begun(any_app: App) -> None:
     assert "not begun" in submit(any_app, first, "resign").said
 
 
+def test_a_clock_that_is_set_back_dates_no_entry_before_the_last_one(
+    any_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = apps.start_table(any_app)
+    now = any_app.now()
+    monkeypatch.setattr(any_app, "now", lambda: now - 3_600)
+    for _ in range(2):
+        assert submit(any_app, *apps.find_move(any_app, places)).accepted
+    assert {entry.at for entry in apps.load_entries(any_app, apps.load_table(any_app, places[0].table))} == {now}
+
+
 def test_an_accepted_move_is_the_entry_it_is_told(any_app: App) -> None:
     mover, move = apps.find_move(any_app, apps.start_table(any_app))
     said = submit(any_app, mover, move)

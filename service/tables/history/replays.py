@@ -43,6 +43,7 @@ def export_log(db: Connection, row: TableRow, seat: int | None = None) -> log.Ex
         commitment=row.commitment,
         head=row.head,
         entries=tuple(_make_link(game, row, stored, seat) for stored in rows),
+        format=log.FORMAT,
         seed=row.seed.hex() if over else None,
         seat=None if over else seat,
     )

@@ -139,7 +139,9 @@ def test_21_1_the_school_is_beside_the_start_tile_and_not_beside_a_spring():
 
 @pytest.mark.parametrize(("edition", "drives_to_school"), [(3, False), (2, True)])
 def test_21_1_a_wagon_does_not_drive_to_the_school(edition, drives_to_school):
-    game = set_up_school("0 wagon 0,0/city", drawn="E", abbey_mayor=True, edition=edition).play("place 0,-1 180", "pass")
+    game = set_up_school("0 wagon 0,0/city", drawn="E", abbey_mayor=True, edition=edition).play(
+        "place 0,-1 180", "pass"
+    )
     assert any(goal.startswith("-1,0/") for goal in game.menu("drive")) == drives_to_school
     assert "0,0/road" in game.menu("drive")
 

@@ -707,7 +707,7 @@ def test_finished_logs_that_replay_cleanly_are_imported_and_of_the_others_it_is_
     said = depesche("import", good, "--json")
     assert said.json == [{"file": str(good), "table": "new2"}]
     assert "table new3" in depesche("import", good).out
-    bad = save(tmp_path / "bad", changed(shelf.kept["one"], 4, at=0))
+    bad = save(tmp_path / "bad", changed(shelf.kept["one"], 4, draws=[["die", 6, 0]]))
     half = save(tmp_path / "half", shelf.kept["two"])
     said = depesche("import", bad, half, good, "--json")
     assert said.status == 1
