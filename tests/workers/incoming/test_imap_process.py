@@ -22,7 +22,7 @@ from service.tables.access import Place
 from tests import apps, servers
 from tests.chaos import processes
 from tests.chaos.processes import Process
-from tests.workers.incoming.test_mailbox_polling import HOST, Mailbox, answer, eventually, played, stored
+from tests.workers.incoming.test_mailbox_polling import HOST, Mailbox, answer, count_stored, list_played, wait_until
 from workers.incoming import mailbox_polling
 
 pytestmark = [
@@ -31,11 +31,11 @@ pytestmark = [
 ]
 
 SECRET = "a house for tests"
-SOON = 60.0  # seconds, on a busy machine; less than a fetcher rests that the server tells of nothing
+SOON_S = 60.0  # on a busy machine; a server that announces no mail is asked again after 120 seconds
 KILLS, MAILS = 4, 24
 
 
-class Fetching(Struct, frozen=True):
+class Fetcher(Struct, frozen=True):
     """A table, its mailbox, and the processes that fetch answers from there and play them."""
 
     app: App
@@ -45,7 +45,7 @@ class Fetching(Struct, frozen=True):
 
 
 @contextmanager
-def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iterator[Fetching]:
+def run_fetcher(folder: Path, database: str, redis: str, idle: bool = True) -> Iterator[Fetcher]:
     mailbox = Mailbox(folder / "mails", idle)
     mailbox.port = processes.pick_stable_port()
     mailbox.url = re.sub(r":\d+/INBOX", f":{mailbox.port}/INBOX", mailbox.url)
@@ -60,11 +60,11 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
         nullcontext(apps.start_table(app)) as places,  # before anybody else judges
         processes.run_service(folder, commands, **shared) as (imap, _),
     ):
-        eventually(lambda: starts(imap) == 1, SOON)
-        yield Fetching(app, places, mailbox, imap)
+        wait_until(lambda: count_starts(imap) == 1, SOON_S)
+        yield Fetcher(app, places, mailbox, imap)
         assert imap.exit_status() is None
         imap.send_signal(signal.SIGTERM)
-        eventually(lambda: imap.exit_status() == 0, SOON)
+        wait_until(lambda: imap.exit_status() == 0, SOON_S)
         said = imap.log.read_text()
         assert "Traceback" not in said
         assert servers.IMAP_PASSWORD not in said
@@ -72,18 +72,18 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
     mailbox.stop()
 
 
-def starts(imap: Process) -> int:
+def count_starts(imap: Process) -> int:
     """How often it has come so far that it would heed a signal."""
     return imap.log.read_text().count("Answers are fetched from")
 
 
-def told(app: App) -> list[str]:
+def list_remarks(app: App) -> list[str]:
     """What was said at the tables, each remark as often as it stands there."""
     with app.store.reading() as connection:
         return list(connection.execute(select(talk.c.text).order_by(talk.c.id)).scalars())
 
 
-def unread(app: App) -> int:
+def count_unread(app: App) -> int:
     with app.store.reading() as connection:
         return len(connection.execute(select(mails.c.id).where(mails.c.read_at.is_(None))).all())
 
@@ -92,19 +92,19 @@ def unread(app: App) -> int:
 def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
     tmp_path: Path, migrated_postgres_url: str, redis_url: str, idle: bool
 ) -> None:
-    with fetching(tmp_path, migrated_postgres_url, redis_url, idle) as found:
+    with run_fetcher(tmp_path, migrated_postgres_url, redis_url, idle) as found:
         app, mailbox = found.app, found.mailbox
         with mailbox_polling.open_mailbox(app.settings) as opened:
             assert mailbox_polling.supports_idle(opened.box) is idle
         place, move = apps.find_move(app, found.places)
         mailbox.put(answer(app, place, move))
-        eventually(lambda: played(app) == [move], SOON if idle else SOON + mailbox_polling.POLL_S)
+        wait_until(lambda: list_played(app) == [move], SOON_S if idle else SOON_S + mailbox_polling.POLL_S)
         other, second = apps.find_move(app, found.places)
         began = time.monotonic()
         mailbox.put(answer(app, other, second, 2))
-        eventually(lambda: played(app) == [move, second], SOON if idle else SOON + mailbox_polling.POLL_S)
+        wait_until(lambda: list_played(app) == [move, second], SOON_S if idle else SOON_S + mailbox_polling.POLL_S)
         assert not idle or time.monotonic() - began < mailbox_polling.MAX_IDLE_S
-        assert stored(app) == 2
+        assert count_stored(app) == 2
 
 
 @pytest.mark.soak  # minutes of waiting
@@ -113,7 +113,7 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
 ) -> None:
     """Killed while it fetches, stores or notes; what it had in hand is taken by the one that follows."""
     whim = random.Random(20)
-    with fetching(tmp_path, migrated_postgres_url, redis_url) as found:
+    with run_fetcher(tmp_path, migrated_postgres_url, redis_url) as found:
         app, mailbox = found.app, found.mailbox
         found.imap.kill()
         place, move = apps.find_move(app, found.places)
@@ -121,37 +121,37 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
         mailbox.put(*(answer(app, place, line, number) for number, line in enumerate(lines)))
         mailbox.put(answer(app, place, move, MAILS))
         for _ in range(KILLS):
-            before = stored(app)
+            before = count_stored(app)
             found.imap.start()
-            eventually(lambda: stored(app) > before, SOON)  # noqa: B023 - asked at once
+            wait_until(lambda: count_stored(app) > before, SOON_S)  # noqa: B023 - asked at once
             time.sleep(whim.uniform(0, 0.1))
             found.imap.kill()
-            if stored(app) > MAILS:
+            if count_stored(app) > MAILS:
                 break
-        before = starts(found.imap)
+        before = count_starts(found.imap)
         found.imap.start()
-        eventually(lambda: starts(found.imap) > before, SOON)
-        eventually(lambda: stored(app) == MAILS + 1 and not unread(app), SOON)
-        assert played(app) == [move]
-        assert sorted(told(app)) == sorted(line.removeprefix("say ") for line in lines)
+        wait_until(lambda: count_starts(found.imap) > before, SOON_S)
+        wait_until(lambda: count_stored(app) == MAILS + 1 and not count_unread(app), SOON_S)
+        assert list_played(app) == [move]
+        assert sorted(list_remarks(app)) == sorted(line.removeprefix("say ") for line in lines)
 
 
 @pytest.mark.soak  # minutes of waiting
 def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing_is_lost(
     tmp_path: Path, migrated_postgres_url: str, redis_url: str
 ) -> None:
-    with fetching(tmp_path, migrated_postgres_url, redis_url) as found:
+    with run_fetcher(tmp_path, migrated_postgres_url, redis_url) as found:
         app, mailbox = found.app, found.mailbox
         place, move = apps.find_move(app, found.places)
         mailbox.put(answer(app, place, move))
-        eventually(lambda: played(app) == [move], SOON)
+        wait_until(lambda: list_played(app) == [move], SOON_S)
         mailbox.stop()
-        eventually(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON)
+        wait_until(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON_S)
         time.sleep(mailbox_polling.FIRST_PAUSE_S)
         mailbox.start()
         other, second = apps.find_move(app, found.places)
         mailbox.put(answer(app, other, second, 2))
-        eventually(lambda: played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE_S + SOON)
+        wait_until(lambda: list_played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE_S + SOON_S)
         # A server that is slow to stop is reached once more meanwhile, which is another outage.
         told = re.findall(r"mailbox (not reached|reached again)", found.imap.log.read_text())
         assert told == ["not reached", "reached again"] * (len(told) // 2)
