@@ -42,7 +42,7 @@ def test_a_story_is_the_same_every_time():
 def test_the_mean_of_luck_is_zero():
     """In High Card, the luck of a seat is the value of its hand, less that of other hands."""
     game = make_variant(highcard, outlook=lambda state: win_shares.from_points(estimate(state), 20))
-    lucks = [story.make_story(game, play_game(game, 2, number).entries).luck for number in range(60)]
+    lucks = [story.make_story(game, play_game(game, 2, number).entries).luck for number in range(30)]
     for lucks_of_seat in zip(*lucks, strict=True):
         assert stdev(lucks_of_seat) > 0.01
         assert abs(fmean(lucks_of_seat)) < 3 * stdev(lucks_of_seat) / sqrt(len(lucks_of_seat))

@@ -61,16 +61,16 @@ def test_migrations_make_exactly_the_schema_that_code_sees(store: Store) -> None
         assert compare_metadata(context, metadata) == []
 
 
-def test_several_processes_may_migrate_at_once(store: Store, database_url: str) -> None:
+def test_two_processes_may_migrate_at_once(store: Store, database_url: str) -> None:
     command = [sys.executable, "-c", MIGRATE, database_url]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    migrating = [subprocess.Popen(command, cwd=ROOT, **pipes) for _ in range(3)]
+    migrating = [subprocess.Popen(command, cwd=ROOT, **pipes) for _ in range(2)]
     for process in migrating:
         assert process.stdin
         process.stdin.write(b"\n")
         process.stdin.flush()
     said = [process.communicate(timeout=60)[1].decode() for process in migrating]
-    assert [process.returncode for process in migrating] == [0] * 3, "\n".join(said)
+    assert [process.returncode for process in migrating] == [0] * 2, "\n".join(said)
     with store.reading() as connection:
         assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
 

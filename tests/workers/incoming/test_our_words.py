@@ -1,4 +1,4 @@
-"""Our own words never play: letters that come back inside a mail, quoted in whatever way, make no move."""
+"""Letters of Depesche that come back inside a mail, quoted in any way, make no move."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from tests import apps
+from tests.sampling import pair_in_turn
 from workers.incoming import inbox, mail_moves, reply_text
 from workers.outgoing import pictures
 from workers.outgoing.letter import LETTER_KINDS, LetterRequest
@@ -44,8 +45,8 @@ def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
         yield app
 
 
-def at(app: App, game: str) -> Place:
-    """The place on turn at a new table of this game."""
+def open_table(app: App, game: str) -> Place:
+    """Open a table of this game; return the place of the player to move."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
     places = [access.find(app, link) for link in apps.open_new(app, game, {}, guests).links]
     for place in places:
@@ -53,7 +54,7 @@ def at(app: App, game: str) -> Place:
     return apps.find_move(app, places)[0]
 
 
-def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
+def write_letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
     order = LetterRequest(
         place.table, seat.open_since or 0, seat.seat, kind, access.owner(app, place), seat.name, language
@@ -63,7 +64,7 @@ def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMe
     return message
 
 
-def mailed(app: App, place: Place, body: str, subtype: str = "plain") -> None:
+def send_mail(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message = EmailMessage()
     message["From"] = access.owner(app, place)
     message["To"] = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
@@ -73,40 +74,39 @@ def mailed(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     mail_moves.run()
 
 
-def played(app: App) -> list[str]:
+def list_played(app: App) -> list[str]:
     with app.store.reading() as connection:
         return list(connection.execute(select(submissions.c.move).where(submissions.c.by_mail)).scalars())
 
 
-@pytest.mark.parametrize("game", catalogue.find_all())
-def test_no_line_of_our_letter_plays_however_it_is_quoted(app: App, game: str) -> None:
-    place = at(app, game)
-    for language in LANGUAGES:
-        whole = letter(app, place, language)
-        text, html = (whole.get_body((form,)).get_content() for form in ("plain", "html"))
-        for name, way in WAYS.items():
-            mailed(app, place, way(text))
-            assert played(app) == [], (language, name)
-        mailed(app, place, html.replace("depesche-letter", "x"), "html")
-        assert played(app) == [], (language, "html")
+@pytest.mark.parametrize(("game", "language"), pair_in_turn(catalogue.find_all(), tuple(LANGUAGES)))
+def test_no_line_of_our_letter_plays_however_it_is_quoted(app: App, game: str, language: str) -> None:
+    place = open_table(app, game)
+    letter = write_letter(app, place, language)
+    text, html = (letter.get_body((form,)).get_content() for form in ("plain", "html"))
+    for name, way in WAYS.items():
+        send_mail(app, place, way(text))
+        assert list_played(app) == [], name
+    send_mail(app, place, html.replace("depesche-letter", "x"), "html")
+    assert list_played(app) == []
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_move_above_a_letter_that_nothing_marks_is_played(app: App, way: str) -> None:
-    place = at(app, "kaiser")
+    place = open_table(app, "kaiser")
     move = apps.list_moves(app, place)[1]
-    body = f"{move}\n\n{WAYS[way](letter(app, place, 'de').get_body(('plain',)).get_content())}"
-    mailed(app, place, body)
-    assert played(app) == [move]
+    body = f"{move}\n\n{WAYS[way](write_letter(app, place, 'de').get_body(('plain',)).get_content())}"
+    send_mail(app, place, body)
+    assert list_played(app) == [move]
 
 
 def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> None:
-    place = at(app, "kaiser")
+    place = open_table(app, "kaiser")
     before = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
     kinds = LETTER_KINDS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
     for language in LANGUAGES:
         for kind in sorted(kinds):
-            lines = letter(app, place, language, kind).get_body(("plain",)).get_content().splitlines()
+            lines = write_letter(app, place, language, kind).get_body(("plain",)).get_content().splitlines()
             assert (reply_text.find_letter(lines) or 0) <= 3, (language, kind)
 
 
