@@ -124,8 +124,9 @@ def test_a_held_table_stops_no_clock_of_another(app: App, clock: FakeTime, rows)
 
 def test_every_wait_for_the_database_has_an_end(migrated_postgres_url: str) -> None:
     with closing(Store(migrated_postgres_url)) as store, store.writing() as connection:
-        for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
-            assert connection.exec_driver_sql(f"SHOW {name}").scalar_one() != "0"
+        names = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
+        timeouts = [connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in names]
+    assert timeouts == ["2s", "1min", "1min"]
 
 
 def test_whoever_forgets_a_transaction_loses_its_locks(
