@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
-RECOVERY_S = 120.0  # seconds in which a service has to recover, also on a busy machine
+RECOVERY_S = 120.0  # in which a service has to recover, also on a busy machine
+STOP_S = 30.0  # a container has ten seconds, which on a busy machine may be too few
 
 
 class Process:
@@ -84,7 +85,7 @@ class Process:
         """Stop it as a host would; return whether it ended before a container would have been killed."""
         self._running.terminate()
         try:
-            self._running.wait(timeout=10)
+            self._running.wait(timeout=STOP_S)
         except subprocess.TimeoutExpired:
             self.kill()
             return False
