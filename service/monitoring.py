@@ -34,6 +34,7 @@ class Metric(Struct, frozen=True):
 METRICS = {
     "moves": Metric("Submissions that were judged", "verdict"),
     "letters": Metric("Letters that were settled", "outcome"),
+    "mails_refused": Metric("Mails that were set aside because they could not be processed", "reason"),
     "wakeups": Metric("Wake-ups that were sent; those of the clock found work that no worker had noticed", "queue"),
     "verdict_seconds": Metric("From a submission on a page to its verdict", "way", timed=True),
     "thinking_seconds": Metric("How long bots thought about a move", "level", timed=True),

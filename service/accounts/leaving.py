@@ -14,7 +14,7 @@ from service import links
 from service.app import App
 from service.links import hash_token
 from service.people import letter_settings, register
-from service.store.schema import branches, letters, mailbox, mails, seats, submissions, tables, talk
+from service.store.schema import branches, letters, mailbox, mails, refused_mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
 from service.store.schema import vacations as vacation_table
@@ -119,9 +119,17 @@ def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
         for table_of_rows in (mails, vacation_table, letters):
             connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))
+        _erase_refused_mails(connection, address)
         _erase_name(connection, person)
         register.delete_person(connection, person)
         return []
+
+
+def _erase_refused_mails(connection: Connection, address: str) -> None:
+    """Delete the mails set aside for the host that name this address."""
+    rows = connection.execute(select(refused_mails.c.id, refused_mails.c.raw)).all()
+    named = [row.id for row in rows if address.casefold().encode() in row.raw.lower()]
+    connection.execute(delete(refused_mails).where(refused_mails.c.id.in_(named)))
 
 
 def _erase_name(connection: Connection, person: int) -> None:

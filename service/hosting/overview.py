@@ -19,7 +19,7 @@ from service.app import App
 from service.links import is_same
 from service.people import register
 from service.store import queries
-from service.store.schema import letters, people, seats, tables
+from service.store.schema import letters, people, refused_mails, seats, tables
 from service.tables import judging
 
 MAX_ROWS = 100
@@ -48,6 +48,7 @@ class Overview(Struct, frozen=True):
     owed: int
     stuck: Sequence[Any]
     bounced: Sequence[Any]
+    refused_mails: Sequence[Any]
 
 
 def load_overview(app: App, table: str = "") -> Overview:
@@ -60,7 +61,8 @@ def load_overview(app: App, table: str = "") -> Overview:
         owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
         rows = _list_tables(connection, table)
         stuck, bounced = _list_stuck_letters(connection), _list_bounced_people(connection)
-        return Overview(version, revision, free, phases, rows, owed, stuck, bounced)
+        refused = _list_refused_mails(connection)
+        return Overview(version, revision, free, phases, rows, owed, stuck, bounced, refused)
 
 
 def _select_phases() -> Any:
@@ -102,6 +104,12 @@ def _list_bounced_people(connection: Connection) -> Sequence[Any]:
     return connection.execute(
         query.where(people.c.bounced_at.is_not(None)).order_by(people.c.bounced_at.desc()).limit(MAX_ROWS)
     ).all()
+
+
+def _list_refused_mails(connection: Connection) -> Sequence[Any]:
+    """Return the mails that could not be processed, without their text; the newest first."""
+    columns = (refused_mails.c.id, refused_mails.c.at, refused_mails.c.recipient, refused_mails.c.why)
+    return connection.execute(select(*columns).order_by(refused_mails.c.id.desc()).limit(MAX_ROWS)).all()
 
 
 LINK_FACT = "host"  # the row with the number of the host's link

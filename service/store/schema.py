@@ -283,6 +283,16 @@ mails = Table(
     Index("mails_table", "table"),
 )
 
+refused_mails = Table(
+    "refused_mails",  # mails that the database refused; the host sees why
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("recipient", Text, nullable=False),  # without the proof in it
+    Column("why", Text, nullable=False),
+    Column("raw", LargeBinary, nullable=False),
+)
+
 mailbox = Table(
     "mailbox",
     metadata,

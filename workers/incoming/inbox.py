@@ -13,8 +13,9 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from msgspec import Struct
-from sqlalchemy import insert, select
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy import delete, insert, select
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from engine.refusal import Refused
 from service.app import App
@@ -22,7 +23,7 @@ from service.people import register
 from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import mails, people, seats
+from service.store.schema import mails, people, refused_mails, seats
 from service.tables import access
 from service.tables.access import Place
 from service.text.sentences import Sentence
@@ -42,6 +43,7 @@ ANSWER_ADDRESS = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9
 TABLE_LETTER_ID = re.compile(
     r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
+MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
 REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
     "250 Thank you",
     "552 That is too large for an answer",
@@ -95,12 +97,22 @@ class LmtpController(Controller):
 
 
 def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
-    """Receive a mail for one recipient, and return the reply to the mail server; a repetition changes nothing."""
+    """Receive a mail for one recipient, and return the reply to the mail server; a repetition changes nothing.
+
+    The mail server is asked to try again only while the database cannot be reached. A mail that fails for another
+    reason would fail each time, and hold up the mails behind it: it is set aside for the host.
+    """
     if len(raw) > MAX_MAIL_BYTES:
         log.info("mail not taken", recipient=_redact(recipient), why=f"It is too large: {len(raw)} bytes.")
         return REPLY_TOO_LARGE
     try:
-        process_mail(app, raw, recipient, envelope_sender)
+        try:
+            process_mail(app, raw, recipient, envelope_sender)
+        except (OperationalError, InterfaceError, PoolTimeout, OSError):
+            raise
+        except Exception as error:
+            log.exception("mail set aside", recipient=_redact(recipient))
+            _set_aside(app, raw, recipient, error)
     except OperationalError as error:
         log_database_error(error, "mail not stored", recipient=_redact(recipient))
         return REPLY_TRY_LATER
@@ -108,6 +120,18 @@ def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
         log.exception("mail not stored", recipient=_redact(recipient))
         return REPLY_TRY_LATER
     return REPLY_OK
+
+
+def _set_aside(app: App, raw: bytes, recipient: str, error: Exception) -> None:
+    """Keep a mail that cannot be processed, count it, and delete the oldest of its kind."""
+    why = type(error).__name__
+    row = {"at": app.now(), "recipient": _redact(recipient), "why": why, "raw": raw[:PARSED_BYTES]}
+    newest = select(refused_mails.c.id).order_by(refused_mails.c.id.desc()).limit(MAX_REFUSED_MAILS)
+    too_old = refused_mails.c.at < app.now() - REFUSED_MAIL_DAYS * DAY_S
+    with app.store.writing() as db:
+        db.execute(insert(refused_mails), row)
+        db.execute(delete(refused_mails).where(too_old | refused_mails.c.id.not_in(newest)))
+    app.metrics.count("mails_refused", why)
 
 
 def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> int | None:

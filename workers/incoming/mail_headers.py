@@ -17,6 +17,7 @@ from service.settings import Settings
 from service.text import receipts
 
 MAX_HEADER_CHARS = 4_000
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 MAX_NESTED_PARTS = 64  # parts that contain parts; the time of the parser grows with the square of their depth
 AUTOMATIC_HEADERS = (
     "X-Autoreply",
@@ -85,7 +86,7 @@ class MailHeaders(Struct, frozen=True):
         """Return a header as people read it (RFC 2047), or undecoded if its encoding is wrong."""
         header = self.get(name)
         try:
-            return str(make_header(decode_header(header)))
+            return blank_controls(str(make_header(decode_header(header))))
         except (LookupError, ValueError, HeaderParseError):
             return header
 
@@ -123,7 +124,12 @@ def _unfold(value: str) -> str:
         text = raw.decode()
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
-    return " ".join(text.split())[:MAX_HEADER_CHARS]
+    return " ".join(blank_controls(text).split())[:MAX_HEADER_CHARS]
+
+
+def blank_controls(text: str) -> str:
+    """Return a text whose control characters are blanks, except tabs and ends of lines: PostgreSQL stores no NUL."""
+    return UNPRINTABLE.sub(" ", text)
 
 
 def parse_message(raw: bytes) -> Message:

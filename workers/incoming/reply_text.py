@@ -19,6 +19,7 @@ from service.text import messages
 from service.text.languages import LANGUAGES, load_translations
 from service.text.templates import TEMPLATES
 from workers.incoming import html_text
+from workers.incoming.mail_headers import blank_controls
 
 MAX_PART_CHARS = 100_000  # an answer is above what it quotes, or it quotes little
 MAX_LINES = 60  # an answer of several moves and some talk has fewer than twenty
@@ -185,17 +186,21 @@ def _list_children(part: Message) -> list[Message]:
 
 
 def decode_text(part: Message) -> str:
-    """Decode the text of a part, also if it names a wrong charset."""
+    """Decode the text of a part, also if it names a wrong charset; its control characters become blanks."""
+    return blank_controls(_decode(part))[:MAX_PART_CHARS]
+
+
+def _decode(part: Message) -> str:
     payload = part.get_payload(decode=True)
     raw = payload[: 4 * MAX_PART_CHARS] if isinstance(payload, bytes) else b""
     named = (part.get_content_charset() or "").strip()
     charsets = ("utf-8", named, "cp1252") if ONE_BYTE_CHARSET.match(named) else (named, "utf-8", "cp1252")
     for charset in charsets:
         try:
-            return raw.decode(charset or "utf-8")[:MAX_PART_CHARS]
+            return raw.decode(charset or "utf-8")
         except (LookupError, ValueError):
             continue
-    return raw.decode("latin-1")[:MAX_PART_CHARS]
+    return raw.decode("latin-1")
 
 
 def _join_flowed(part: Message, text: str) -> str:

@@ -1,0 +1,123 @@
+"""A mail that cannot be stored holds up no mail behind it: it is cleaned on its way in, or set aside for the host."""
+
+import smtplib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text
+
+from service.accounts import leaving
+from service.app import App
+from service.hosting import overview
+from service.store.schema import letters, mails, people, refused_mails
+from service.tables import access
+from tests import apps
+from tests.apps import FakeTime
+from tests.workers.incoming.test_bounces import SAMPLES, listening
+from workers.incoming import inbox, mail_headers, reply_text
+
+CONTROLS = (b"\x00", b"\x01\x1f", b"\x0b", b"\xc2\x85", b"\xed\xa0\x80")
+
+
+def load(sample: str) -> bytes:
+    return (SAMPLES / f"{sample}.eml").read_bytes().replace(b"\n", b"\r\n")
+
+
+def make_bounce_address(app: App) -> str:
+    with app.store.reading() as db:
+        number = db.execute(select(letters.c.id).order_by(letters.c.id)).scalars().first()
+    return f"{app.links.bounce(number or 0)}@localhost"
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize("sample", ["postfix", "gmail", "qmail"])
+def test_a_report_with_control_characters_marks_its_address(any_app: App, sample: str, controls: bytes) -> None:
+    apps.open_table(any_app)
+    raw = load(sample).replace(b"550 ", b"550 " + controls, 2)
+    with listening(any_app) as client:
+        assert client.sendmail("", [make_bounce_address(any_app)], raw) == {}
+    with any_app.store.reading() as db:
+        (reason,) = db.execute(select(people.c.bounce).where(people.c.bounced_at.is_not(None))).scalars()
+    assert "550" in reason
+    assert all(letter.isprintable() for letter in reason)
+
+
+@pytest.mark.parametrize("field", ["Subject", "Message-ID", "In-Reply-To", "body"])
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_an_answer_with_control_characters_is_stored(any_app: App, field: str, controls: bytes) -> None:
+    place = apps.start_table(any_app)[0]
+    fields = {
+        "From": "anna@example.org",
+        "Subject": "Re: you",
+        "Message-ID": "<one@example.org>",
+        "In-Reply-To": "<a@b>",
+    }
+    head = [f"{name}: {value}".encode() + controls * (name == field) for name, value in fields.items()]
+    charset = b"Content-Type: text/plain; charset=utf-8"
+    body = b"status" + controls * (field == "body")
+    raw = b"\r\n".join([*head, charset, b"", body, b""])
+    recipient = access.address_of(any_app, apps.load_table(any_app, place.table).seats[place.seat or 0])
+    with listening(any_app) as client:
+        client.sendmail("anna@example.org", [recipient], raw)
+    with any_app.store.reading() as db:
+        stored = db.execute(select(mails.c.lines, mails.c.message_id)).all()
+        assert db.execute(select(refused_mails.c.id)).all() == []
+    assert [row.message_id for row in stored if row.lines.startswith('["status')] == ["<one@example.org>"]
+
+
+def test_a_charset_that_hides_half_characters_is_stored(any_app: App) -> None:
+    apps.open_table(any_app)
+    report = "From: mailer-daemon@a\nContent-Type: text/plain; charset=utf-7\n\n550 5.1.1 +2AA- no such user\n"
+    assert inbox.receive(any_app, report.encode(), make_bounce_address(any_app), "") == inbox.REPLY_OK
+    with any_app.store.reading() as db:
+        assert db.execute(select(people.c.id).where(people.c.bounced_at.is_not(None))).all() != []
+
+
+@pytest.fixture
+def strict_app(tmp_path: Path, migrated_postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+    """An app on PostgreSQL whose mails are not cleaned, so that the database refuses a NUL."""
+    for module in (mail_headers, reply_text):
+        monkeypatch.setattr(module, "blank_controls", lambda text: text)
+    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), FakeTime()) as app:
+        yield app
+
+
+def refuse_one(app: App, words: bytes = b"") -> None:
+    raw = load("postfix").replace(b"550 5.1.1", b"550 5.1.1 \x00") + words
+    with listening(app) as client:
+        assert client.sendmail("", [make_bounce_address(app)], raw) == {}  # not 451: it would come again for ever
+
+
+def test_what_the_database_refuses_is_set_aside_counted_and_shown(strict_app: App) -> None:
+    apps.open_table(strict_app)
+    refuse_one(strict_app)
+    (refused,) = overview.load_overview(strict_app).refused_mails
+    assert refused.why == "DataError"
+    assert "bounce" not in refused.recipient
+    assert strict_app.metrics.load()["mails_refused|DataError|count"] == 1
+    with strict_app.store.reading() as db:
+        assert b"550 5.1.1 \x00" in db.execute(select(refused_mails.c.raw)).scalar_one()
+
+
+def test_mails_set_aside_are_few_and_go_with_their_person(strict_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inbox, "MAX_REFUSED_MAILS", 2)
+    apps.open_table(strict_app)
+    for number in range(4):
+        refuse_one(strict_app, b"%d" % number)
+    assert len(overview.load_overview(strict_app).refused_mails) == 2
+    with strict_app.store.reading() as db:
+        person = db.execute(select(people.c.id).where(people.c.address == "anna@example.org")).scalar_one()
+    leaving.delete_person(strict_app, person, "anna@example.org")
+    assert overview.load_overview(strict_app).refused_mails == []
+
+
+def test_while_the_database_cannot_be_reached_the_mail_server_keeps_the_mail(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apps.open_table(app)
+    with app.store.writing() as db:
+        db.execute(text("ALTER TABLE people RENAME TO away"))  # the error is an OperationalError, as in an outage
+    with listening(app) as client, pytest.raises(smtplib.SMTPDataError) as refusal:
+        client.sendmail("", [make_bounce_address(app)], load("postfix"))
+    assert refusal.value.smtp_code == 451
