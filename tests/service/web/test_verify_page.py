@@ -19,8 +19,8 @@ from tests.services import RunningService, Visit
 SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")
 
 
-def finished(service: RunningService, folder: Path) -> tuple[Path, logs.Export]:
-    """A table that was given up, as a player keeps its log."""
+def finish_game(service: RunningService, folder: Path) -> tuple[Path, logs.Export]:
+    """Resign at a new table; return the file of its log, as a player downloads it."""
     opened = service.start_table()
     service.submit(opened.links[0], "resign")
     export = Archive(service.app.store, service.app.links).export(opened.table)
@@ -29,15 +29,15 @@ def finished(service: RunningService, folder: Path) -> tuple[Path, logs.Export]:
     return path, export
 
 
-def checked(visit: Visit, path: Path) -> Page:
+def open_log(visit: Visit, path: Path) -> Page:
     page = visit("/verify")
     page.set_input_files("#log", path)
     return page
 
 
 def test_a_sound_log_and_its_letters(service: RunningService, visit: Visit, tmp_path: Path) -> None:
-    path, export = finished(service, tmp_path)
-    page = checked(visit, path)
+    path, export = finish_game(service, tmp_path)
+    page = open_log(visit, path)
     expect(page.get_by_role("status")).to_contain_text("This log is sound.")
     expect(page.locator(".checks li")).to_have_count(8)
     page.fill(
@@ -51,17 +51,17 @@ def test_a_sound_log_and_its_letters(service: RunningService, visit: Visit, tmp_
 
 
 def test_the_first_entry_that_fails_is_named(service: RunningService, visit: Visit, tmp_path: Path) -> None:
-    path, _ = finished(service, tmp_path)
+    path, _ = finish_game(service, tmp_path)
     plain = json.loads(path.read_text("utf-8"))
-    plain["entries"][3]["entry"]["at"] += 1
+    plain["entries"][3]["entry"]["move"] = "resign"
     path.write_text(json.dumps(plain), "utf-8")
-    page = checked(visit, path)
+    page = open_log(visit, path)
     expect(page.get_by_role("status")).to_contain_text("The first fault is in entry 3.")
     expect(page.locator(".checks li.bad")).to_have_count(1)
 
 
 def test_nothing_is_sent(service: RunningService, visit: Visit, tmp_path: Path) -> None:
-    path, _ = finished(service, tmp_path)
+    path, _ = finish_game(service, tmp_path)
     page = visit("/verify")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -81,7 +81,7 @@ def test_receipts_are_found_in_every_language(language: str, length: int) -> Non
 def test_the_rounds_of_a_public_beacon_are_checked_in_the_browser(visit: Visit, tmp_path: Path) -> None:
     """The curve is fetched from this house when a log needs it, and from nowhere else."""
     golden = Path(__file__).parents[2] / "golden/kurier/beacon.json"
-    page = checked(visit, golden)
+    page = open_log(visit, golden)
     expect(page.get_by_role("status")).to_contain_text("22 rounds of a public beacon")
     forged = tmp_path / "forged.json"
     forged.write_text(golden.read_text("utf-8").replace('"round":', '"round":1', 1), "utf-8")
