@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
 from engine import games as games_folder
@@ -107,6 +108,11 @@ def get_title(name: str) -> str:
 def find_editions(name: str) -> tuple[Game, ...]:
     """Return all editions of a game, the first one first."""
     return tuple(find(name, number) for number in range(1, find(name).META.edition + 1))
+
+
+def find_board(game: Game) -> ModuleType | None:
+    """Return the module `board` of a game, which all its editions share; None if there is none."""
+    return sys.modules.get(f"{getattr(game, '__package__', None)}.board")
 
 
 @functools.cache

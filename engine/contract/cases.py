@@ -6,10 +6,22 @@ import functools
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
-from engine import bots, options
+from engine import bots, catalogue, options
 from engine import game as games
 
 T = TypeVar("T")
+
+
+def list_editions(game: Any) -> tuple[Any, ...]:
+    """Return all editions of a game of the catalogue, the newest first; tables are played in each of them."""
+    name = game.META.name
+    return catalogue.find_editions(name)[::-1] if catalogue.find_all().get(name) is game else (game,)
+
+
+def name_edition(game: Any) -> str:
+    """Return the name of a game, and the number of its edition if it is not the newest."""
+    newest = catalogue.find_all().get(game.META.name, game)
+    return str(game.META.name) if newest is game else f"{game.META.name}.{game.META.edition}"
 
 
 class Case(NamedTuple):
@@ -24,7 +36,7 @@ class Case(NamedTuple):
         return options.parse(self.game.META.options, dict(self.chosen))
 
     def __str__(self) -> str:
-        return "-".join((self.game.META.name, str(self.seats), *(f"{name}={value}" for name, value in self.chosen)))
+        return "-".join((name_edition(self.game), str(self.seats), *(f"{name}={value}" for name, value in self.chosen)))
 
 
 def list_variants(game: Any) -> list[tuple[tuple[str, str], ...]]:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from engine import catalogue
-from engine.contract.cases import make_cases
+from engine.contract.cases import list_editions, make_cases, name_edition
 
 DRAWINGS = "service.contract"  # drawings are tested with default options only
 SUITES = ("engine.contract.suite", DRAWINGS)
@@ -44,13 +44,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.function.__module__ not in SUITES:
         return
     names = metafunc.config.getini("depesche_games")
-    games = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in names]
+    chosen = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in names]
+    games = [edition for game in chosen for edition in list_editions(game)]
     if "case" in metafunc.fixturenames:
         only_defaults = metafunc.function.__module__ == DRAWINGS
         cases = [case for case in make_cases(games) if not (only_defaults and case.chosen)]
         metafunc.parametrize("case", cases, ids=str, scope="module")  # one case after the other: its games are cached
     elif "game" in metafunc.fixturenames:
-        metafunc.parametrize("game", games, ids=lambda game: str(game.META.name))
+        metafunc.parametrize("game", games, ids=name_edition)
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import jinja2
 from msgspec import Struct
 
+from engine import catalogue
 from engine.menu import Menu
 from service.lru import LRU
 from service.text import templates
@@ -179,7 +179,7 @@ def _list_words(scene: Scene) -> dict[str, Any]:
     return {
         "game": scene.game.META.name,
         "view": scene.view,
-        "board": sys.modules.get(f"{scene.game.__name__}.board"),
+        "board": catalogue.find_board(scene.game),
         "players": scene.players,
         "me": scene.me,
         "menu": scene.menu,

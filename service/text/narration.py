@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from engine import record
+from engine import catalogue, record
 from engine.game import Game
 from engine.log import Entry
 from engine.table_events import TABLE_EVENTS, Started
@@ -37,7 +36,7 @@ class Narrator:
         marked: bool = False,
         view: Any = None,
     ) -> None:
-        board = sys.modules.get(f"{game.__name__}.board")
+        board = catalogue.find_board(game)
         spot = mark_place if marked else name_place
         seen = {"board": board, "view": view, "spot": spot}
         context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}

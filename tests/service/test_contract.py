@@ -9,48 +9,81 @@ import pytest
 
 from engine import bots, catalogue
 from engine import table as tables
+from engine.contract.cases import list_editions, name_edition
 from engine.game import Game
 from service import create_app
+from service.app import App
 from service.contract import *  # noqa: F403 - what is promised of drawings and prose stands there
 from service.contract import NAMES
-from service.tables import access
-from service.tables.opening import Invited
+from service.tables import access, hints
+from service.tables.opening import Invited, Opened
+from service.timing import Clock
 from tests import apps
-from workers.outgoing import pictures, table_letters
+from workers import bots as bot_jobs
+from workers import referee
+from workers.outgoing import table_letters
 from workers.outgoing.letter import LetterRequest
 
 GAMES = list(catalogue.find_all().values())
 STEPS = 10
+PAGES = ("board.svg", "replay", "log.txt", "log.json", "whatif")
 
 
-every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=lambda game: game.META.name)
+EDITIONS = [edition for game in GAMES for edition in list_editions(game)]
+every_edition = pytest.mark.parametrize("game", EDITIONS, ids=name_edition)
 
 
-@every_game
-def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture of " + svg[:20].encode())
-    random, seats = Random(7), min(game.META.seats)
-    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
-        guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
-        opened = apps.open_new(app, game.META.name, {}, guests, 0)
-        places = [access.find(app, link) for link in opened.links]
-        visitor = create_app(app).test_client()
-        for place in places:
-            assert visitor.get(f"/t/{place.link}").status_code == 200
-            apps.submit(app, place, "sit word")
-        for step in range(STEPS):
-            look = apps.load_table(app, opened.table)
-            waiting = tables.find_seats_to_move(game, look.table)
-            if not waiting:
-                break
-            seat = waiting[0]
-            for link in (places[seat].link, opened.watch):
-                page = visitor.get(f"/t/{link}")
-                assert page.status_code == 200
-            assert visitor.get(f"/t/{places[seat].link}/replay").status_code == 200
-            assert_readable(written(app, opened.table, look, seat))
-            move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
-            assert apps.submit(app, places[seat], str(move)).accepted, (step, move)
+@pytest.fixture
+def opened(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """A table in this edition, as one opened before the newest edition came."""
+    guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[: min(game.META.seats)])]
+    with monkeypatch.context() as before:
+        before.setitem(catalogue.find_all(), game.META.name, game)
+        opened = apps.open_new(app, game.META.name, {}, guests, Clock(0, hints=True))
+    assert apps.load_table(app, opened.table).game is game
+    return opened
+
+
+@every_edition
+def test_page_and_letter_are_written_at_every_step(game: Game, app: App, opened: Opened) -> None:
+    random, visitor = Random(7), create_app(app).test_client()
+    places = [access.find(app, link) for link in opened.links]
+    for place in places:
+        assert visitor.get(f"/t/{place.link}").status_code == 200
+        apps.submit(app, place, "sit word")
+    for step in range(STEPS):
+        look = apps.load_table(app, opened.table)
+        waiting = tables.find_seats_to_move(game, look.table)
+        if not waiting:
+            break
+        seat = waiting[0]
+        for path in (places[seat].link, opened.watch, *(f"{places[seat].link}/{page}" for page in PAGES)):
+            assert visitor.get(f"/t/{path}").status_code == 200, path
+        assert_readable(written(app, opened.table, look, seat))
+        move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
+        assert apps.submit(app, places[seat], str(move)).accepted, (step, move)
+
+
+@every_edition
+def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> None:
+    places = [access.find(app, link) for link in opened.links]
+    for place in places:
+        apps.submit(app, place, "sit word")
+    seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, opened.table).table)))
+    number = hints.ask(app, places[seat])
+    bot_jobs.answer_hints(app)
+    hint = apps.read(app, hints.find, places[seat], number)
+    assert hint
+    assert hint.move
+    for place in places:
+        apps.submit(app, place, "resign")
+    for _ in range(STEPS):
+        length = apps.count_entries(app, places[0])
+        bot_jobs.run()
+        referee.run()
+        if apps.load_table(app, opened.table).table.phase == "over":
+            return
+        assert apps.count_entries(app, places[0]) > length
 
 
 def written(app, table: str, look, seat: int) -> EmailMessage:
