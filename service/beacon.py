@@ -48,14 +48,14 @@ def parse_source(text: str) -> Source:
     try:
         if not addresses or len(rest) != 3 or not all(word in words[: len(addresses)] for word in addresses):
             raise ValueError("other words")
-        found = beacons.parse(dict(zip(("key", "genesis", "period"), rest, strict=True)))
-        assert found
+        published = beacons.parse(dict(zip(("key", "genesis", "period"), rest, strict=True)))
+        assert published
     except (Refused, ValueError):
         raise Refused(
             "DEPESCHE_BEACON has to name one address or more, the beacon’s public key in 192 small hexadecimal "
             "digits, the moment of its first round and the seconds between two rounds, with blanks between."
         ) from None
-    return Source(addresses, found)
+    return Source(addresses, published)
 
 
 def fetch_round(source: Source, number: int) -> str | None:
@@ -65,12 +65,12 @@ def fetch_round(source: Source, number: int) -> str | None:
         try:
             request = Request(url, headers={"Accept": "application/json"})  # noqa: S310  # the host chose the address
             with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
-                found = make_decoder(Round).decode(answer.read(MAX_ANSWER_BYTES))
+                published = make_decoder(Round).decode(answer.read(MAX_ANSWER_BYTES))
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             log.info("beacon not reached", url=url, error=str(error))
             continue
-        if found.round == number and is_signed(source.beacon.key, number, found.signature):
-            return found.signature
+        if published.round == number and is_signed(source.beacon.key, number, published.signature):
+            return published.signature
         log.warning("beacon answers with another round, or one that is not signed", url=url)
     return None
 

@@ -1,4 +1,4 @@
-"""What a game promises to pages and letters, as tests: it can be drawn and told at every step, to every reader.
+"""The promises of a game to pages and letters, as tests: each position can be drawn and described for each reader.
 
 `from service.contract import *` in a file of tests holds games to it; the plugin of `engine.contract` names them.
 """
@@ -17,7 +17,7 @@ COLUMNS = 80
 POSITIONS = 24  # of each game
 
 
-def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
+def test_each_position_is_drawn_and_described(case: Case) -> None:
     readers = (None, *range(case.seats))
     for number, position in enumerate(sample(play_case(case, b"a lantern"), POSITIONS)):
         me = readers[number % len(readers)]
@@ -36,14 +36,14 @@ def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
                 assert all(narrator.label_token(entry.verb, token) for token in move.args)
 
 
-def test_every_event_is_told_to_everybody_without_a_fault(case: Case) -> None:
+def test_each_event_is_described_for_each_reader(case: Case) -> None:
     for me in (None, *range(case.seats)):
         narrator = Narrator(case.game, NAMES[: case.seats], me=me)
-        told = [
-            narrator.describe(heard)
+        sentences = [
+            narrator.describe(visible)
             for position in play_case(case, b"a lantern")
             for event in position.events
-            if (heard := case.game.hear(event, me)) is not None
+            if (visible := case.game.hear(event, me)) is not None
         ]
-        assert sum(map(bool, told)) >= len(play_case(case, b"a lantern")) / 2
-        assert not any("None" in sentence for sentence in told)
+        assert sum(map(bool, sentences)) >= len(play_case(case, b"a lantern")) / 2
+        assert not any("None" in sentence for sentence in sentences)

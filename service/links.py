@@ -37,7 +37,7 @@ class Links:
         """Return the token to take a free seat of an open table."""
         return f"{table}.{self._token(f'join/{table}')}"
 
-    def again(self, table: str) -> str:
+    def rematch(self, table: str) -> str:
         """Return the idempotency key of the rematch after this table; secret, because it leads to the new seats."""
         return self._token(f"again/{table}")
 
@@ -49,7 +49,7 @@ class Links:
         """Return the token that proves that letters reach this address."""
         return f"{person}.{self._token(f'confirm/{person}/{address}')}"
 
-    def enter(self, person: int, sessions: int, at: int) -> str:
+    def sign_in(self, person: int, sessions: int, at: int) -> str:
         """Return the token to sign in with; it contains the person and the time."""
         return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
 

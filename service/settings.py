@@ -75,7 +75,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     pace: int = 3 * DAY_S
     reminder: float = 0.25
     vacation: int = 30
-    patience: float = 2.0
+    verdict_wait: float = 2.0
     thinking: float = 2.0  # seconds that a bot may take
     lease: int = 120
     opens_per_hour: int = 30
@@ -119,7 +119,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
     @cached_property
     def answered_at(self) -> str:
-        """Where an answer has the seat's token: the address `play+…`, the sender's with a plus, or the subject."""
+        """The place of the seat's token in an answer: `play+…`, the sender's address with a plus, or the subject."""
         return self.answer_to or ("plus" if self.imap else "play")
 
     @cached_property
@@ -150,13 +150,15 @@ def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         text = words.get(f"{PREFIX}{name.upper()}")
         if text and text.strip():
             chosen[name] = _parse_value(name, text, default)
-    found = Settings(**chosen)
-    return check_settings(found if "address" in chosen else replace(found, address=_default_address(found)))
+    settings = Settings(**chosen)
+    if "address" not in chosen:
+        settings = replace(settings, address=_default_address(settings))
+    return check_settings(settings)
 
 
-def read_setting_files(environment: Mapping[str, str], known: frozenset[str]) -> dict[str, str]:
+def read_setting_files(environment: Mapping[str, str], variables: frozenset[str]) -> dict[str, str]:
     """Return the environment with each known NAME_FILE replaced by NAME and the text of that file."""
-    files = {f"{name}{FILE_SUFFIX}": name for name in known}
+    files = {f"{name}{FILE_SUFFIX}": name for name in variables}
     texts = {name: text for name, text in environment.items() if name not in files}
     for file, name in files.items():
         if path := environment.get(file, "").strip():
@@ -215,7 +217,7 @@ def check_settings(settings: Settings) -> Settings:
             raise Refused("DEPESCHE_GAMES lists names of games such as liars_dice, not “{name}”.", name=package)
     for name, schemes, example in SCHEMES:
         _refuse_scheme(name, getattr(settings, name), schemes, example)
-    for name in ("pace", "vacation", "lease", "gather", "thinking", "patience", "proxies"):
+    for name in ("pace", "vacation", "lease", "gather", "thinking", "verdict_wait", "proxies"):
         _refuse_out_of_range(name, getattr(settings, name), 0)
     for name in ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"):
         _refuse_out_of_range(name, getattr(settings, name), 1)
@@ -256,7 +258,7 @@ def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str)
 
 
 def _refuse_mailbox(settings: Settings) -> None:
-    """Raise Refused for a mailbox without user and password, or for one that sends them unencrypted."""
+    """Raise Refused for a mailbox without user and password, or with an address that sends them unencrypted."""
     if not settings.imap:
         return
     parts = urlsplit(settings.imap)
@@ -272,8 +274,10 @@ def _refuse_mailbox(settings: Settings) -> None:
 def _refuse_other_choices(name: str, text: str, words: tuple[str, ...]) -> None:
     if text and text not in words:
         *others, last = words
-        known = f"{', '.join(others)} or {last}"
-        raise Refused("DEPESCHE_{name} has to be {known}, not “{text}”.", name=name.upper(), known=known, text=text)
+        choices = f"{', '.join(others)} or {last}"
+        raise Refused(
+            "DEPESCHE_{name} has to be {choices}, not “{text}”.", name=name.upper(), choices=choices, text=text
+        )
 
 
 def _refuse_out_of_range(name: str, number: float, least: int, most: int = 10**9) -> None:

@@ -20,7 +20,7 @@ JOBS = {
     "bots": "workers.bots.run",
     "rounds": "workers.beacon_rounds.run",
 }
-SHARED = {"inbox": "referee", "rounds": "bots"}  # the RQ queue of a job that has none of its own
+SHARED_QUEUES = {"inbox": "referee", "rounds": "bots"}  # the RQ queue of a job that has none of its own
 PENDING_S = 5  # after so long a wake-up that no worker acknowledged may be sent again
 JOB_TIMEOUTS_S = {"post": 600}  # a mail server may take minutes for one letter
 JOB_TIMEOUT_S = 120  # of all other jobs; a job that takes longer hangs, and is ended
@@ -57,7 +57,9 @@ class Wakeups:
             "job_timeout": JOB_TIMEOUTS_S.get(name, JOB_TIMEOUT_S),
         }
         with self.redis.pipeline() as pipeline:  # one round trip to Redis, where RQ would make two
-            self.queue(SHARED.get(name, name)).enqueue(JOBS[name], meta=get_contextvars(), pipeline=pipeline, **options)
+            self.queue(SHARED_QUEUES.get(name, name)).enqueue(
+                JOBS[name], meta=get_contextvars(), pipeline=pipeline, **options
+            )
             pipeline.execute()
 
     def acknowledge(self, queue: str) -> None:

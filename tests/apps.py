@@ -23,9 +23,9 @@ from service.store.queries import Verdict
 from service.tables import access, branches, opening, snapshots, standing_orders, submitting
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
-from service.tables.opening import Invited, NewTable, Opened
+from service.tables.opening import Invitee, NewTable, Opened
 from service.tables.snapshots import Snapshot
-from service.tables.submitting import Submitted
+from service.tables.submitting import StoredSubmission
 from service.text.languages import SOURCE
 from service.timing import Clock
 from workers import referee
@@ -59,7 +59,7 @@ class FakeTime:
 def make_settings(folder: Path, database: str = "", **others: Any) -> Settings:
     """Make settings without limits or waiting: a verdict is there at once, or the test has none."""
     # The mails in workers/incoming/replies have addresses that are derived from this secret.
-    given = {"secret": "a house for tests", "patience": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
+    given = {"secret": "a house for tests", "verdict_wait": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
     given |= {"opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000, "moves_per_minute": 1_000_000}
     return Settings(folder=folder, database=database, **{**given, **others})
 
@@ -113,7 +113,7 @@ def open_new(
     app: App,
     game: str,
     options: Mapping[str, Any],
-    guests: Sequence[Invited],
+    guests: Sequence[Invitee],
     clock: Clock | int | None = None,
     language: str = SOURCE,
     **others: Any,
@@ -127,8 +127,8 @@ def open_new(
 
 def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
     """Open a table where only bots sit so far; return the places of its people."""
-    people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
-    guests = [*people, *(Invited(f"Bot {number + 1}") for number in range(bots))]
+    people = [Invitee(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
+    guests = [*people, *(Invitee(f"Bot {number + 1}") for number in range(bots))]
     opened = open_new(app, "kaiser", {}, guests, pace)
     return [access.find(app, link) for link in opened.links if link]
 
@@ -148,7 +148,7 @@ def submit(app: App, place: Place, text: str, key: str = "", seen: int | None = 
     return get_verdict(app, submission)
 
 
-def get_verdict(app: App, submission: Submitted) -> Verdict:
+def get_verdict(app: App, submission: StoredSubmission) -> Verdict:
     verdict = submitting.wait_for_verdict(app, submission)
     assert verdict is not None
     return verdict

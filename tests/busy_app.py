@@ -20,7 +20,7 @@ from service.app import App
 from service.store.schema import mailbox, metadata, people, seats
 from service.tables import access, branches, joining, judging, seat_commands, talk
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 
 PLACEHOLDER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
@@ -38,7 +38,7 @@ class BusyApp:
         self.played = apps.start_table(app)
         self._anna = self.find_person()
         self.shown = self._show_game()
-        self.open = apps.open_new(app, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")])
+        self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
         self.offered = self._offer_seat()
         for place in self.played:
             talk.say(app, place, f"said by {place.seat}")
@@ -89,7 +89,7 @@ class BusyApp:
         tokens = {
             "wishes": self.app.links.preferences(self._anna),
             "confirm": self.app.links.confirm(self._anna, "anna@example.org"),
-            "enter": self.app.links.enter(self._anna, 0, self.app.now()),
+            "enter": self.app.links.sign_in(self._anna, 0, self.app.now()),
             "join": self.open.join,
             "offer": self.offered,
             "host": self.app.links.host(0),
@@ -141,6 +141,6 @@ class BusyApp:
             rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
         for row in rows:
             note = [row.note] if row.note else []
-            own = [access.link_of(self.app, row), self.app.links.preferences(row.person), row.address, *note]
+            own = [access.make_seat_link(self.app, row), self.app.links.preferences(row.person), row.address, *note]
             secrets[row.table, row.seat] = own
         return secrets

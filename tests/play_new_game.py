@@ -31,7 +31,7 @@ def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
     assert response.status_code == 303, response.text
     table = access.find(site.app, response.location.rpartition("/")[2]).table
     seats = apps.load_table(site.app, table).seats
-    opened = Opened(table, tuple(access.link_of(site.app, seat) for seat in seats), "")
+    opened = Opened(table, tuple(access.make_seat_link(site.app, seat) for seat in seats), "")
     assert visitor.post(f"/t/{opened.links[0]}/sit", nonce="lantern").status_code == 303
     answer_by_mail(site, opened, "sit kettle")
     return opened

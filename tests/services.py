@@ -20,7 +20,7 @@ from service.app import App, wall_clock
 from service.hosting import local_mailbox
 from service.settings import Settings
 from service.tables import access, submitting
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.web.server import create_server
 from tests import apps
 from tests.web_server import serving
@@ -29,7 +29,7 @@ from workers.processes import embedded
 
 Visit = Callable[..., Page]
 ENTRIES_BEFORE_MOVES = 4  # of a table for two: it is opened, both sit down, the game starts
-ANNA, BERT = Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")
+ANNA, BERT = Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")
 
 
 class RunningService:
@@ -39,11 +39,11 @@ class RunningService:
         self.app = app
         self.address = app.settings.address
 
-    def open_table(self, *guests: Invited, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
+    def open_table(self, *guests: Invitee, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
         return apps.open_new(self.app, game, options, guests or (ANNA, BERT), pace)
 
     def start_table(
-        self, *guests: Invited, game: str = "kaiser", pace: int = 0, letters: bool = False, **options: str
+        self, *guests: Invitee, game: str = "kaiser", pace: int = 0, letters: bool = False, **options: str
     ) -> Opened:
         """Open a table and let everybody sit down; it writes letters only if a test needs them."""
         opened = self.open_table(*guests, game=game, pace=pace, **options)
@@ -74,7 +74,7 @@ class RunningService:
         app = self.app
         verdict = submitting.wait_for_verdict(app, submitting.submit(app, access.find(app, link), move, key), 10)
         assert verdict
-        assert verdict.accepted, verdict.said
+        assert verdict.accepted, verdict.text
 
     def play_until(self, table: str, condition: Callable[[Any], bool], seed: int = 1) -> None:
         """Submit random moves, without pages because that is quicker, until the state meets a condition."""
@@ -82,7 +82,7 @@ class RunningService:
         while not condition((snapshot := apps.load_table(app, table)).table.state):
             seat = tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
             move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
-            self.submit(access.link_of(app, snapshot.seats[seat]), str(move))
+            self.submit(access.make_seat_link(app, snapshot.seats[seat]), str(move))
 
     def disable_letters(self, table: str) -> None:
         """Turn off the letters to all people at a table."""

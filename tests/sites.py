@@ -16,7 +16,7 @@ from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
 from service.tables import access, submitting
 from service.tables.access import Place
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests import apps
@@ -32,7 +32,7 @@ class Site:
     """An app with its pages, whose referee judges at once; with `judging = False` it never does."""
 
     def __init__(self, folder: Path, **others: Any) -> None:
-        settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
+        settings = Settings(folder=folder, verdict_wait=0.01, **{"opens_per_hour": 1_000, **others})
         self.time = 1_800_000_000
         self.app = apps.make_app(settings, lambda: self.time)
         self.app.wakeups.wake = self._judge_at_once
@@ -48,7 +48,7 @@ class Site:
         return Visitor(self.flask_app.test_client())
 
     def open_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
-        guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
+        guests = [Invitee(name, f"{name.lower()}@example.org") for name in names or NAMES]
         return apps.open_new(self.app, game, options, guests, pace)
 
     def start_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
@@ -77,7 +77,7 @@ class Site:
         number = submitting.submit(self.app, Place(opened.table, seat, ""), move)
         verdict = submitting.wait_for_verdict(self.app, number)
         assert verdict
-        assert verdict.accepted, verdict.said
+        assert verdict.accepted, verdict.text
 
     def store_letters(self) -> None:
         """Write every letter into the local mailbox, whether it is due or not."""

@@ -112,9 +112,9 @@ def trace_mail(app: App, _: apps.FakeTime) -> Way:
     places = apps.start_table(app)
     for number in range(ROUNDS):
         place, move = apps.find_move(app, places)
-        to = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
+        to = access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat or 0])
         mail = EmailMessage()
-        mail["From"], mail["To"], mail["Message-ID"] = access.owner(app, place), to, f"<{number}@example.org>"
+        mail["From"], mail["To"], mail["Message-ID"] = access.load_address(app, place), to, f"<{number}@example.org>"
         mail.set_content(move)
 
         def work(raw: bytes = mail.as_bytes(), to: str = to) -> None:

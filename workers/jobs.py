@@ -21,7 +21,7 @@ from engine.catalogue import NotInstalled
 from service.app import App
 from service.monitoring import first_line
 from service.store.connection import is_unavailable
-from service.tables.locked_table import Held
+from service.tables.locked_table import TableLocked
 
 JOB_MAX_S = 30.0  # RQ would stop a job that works much longer in the middle of something
 LOCK_WAIT_S, FIRST_PAUSE_S = 0.5, 0.02
@@ -161,7 +161,7 @@ def try_table(table: str, work: Callable[[], object], failure: str, **words: obj
     """
     try:
         work()
-    except Held:
+    except TableLocked:
         pass
     except NotInstalled as missing:
         log_missing_game(table, str(missing))

@@ -32,7 +32,7 @@ MAX_TRIES = 3
 BATCH_SIZE = 50
 SHORT_LOCK_TIMEOUT = "100ms"  # a batch holds many tables that others may want, so it hardly waits for other locks
 
-UNJUDGED = select(submissions.c.id).where(submissions.c.accepted.is_(None))
+PENDING_SUBMISSIONS = select(submissions.c.id).where(submissions.c.accepted.is_(None))
 # The table is claimed with its submission: a table that another transaction holds is passed over.
 # It is locked first, so that a submission that is passed over stays free for the next referee.
 CLAIM = (
@@ -73,7 +73,7 @@ def run() -> None:
 def is_blocked(app: App) -> bool:
     """Whether a submission waits; if none could be claimed, other transactions hold their tables."""
     with app.store.reading() as db:
-        return db.execute(UNJUDGED.limit(1)).first() is not None
+        return db.execute(PENDING_SUBMISSIONS.limit(1)).first() is not None
 
 
 def judge_batch(app: App, skipped: set[str] | None = None) -> bool:
@@ -150,7 +150,7 @@ def _among(claims: Sequence[Claim]) -> ColumnElement[bool]:
 def _announce(app: App, judgement: Judgement) -> None:
     """After the commit: publish the verdicts, and what follows from the moves."""
     submitting.publish_verdicts(app, judgement.verdicts)
-    judging.after_commit(app, judgement.tables)
+    judging.publish_changes(app, judgement.tables)
 
 
 def judge_all(app: App, batch: Batch, claims: Sequence[Claim]) -> Judgement:

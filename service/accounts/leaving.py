@@ -82,7 +82,7 @@ def _list_seats(connection: Connection, person: int) -> list[Any]:
 
 
 def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
-    link = f"{app.settings.address}/t/{access.link_of(app, seat)}"
+    link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
     remarks = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
     ordered = [order.move for order in standing_orders.list_orders(connection, seat.table, seat.seat)]
     words = list(connection.execute(remarks).scalars())
@@ -137,8 +137,8 @@ def _erase_name(connection: Connection, person: int) -> None:
     name = connection.execute(select(people_table.c.name).where(people_table.c.id == person)).scalar_one()
     if name:
         written = msgspec.json.encode(name).decode()
-        sent = (letters.c.sent_at.is_not(None), letters.c.said.contains(written, autoescape=True))
-        connection.execute(update(letters).where(*sent).values(said=""))
+        sent = (letters.c.sent_at.is_not(None), letters.c.sentence.contains(written, autoescape=True))
+        connection.execute(update(letters).where(*sent).values(sentence=""))
 
 
 def _give_up(app: App, person: int, table: str, seat: int) -> None:

@@ -30,7 +30,7 @@ class MyTable(Struct, frozen=True):
     due_at: int | None
     at: int
     place: int | None = None
-    awaited: tuple[str, ...] = ()
+    to_move_names: tuple[str, ...] = ()
 
 
 class Opponent(Struct, frozen=True):
@@ -69,12 +69,12 @@ def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
     rows = db.execute(_select_tables(person).where(*open_now, tables.c.id != but)).all()
     by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
-    return [access.link_of(app, row) for row in by_urgency]
+    return [access.make_seat_link(app, row) for row in by_urgency]
 
 
 def list_doubtful_games(db: Connection, person: int) -> list[str]:
     """Return the games of tables that were opened with this person's address, which the person has not confirmed."""
-    own = (seats.c.person == person, tables.c.held, seats.c.seat == queries.organiser_of(seats.c.table))
+    own = (seats.c.person == person, tables.c.awaits_opener, seats.c.seat == queries.organiser_of(seats.c.table))
     query = select(tables.c.game).select_from(seats.join(tables)).where(*own).order_by(tables.c.opened_at)
     return list(db.execute(query).scalars())
 
@@ -99,30 +99,30 @@ def _select_tables(person: int) -> Select[Any]:
 def _is_undoubted() -> ColumnElement[bool]:
     """Select seats that certainly belong to their person: a stranger may open a table with another's address."""
     sat_down = (seats.c.seat != queries.organiser_of(seats.c.table)) & (seats.c.status != "invited")
-    return or_(~tables.c.held, sat_down)
+    return or_(~tables.c.awaits_opener, sat_down)
 
 
 def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
-    names, awaited = defaultdict[str, dict[int, str]](dict), defaultdict[str, list[str]](list)
+    names, to_move = defaultdict[str, dict[int, str]](dict), defaultdict[str, list[str]](list)
     columns = (seats.c.table, seats.c.seat, seats.c.name, seats.c.open_since)
     sitting = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
     for seat in db.execute(sitting.order_by(seats.c.table, seats.c.seat)):
         names[seat.table][seat.seat] = seat.name
         if seat.open_since is not None:
-            awaited[seat.table].append(seat.name)
+            to_move[seat.table].append(seat.name)
     return [
         MyTable(
             row.table,
             row.game,
             row.seat,
-            access.link_of(app, row),
+            access.make_seat_link(app, row),
             tuple(name for seat, name in names[row.table].items() if seat != row.seat),
             row.phase,
             row.open_since is not None and row.status == "taken",
             row.due_at,
             row.ended_at or row.opened_at,
             row.place,
-            tuple(awaited[row.table]),
+            tuple(to_move[row.table]),
         )
         for row in rows
     ]

@@ -48,7 +48,7 @@ def confirm_address(app: App, token: str) -> list[str]:
         register.confirm_address(connection, person.id, app.now())
         register.release_tables(connection, waiting, app.now())
         own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))
-        links = [access.link_of(app, seat) for seat in connection.execute(own)]
+        links = [access.make_seat_link(app, seat) for seat in connection.execute(own)]
     app.wakeups.wake("post")
     return links
 
@@ -79,7 +79,7 @@ def correct_address(app: App, place: Place, text: str) -> None:
         row = queries.lock_table(connection, place.table)
         sitting = queries.list_seats(connection, place.table)
         seat = queries.find_organiser(sitting)
-        if seat is None or seat != place.seat or row is None or not row.held:
+        if seat is None or seat != place.seat or row is None or not row.awaits_opener:
             raise Refused("This address is confirmed already, or is not yours to change.")
         own = sitting[seat]
         person = register.find_or_create_person(connection, address, own.name, app.now())
@@ -115,7 +115,7 @@ def record_bounce(connection: Connection, person: int, why: str, at: int) -> boo
     if not connection.execute(marked.values(bounced_at=at, bounce=reason)).rowcount:
         return False
     joined = seats.join(tables, tables.c.id == seats.c.table)
-    query = select(seats.c.table, seats.c.seat, tables.c.length, tables.c.held).select_from(joined)
+    query = select(seats.c.table, seats.c.seat, tables.c.length, tables.c.awaits_opener).select_from(joined)
     own = query.where(seats.c.person == person, seats.c.status != "resigned", tables.c.phase != "over")
     for place in connection.execute(own.order_by(seats.c.table, seats.c.seat)).all():
         _owe_letters(connection, place, person, at)
@@ -125,7 +125,7 @@ def record_bounce(connection: Connection, person: int, why: str, at: int) -> boo
 def _owe_letters(connection: Connection, place: Any, person: int, at: int) -> None:
     """Owe a letter to all other players at the table of this seat."""
     others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
-    due = queries.HELD if place.held else at
+    due = queries.NEVER_DUE if place.awaits_opener else at
     for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():
         queries.owe_letter(
             connection, place.table, place.length - 1, OwedLetter(seat, f"unreachable/{place.seat}", due)
@@ -173,7 +173,7 @@ def find_person(app: App, token: str) -> Any:
     with app.store.reading() as connection:
         person = register.find_person(connection, number)
     at = numbers.parse_int(written) or 0
-    if person is None or not links.is_same(app.links.enter(person.id, person.sessions, at), token):
+    if person is None or not links.is_same(app.links.sign_in(person.id, person.sessions, at), token):
         raise _make_expired_error()
     if not at <= app.now() < at + HOUR_S or (person.signed_at is not None and person.signed_at >= at):
         raise _make_expired_error()

@@ -51,13 +51,13 @@ def run_bench(args: Namespace) -> int:
             for measure in function():
                 measures.append(measure)
                 print(_format_line(measure), flush=True)
-    is_kept = all(measure.kept for measure in measures)
+    meets_budget = all(measure.meets_budget for measure in measures)
     if load >= MAX_LOAD:
         terminal.print_error(
             f"Not judged: when this began, {load:.1f} processes wanted each core. Measure again when it is quiet."
         )
         return FINE
-    return FINE if is_kept else WRONG
+    return FINE if meets_budget else WRONG
 
 
 def measure_load() -> float:
@@ -73,7 +73,7 @@ def _describe(measure: Measure) -> dict[str, Any]:
         measure.source: measure.budget,
         "at_most": measure.at_most,
         "ratio": measure.ratio,
-        "kept": measure.kept,
+        "kept": measure.meets_budget,
     }
 
 
@@ -83,7 +83,7 @@ def _format_line(measure: Measure) -> str:
         return line.rstrip()
     side = "at most" if measure.at_most else "at least"
     side = measure.source if measure.source != "budget" else side
-    missed = "" if measure.kept else "  MISSED"
+    missed = "" if measure.meets_budget else "  MISSED"
     return f"{line}{side:>9} {_format_number(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
 
 

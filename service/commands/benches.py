@@ -38,7 +38,7 @@ from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.history.replays import Archive
-from service.tables.opening import Invited, NewTable
+from service.tables.opening import Invitee, NewTable
 from service.text import lessons
 from service.web import warm_up
 
@@ -61,7 +61,7 @@ class Measure(Struct, frozen=True):
         return self.budget / max(self.value, 1e-12) if self.at_most else self.value / self.budget
 
     @property
-    def kept(self) -> bool:
+    def meets_budget(self) -> bool:
         return self.ratio is None or self.ratio >= 1 or self.source != "budget"
 
 
@@ -85,7 +85,7 @@ def find_benches() -> dict[str, Bench]:
 
 ENTRIES = 1_000
 REBUILT_MS = 10.0
-AUDITED = 20_000.0
+AUDIT_ENTRIES_A_S = 20_000.0
 # What the fastest peer reaches in memory, without a log or events.
 PEER_MOVES = 7_000.0
 CARCASSONNE_GAMES = 300.0
@@ -93,7 +93,7 @@ CARCASSONNE_GAMES = 300.0
 
 @bench
 def rebuild() -> Iterator[Measure]:
-    """From the stored bytes of a long log to its position, with nothing kept from before."""
+    """Rebuild the position of a long log from its stored bytes, without a cache."""
     game = catalogue.find("kaiser")
     logs = [[canonical_json.encode(entry) for entry in play_long_game(game, number)] for number in range(9)]
     milliseconds = [1_000 * _time(_rebuild, game, stored) for stored in logs]
@@ -123,7 +123,7 @@ def audit() -> Iterator[Measure]:
     for file in files:
         export = make_decoder(Export).decode(file)
         rates.append(len(export.entries) / _time(_audit, game, file))
-    yield Measure("audit of an archive, Kaiser", statistics.median(rates), "entries/s", AUDITED)
+    yield Measure("audit of an archive, Kaiser", statistics.median(rates), "entries/s", AUDIT_ENTRIES_A_S)
 
 
 def _play_short_game(game: Game, number: int) -> Export:
@@ -156,7 +156,7 @@ def _games(name: str, game: Game, seats: int) -> Iterator[Measure]:
             raise AssertionError(f"{name}, {seats} seats, seed bench-{number}: {played[-1].broken}")
         if sum(one.seconds for one in played) >= 2:
             break
-    figures = playout.summed(table, "bench", played)
+    figures = playout.summarize(table, "bench", played)
     budget = CARCASSONNE_GAMES if (name, seats) == ("carcassonne", 2) else None
     yield Measure(f"random games of {name}, {seats} seats", figures["games_per_second"], "games/s", budget)
     yield Measure(
@@ -171,7 +171,7 @@ def _time(work: Callable[..., object], *args: object) -> float:
 
 
 FIRST_KB, FIRST_MS, TABLE_MS, STEP_MS = 100.0, 100.0, 60.0, 30.0
-LOOKS, STEPS, REPLAYED_ENTRIES = 60, 200, 1_000
+VISITS, STEPS, REPLAYED_ENTRIES = 60, 200, 1_000
 LONGEST_GAME_OPTIONS = "inns_cathedrals traders_builders abbot river fairy".split()
 
 
@@ -185,11 +185,11 @@ def pages() -> Iterator[Measure]:
         size = visitor.visit("/")
         yield Measure("first page with all it loads", size / 1_000, "kB", FIRST_KB, at_most=True)
         yield Measure("first page, server, with all it loads", _ms_since(start), "ms", FIRST_MS, at_most=True)
-        yield from _summarize("first page, server", [visitor.measure("/") for _ in range(LOOKS)], FIRST_MS)
+        yield from _summarize("first page, server", [visitor.measure("/") for _ in range(VISITS)], FIRST_MS)
         path = _import_game(app, _play_longest_game(4))
         yield Measure("finished Carcassonne, first look", visitor.measure(path), "ms", TABLE_MS, at_most=True)
-        yield from _summarize("finished Carcassonne", [visitor.measure(path) for _ in range(LOOKS)], TABLE_MS)
-        cold = [_measure_uncached(app, visitor, path) for _ in range(LOOKS)]
+        yield from _summarize("finished Carcassonne", [visitor.measure(path) for _ in range(VISITS)], TABLE_MS)
+        cold = [_measure_uncached(app, visitor, path) for _ in range(VISITS)]
         yield from _summarize("finished Carcassonne, board drawn anew", cold, TABLE_MS)
 
 
@@ -316,7 +316,7 @@ class Players:
 
     def _open_table(self) -> list[Place]:
         app = self._app
-        guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
+        guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
         new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, None))
         places = [access.find(app, link) for link in opening.open_table(app, new).links]
         for place in places:

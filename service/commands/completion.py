@@ -44,7 +44,7 @@ Commands = dict[str, tuple[tuple[str, str], ...]]
 
 
 def _write_bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
-    """For zsh the same, by its own way of reading what is written for bash."""
+    """Yield the lines of a completion for bash; zsh reads the same after two lines of its own."""
     if zsh:
         yield "autoload -U +X compinit && compinit -C; autoload -U +X bashcompinit && bashcompinit"
     yield "_depesche() {"

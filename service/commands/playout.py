@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from engine.bots import Chooser
     from engine.game import Game, Standing
 
-LIMIT = 100_000
+MAX_MOVES = 100_000
 BOTS = ("random", "easy", "normal", "strong")
 CHUNK = 500
 
 
 class PlayoutTable(Struct, frozen=True):
-    """What is played, and by whom: bots of a level, or chance."""
+    """A table for playouts: its game, options and seats, and the level of the bots that play, or chance."""
 
     game: Any
     options: Any
@@ -46,7 +46,7 @@ class PlayoutTable(Struct, frozen=True):
 
 
 class PlayedGame(Struct):
-    """How one game went: the moves after the set-up, the time they took, and what was wrong with it, if anything."""
+    """One played game: its moves after the set-up, the time that they took, and what was wrong with it, if anything."""
 
     seed: str
     moves: list[tuple[int, str]] = []
@@ -77,25 +77,25 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser.add_argument("--seed", metavar="S", help="any text: the same seed gives the same games (else a new one)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
     parser.add_argument(
-        "--limit", type=parse_positive, default=LIMIT, metavar="M", help=f"moves a game may take ({LIMIT})"
+        "--limit", type=parse_positive, default=MAX_MOVES, metavar="M", help=f"moves a game may take ({MAX_MOVES})"
     )
     parser.add_argument("--log", metavar="FILE", help="where to write the moves of a game that breaks a promise")
     add_json(parser)
 
 
 def playout(args: Namespace) -> int:
-    table = _table(args.game, args.seats, chosen(args.option), args.bot)
+    table = _make_table(args.game, args.seats, parse_option_pairs(args.option), args.bot)
     seed = (args.seed or secrets.token_hex(4)).encode("utf-8", "replace").decode()
-    courses, stopped = _played(table, seed, args)
-    sound = [course for course in courses if not course.broken]
-    summary = summed(table, seed, sound)
-    broken = _log(table, courses[-1]) if courses and courses[-1].broken else None
+    played, stopped = _play_all(table, seed, args)
+    sound = [one for one in played if not one.broken]
+    summary = summarize(table, seed, sound)
+    broken = _dump_game(table, played[-1]) if played and played[-1].broken else None
     if args.json:
         terminal.print_json(summary | {"broken": broken, "stopped": stopped})
     elif sound:
-        print("\n".join(_lines(summary)))
+        print("\n".join(_format_lines(summary)))
     if stopped:
-        terminal.print_error(f"Stopped after {len(courses)} of {args.count} games.")
+        terminal.print_error(f"Stopped after {len(played)} of {args.count} games.")
         return INTERRUPT
     if broken is None:
         return FINE
@@ -103,90 +103,90 @@ def playout(args: Namespace) -> int:
     return WRONG
 
 
-def _played(table: PlayoutTable, seed: str, args: Namespace) -> tuple[list[PlayedGame], bool]:
-    """The games that were played, and whether Ctrl-C stopped them: what is done by then still counts."""
-    courses = list[PlayedGame]()
+def _play_all(table: PlayoutTable, seed: str, args: Namespace) -> tuple[list[PlayedGame], bool]:
+    """Return the games that were played, and whether Ctrl-C stopped them."""
+    played = list[PlayedGame]()
     try:
-        for course in _courses(table, seed, args.count, args.limit):
-            courses.append(course)
-            terminal.show_progress(len(courses), args.count, "games")
+        for one in _iter_games(table, seed, args.count, args.limit):
+            played.append(one)
+            terminal.show_progress(len(played), args.count, "games")
     except KeyboardInterrupt:
         terminal.end_progress()
-        return courses, True
-    return courses, False
+        return played, True
+    return played, False
 
 
-def chosen(pairs: Sequence[str]) -> dict[str, str]:
-    """Options as written on the command line."""
+def parse_option_pairs(pairs: Sequence[str]) -> dict[str, str]:
+    """Parse options as written on the command line."""
     for pair in pairs:
         if "=" not in pair:
             raise Misuse(f"An option is written NAME=VALUE, not “{pair}”.")
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def _table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str) -> PlayoutTable:
+def _make_table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str) -> PlayoutTable:
     from engine import catalogue, options
     from engine import game as games
 
     game = catalogue.find(name)
     seats = seats or min(game.META.seats)
-    settled = options.parse(game.META.options, pairs)
-    why = games.objection(game, settled, seats)
+    values = options.parse(game.META.options, pairs)
+    why = games.objection(game, values, seats)
     if why:
         raise Misuse(str(why))
-    return PlayoutTable(game, settled, seats, bot)
+    return PlayoutTable(game, values, seats, bot)
 
 
-def _courses(table: PlayoutTable, seed: str, count: int, limit: int) -> Iterator[PlayedGame]:
-    """The games one after the other, up to the first that breaks a promise; each has a seed of its own to repeat it."""
+def _iter_games(table: PlayoutTable, seed: str, count: int, limit: int) -> Iterator[PlayedGame]:
+    """Yield the games up to the first that breaks a promise; each has its own seed, which repeats it."""
     for number in range(count):
-        course = run(table, f"{seed}-{number}" if number else seed, limit)
-        yield course
-        if course.broken:
+        one = run(table, f"{seed}-{number}" if number else seed, limit)
+        yield one
+        if one.broken:
             return
 
 
-def run(table: PlayoutTable, seed: str, limit: int = LIMIT) -> PlayedGame:
-    """One whole game, checked; what breaks is noted in the course."""
-    course = PlayedGame(seed)
+def run(table: PlayoutTable, seed: str, limit: int = MAX_MOVES) -> PlayedGame:
+    """One whole game, checked; what breaks is noted in the one."""
+    one = PlayedGame(seed)
     try:
-        course.winners = _winners(_play(table, course, limit))
+        one.winners = _list_winners(_play(table, one, limit))
     except Broken as broken:
-        course.broken = str(broken)
+        one.broken = str(broken)
     except Exception as fault:
-        course.broken = f"{type(fault).__name__}: {fault}"
-        course.trace = traceback.format_exc()
-        course.moves += _undone(table, course)
-    return course
+        one.broken = f"{type(fault).__name__}: {fault}"
+        one.trace = traceback.format_exc()
+        one.moves += _find_failed_move(table, one)
+    return one
 
 
 class Broken(Exception):
     """A promise of the contract that a game does not keep."""
 
 
-def _play(table: PlayoutTable, course: PlayedGame, limit: int) -> tuple[Standing, ...]:
+def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, ...]:
     from engine import bots
     from engine import game as games
 
     before = None
-    for seat, move, state, events in _timed(course, bots.playout(*_start(table, table.game, course.seed))):
+    for seat, move, state, events in _time_steps(one, bots.playout(*_start(table, table.game, one.seed))):
         if seat is not None:
-            course.moves.append((seat, str(move)))
-        if len(course.moves) > limit:
+            one.moves.append((seat, str(move)))
+        if len(one.moves) > limit:
             raise Broken(f"the game has not ended after {limit} moves")
         _check(table, before, state, events)
         before = state
     if not games.is_over(table.game, before):
         raise Broken("nobody has a move, yet the game is not over")
-    found: tuple[Standing, ...] = table.game.standing(before)
-    return found
+    standing: tuple[Standing, ...] = table.game.standing(before)
+    return standing
 
 
 def _start(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes, Chooser]:
-    return game, table.options, table.seats, seed.encode(), _chooser(table.bot)
+    return game, table.options, table.seats, seed.encode(), _make_chooser(table.bot)
 
 
-def _chooser(bot: str) -> Chooser:
+def _make_chooser(bot: str) -> Chooser:
     from engine import bots, search
 
     if bot == BOTS[0]:
@@ -195,18 +195,18 @@ def _chooser(bot: str) -> Chooser:
     return lambda game, state, seat, _, random: search.choose_move(level, game, state, seat, random.getrandbits(64))
 
 
-def _timed(course: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
-    """The steps, played a chunk at a time so that the clock stands still while they are checked."""
+def _time_steps(one: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
+    """Yield the steps, played a chunk at a time, so that their time does not include the checks."""
     fault: Exception | None = None
     chunk: list[Any] = []
     while fault is None:
         chunk = []
-        begun = time.perf_counter()
+        start = time.perf_counter()
         try:
             chunk.extend(islice(steps, CHUNK))
         except Exception as error:
             fault = error
-        course.seconds += time.perf_counter() - begun
+        one.seconds += time.perf_counter() - start
         yield from chunk
         if fault is None and len(chunk) < CHUNK:
             return
@@ -222,13 +222,13 @@ def _check(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) 
         raise Broken("a move made nothing happen")
     if games.fold(table.game, events, before) != state:
         raise Broken("replaying the events gives another position than playing did")
-    why = _misplaced(table.game.standing(state), table.seats)
+    why = _find_wrong_standing(table.game.standing(state), table.seats)
     if why:
         raise Broken(why)
 
 
-def _misplaced(standing: Sequence[Standing], seats: int) -> str:
-    """Why this is no standing, if it is none: all places or none, the best of them first."""
+def _find_wrong_standing(standing: Sequence[Standing], seats: int) -> str:
+    """Return why this is no standing, or an empty text: it has all places or none, and the best place is 1."""
     if len(standing) != seats:
         return f"{len(standing)} of {seats} seats have a standing"
     places = [one.place for one in standing if one.place is not None]
@@ -237,12 +237,12 @@ def _misplaced(standing: Sequence[Standing], seats: int) -> str:
     return ""
 
 
-def _winners(standing: Sequence[Standing]) -> tuple[int, ...]:
+def _list_winners(standing: Sequence[Standing]) -> tuple[int, ...]:
     return tuple(seat for seat, one in enumerate(standing) if one.place == 1)
 
 
-class Watched:
-    """A game that remembers what it was asked to decide."""
+class RecordingGame:
+    """A game that records the moves it was asked to decide."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -256,41 +256,41 @@ class Watched:
         return self.game.decide(state, seat, move, chance)
 
 
-def _undone(table: PlayoutTable, course: PlayedGame) -> list[tuple[int, str]]:
-    """The move during which the game broke down, found by playing it again."""
+def _find_failed_move(table: PlayoutTable, one: PlayedGame) -> list[tuple[int, str]]:
+    """The move during which the game broke down, standing by playing it again."""
     from engine import bots
 
-    watched, known = Watched(table.game), len(course.moves)
+    recording, made = RecordingGame(table.game), len(one.moves)
     try:
-        for _ in islice(bots.playout(*_start(table, watched, course.seed)), known + 2):
+        for _ in islice(bots.playout(*_start(table, recording, one.seed)), made + 2):
             pass
     except Exception:
-        return watched.decided[known : known + 1]
+        return recording.decided[made : made + 1]
     return []
 
 
-def summed(table: PlayoutTable, seed: str, courses: Sequence[PlayedGame]) -> dict[str, Any]:
-    """The figures of these games; an entry is the set-up or a move, a turn is what one seat does in a row."""
-    seconds = sum(course.seconds for course in courses) or 1e-9
-    lengths = [1 + len(course.moves) for course in courses]
+def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> dict[str, Any]:
+    """Summarize these games in figures; an entry is the set-up or a move, a turn is all moves of one seat in a row."""
+    seconds = sum(one.seconds for one in played) or 1e-9
+    lengths = [1 + len(one.moves) for one in played]
     turns = Counter[int]()
-    for course in courses:
-        turns.update(_turns(course.moves))
-    wins = Counter(seat for course in courses for seat in course.winners)
-    count = max(len(courses), 1)
+    for one in played:
+        turns.update(_list_turns(one.moves))
+    wins = Counter(seat for one in played for seat in one.winners)
+    count = max(len(played), 1)
     return {
         "game": table.game.META.name,
         "edition": table.game.META.edition,
         "seats": table.seats,
         "options": to_builtins(table.options),
         "seed": seed,
-        "games": len(courses),
-        "moves": sum(lengths) - len(courses),
+        "games": len(played),
+        "moves": sum(lengths) - len(played),
         "seconds": round(seconds, 4),
-        "games_per_second": round(len(courses) / seconds, 2),
-        "moves_per_second": round((sum(lengths) - len(courses)) / seconds, 1),
+        "games_per_second": round(len(played) / seconds, 2),
+        "moves_per_second": round((sum(lengths) - len(played)) / seconds, 1),
         "wins_by_seat": [wins[seat] for seat in range(table.seats)],
-        "shared_wins": sum(len(course.winners) > 1 for course in courses),
+        "shared_wins": sum(len(one.winners) > 1 for one in played),
         "entries_per_game": round(sum(lengths) / count, 2),
         "shortest": min(lengths, default=0),
         "longest": max(lengths, default=0),
@@ -299,36 +299,36 @@ def summed(table: PlayoutTable, seed: str, courses: Sequence[PlayedGame]) -> dic
     }
 
 
-def _turns(moves: Sequence[tuple[int, str]]) -> Iterator[int]:
+def _list_turns(moves: Sequence[tuple[int, str]]) -> Iterator[int]:
     seats = [seat for seat, _ in moves]
     yield from seats[:1]
     yield from (after for before, after in pairwise(seats) if before != after)
 
 
-def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
+def _format_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{summary['game']}, {summary['seats']} seats, seed “{summary['seed']}”: {summary['games']} sound games"
     yield f"  games per second  {summary['games_per_second']:>12,}"
     yield f"  moves per second  {summary['moves_per_second']:>12,}"
     yield f"  entries per game  {summary['entries_per_game']:>12,} ({summary['shortest']} to {summary['longest']})"
-    yield f"  turns per game    {summary['turns_per_game']:>12,} ({_by_seat(summary['turns_by_seat'])})"
-    yield f"  wins              {_by_seat(summary['wins_by_seat'])}; {summary['shared_wins']} shared"
+    yield f"  turns per game    {summary['turns_per_game']:>12,} ({_format_by_seat(summary['turns_by_seat'])})"
+    yield f"  wins              {_format_by_seat(summary['wins_by_seat'])}; {summary['shared_wins']} shared"
 
 
-def _by_seat(numbers: Sequence[float]) -> str:
+def _format_by_seat(numbers: Sequence[float]) -> str:
     return ", ".join(f"seat {seat}: {number}" for seat, number in enumerate(numbers))
 
 
-def _log(table: PlayoutTable, course: PlayedGame) -> dict[str, Any]:
-    """Everything needed to see the game break its promise again."""
+def _dump_game(table: PlayoutTable, one: PlayedGame) -> dict[str, Any]:
+    """Return everything that repeats the game that broke its promise."""
     return {
         "game": table.game.META.name,
         "edition": table.game.META.edition,
         "seats": table.seats,
         "options": to_builtins(table.options),
-        "seed": course.seed,
-        "sentence": course.broken,
-        "trace": course.trace,
-        "moves": [{"seat": seat, "move": move} for seat, move in course.moves],
+        "seed": one.seed,
+        "sentence": one.broken,
+        "trace": one.trace,
+        "moves": [{"seat": seat, "move": move} for seat, move in one.moves],
     }
 
 

@@ -1,4 +1,4 @@
-"""When letters come: those that a player wants, for all tables and for single ones, and vacations."""
+"""Settings of letters: those that a player wants, for all tables and for single ones, and vacations."""
 
 from __future__ import annotations
 

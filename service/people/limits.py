@@ -64,7 +64,11 @@ def _count_invitations(connection: Connection, person: int, since: int) -> int:
     """Count the invitations to this person since then, including those that wait for a confirmed address."""
     own = (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat) & letters.c.kind.in_(INVITATION_KINDS)
     joined = seats.join(tables).join(letters, own)
-    recent = (seats.c.person == person, or_(tables.c.moved_at > since, tables.c.held), letters.c.due_at > since)
+    recent = (
+        seats.c.person == person,
+        or_(tables.c.moved_at > since, tables.c.awaits_opener),
+        letters.c.due_at > since,
+    )
     counted = select(func.count()).select_from(joined).where(*recent)
     return int(connection.execute(counted).scalar_one()) + _count_confirmation_letters(connection, person, since)
 

@@ -162,7 +162,7 @@ def release_tables(connection: Connection, waiting: Iterable[str], at: int) -> N
 def list_held_tables(connection: Connection, person: int) -> list[str]:
     """Return the tables of this organiser whose letters wait until the address is proven."""
     joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == queries.organiser_of(tables.c.id)))
-    query = select(tables.c.id).select_from(joined).where(tables.c.held, seats.c.person == person)
+    query = select(tables.c.id).select_from(joined).where(tables.c.awaits_opener, seats.c.person == person)
     return list(connection.execute(query).scalars())
 
 

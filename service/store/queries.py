@@ -64,20 +64,20 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
     connection.execute(row.on_conflict_do_update(index_elements=[server_facts.c.name], set_={"value": value}))
 
 
-NOTHING = Sentence()
-HELD = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
+NO_REASON = Sentence()
+NEVER_DUE = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
 
 
 class Verdict(Struct, frozen=True):
-    """The referee's verdict on a submission, and why; `said` is the untranslated sentence."""
+    """The referee's verdict on a submission, and why; `text` is the untranslated sentence."""
 
     accepted: bool
-    why: Sentence = NOTHING
+    why: Sentence = NO_REASON
     rule: str = ""
     seq: int | None = None
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return str(self.why)
 
 
@@ -193,7 +193,7 @@ def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]])
 
 def verdict_values(verdict: Verdict) -> dict[str, Any]:
     """The columns of a submission that hold its verdict."""
-    return {"accepted": verdict.accepted, "said": verdict.why.dump(), "rule": verdict.rule, "seq": verdict.seq}
+    return {"accepted": verdict.accepted, "sentence": verdict.why.dump(), "rule": verdict.rule, "seq": verdict.seq}
 
 
 def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: bool = True) -> Any:
@@ -212,17 +212,17 @@ def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
     return statement
 
 
-def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Sentence = NOTHING) -> None:
+def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Sentence = NO_REASON) -> None:
     """Owe a seat a letter that no entry makes necessary; a letter that is owed already stays as it is."""
     key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if db.execute(same).first() is None:
-        db.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.dump()})
+        db.execute(insert(letters), {**key, "due_at": letter.due_at, "sentence": why.dump()})
 
 
-def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Sentence = NOTHING) -> None:
+def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Sentence = NO_REASON) -> None:
     """Owe a person a letter that belongs to no seat; a letter of that kind that is owed already stays as it is."""
-    row = {"person": person, "kind": kind, "due_at": due_at, "said": why.dump()}
+    row = {"person": person, "kind": kind, "due_at": due_at, "sentence": why.dump()}
     with suppress(IntegrityError), db.begin_nested():
         db.execute(insert(letters), row)
 
@@ -251,14 +251,16 @@ def store_places(db: Connection, table: str, places: Sequence[int]) -> None:
 
 def release_letters(db: Connection, table: str, at: int) -> None:
     """Make the letters of a table due that waited for the organiser's address to be proven."""
-    db.execute(update(tables).where(tables.c.id == table).values(held=False))
-    waiting = update(letters).where(letters.c.table == table, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
+    db.execute(update(tables).where(tables.c.id == table).values(awaits_opener=False))
+    waiting = update(letters).where(
+        letters.c.table == table, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None)
+    )
     db.execute(waiting.values(due_at=at))
 
 
 def release_letters_to(db: Connection, person: int, at: int) -> None:
     """Make the letters due that waited for this person's address alone, not those of a table that still waits."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat) & (seats.c.person == person)
-    own = select(seats.c.seat).select_from(seats.join(tables)).where(seat, ~tables.c.held).exists()
-    waiting = update(letters).where(own, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
+    own = select(seats.c.seat).select_from(seats.join(tables)).where(seat, ~tables.c.awaits_opener).exists()
+    waiting = update(letters).where(own, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None))
     db.execute(waiting.values(due_at=at))

@@ -61,7 +61,9 @@ tables = Table(
     Column("watched", Boolean, nullable=False, server_default=text("true")),
     Column("seeking", Boolean, nullable=False, server_default=false()),  # its free seats are offered in the lobby
     Column("shown", Boolean, nullable=False, server_default=false()),  # its game may be watched from the lobby
-    Column("held", Boolean, nullable=False, server_default=text("false")),  # its letters wait for an organiser's word
+    Column(
+        "awaits_opener", Boolean, nullable=False, server_default=text("false")
+    ),  # its letters wait for an organiser's word
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
@@ -179,7 +181,7 @@ submissions = Table(
     Column("by_mail", Boolean, nullable=False, server_default=text("false")),
     Column("at", BigInteger, nullable=False),
     Column("accepted", Boolean),
-    Column("said", Text, nullable=False, server_default=""),
+    Column("sentence", Text, nullable=False, server_default=""),
     Column("rule", Text, nullable=False, server_default=""),
     Column("seq", Integer),
     Column("tries", Integer, nullable=False, server_default="0"),
@@ -200,7 +202,7 @@ letters = Table(
     Column("tries", Integer, nullable=False, server_default="0"),
     Column("sent_at", BigInteger),
     Column("outcome", Text, nullable=False, server_default=""),
-    Column("said", Text, nullable=False, server_default=""),
+    Column("sentence", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
     Index("letters_number", "id"),
     Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
@@ -321,7 +323,7 @@ class TableRow(Struct, frozen=True):
     watched: bool
     seeking: bool
     shown: bool
-    held: bool
+    awaits_opener: bool
     opened_at: int
     moved_at: int
     ended_at: int | None
@@ -382,7 +384,7 @@ class SubmissionRow(Struct, frozen=True):
     by_mail: bool
     at: int
     accepted: bool | None
-    said: str
+    sentence: str
     rule: str
     seq: int | None
     tries: int

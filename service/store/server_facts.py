@@ -1,4 +1,4 @@
-"""What the server remembers about itself: the fingerprint of its secret, and the notices of its host."""
+"""Facts that the server stores about itself: the fingerprint of its secret, and the notices of its host."""
 
 from __future__ import annotations
 

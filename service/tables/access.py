@@ -21,21 +21,23 @@ class Unknown(Refused):
     """A link or a table that does not exist."""
 
 
-class Moved(Refused):
+class TransferredAway(Refused):
     """The table was transferred to another server, which knows the same link."""
 
     server, link = "", ""
 
 
-def moved(server: str, link: str = "") -> Moved:
+def make_transfer_refusal(server: str, link: str = "") -> TransferredAway:
     """The refusal that names the server to which a table was transferred."""
-    refusal = Moved("This game is played on at {address} now.", address=f"{server}/t/{link}" if link else server)
+    refusal = TransferredAway(
+        "This game is played on at {address} now.", address=f"{server}/t/{link}" if link else server
+    )
     refusal.server, refusal.link = server, link
     return refusal
 
 
 class Place(Struct, frozen=True):
-    """Where a link leads: to a seat at a table, or to a spectator's place (seat None)."""
+    """The place that a link leads to: a seat at a table, or a spectator's place (seat None)."""
 
     table: str
     seat: int | None
@@ -47,18 +49,18 @@ FORMER = select(former_links.c.table, former_links.c.seat, tables.c.moved_to).se
 
 
 def find(app: App, link: str) -> Place:
-    """The place that this link leads to, found in a transaction of its own."""
+    """Find the place that this link leads to, in a transaction of its own."""
     with app.store.reading() as db:
         return find_place(db, link)
 
 
 def find_place(db: Connection, link: str) -> Place:
-    """The place that this link leads to; raise Unknown if it leads nowhere, and Moved if it leads to another server."""
+    """Find the place that this link leads to; raise Unknown or TransferredAway if it leads nowhere here."""
     row = db.execute(SEAT.where(seats.c.link == hash_token(link))).one_or_none()
     row = row or db.execute(FORMER.where(former_links.c.link == hash_token(link))).one_or_none()
     if row:
         if row.moved_to:
-            raise moved(row.moved_to, link)
+            raise make_transfer_refusal(row.moved_to, link)
         return Place(row.table, row.seat, link)
     table = find_released(db, link) or _find_watched_table(db, link)
     if table:
@@ -69,17 +71,17 @@ def find_place(db: Connection, link: str) -> Place:
 
 
 def _find_watched_table(connection: Connection, link: str) -> str | None:
-    wanted = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hash_token(link))
-    found = connection.execute(wanted).one_or_none()
-    if found and found.moved_to:
-        raise moved(found.moved_to, link)
-    if found and not found.watched:
+    query = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hash_token(link))
+    row = connection.execute(query).one_or_none()
+    if row and row.moved_to:
+        raise make_transfer_refusal(row.moved_to, link)
+    if row and not row.watched:
         raise Unknown("Spectators are not allowed at this table; ask one of its players how it goes.")
-    return found.id if found else None
+    return row.id if row else None
 
 
-def player(place: Place) -> int:
-    """The seat of this place; a spectator is refused."""
+def require_seat(place: Place) -> int:
+    """Return the seat of this place; raise Refused for a spectator."""
     if place.seat is None:
         raise Refused("This link is for looking on; only players can do this.")
     return place.seat
@@ -88,21 +90,21 @@ def player(place: Place) -> int:
 def find_by_reply_address(app: App, token: str) -> Place:
     """Return the seat that a reply address belongs to: `table.seat.proof`."""
     table, number = links.parse_subject(token, 2)
-    wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
+    query = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
     with app.store.reading() as connection:
-        seat = connection.execute(wanted).one_or_none()
+        seat = connection.execute(query).one_or_none()
     if seat is None or not links.is_same(app.links.answer(table, seat.seat, seat.link_number), token.lower()):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
-    return Place(table, seat.seat, link_of(app, seat))
+    return Place(table, seat.seat, make_seat_link(app, seat))
 
 
-def link_of(app: App, seat: Any) -> str:
-    """The link of a seat, from any row that has its table, its number and the number of its link."""
+def make_seat_link(app: App, seat: Any) -> str:
+    """Make the link of a seat from any row that has its table, its number and the number of its link."""
     return app.links.seat(seat.table, seat.seat, seat.link_number)
 
 
-def address_of(app: App, seat: Any) -> str:
-    """The reply address of a seat; that of the house where the subject tells the seat."""
+def make_reply_address(app: App, seat: Any) -> str:
+    """Make the reply address of a seat; it is the server's own where the subject names the seat."""
     token, settings = app.links.answer(seat.table, seat.seat, seat.link_number), app.settings
     match settings.answered_at:
         case "subject":
@@ -112,30 +114,30 @@ def address_of(app: App, seat: Any) -> str:
     return f"play+{token}@{settings.mail_host}"
 
 
-def mark_of(app: App, seat: Any) -> str:
-    """The mark at the end of a subject: the beginning of the table's id, or what tells the seat of an answer."""
+def make_subject_mark(app: App, seat: Any) -> str:
+    """Make the mark at the end of a subject: the beginning of the table's id, or the proof of the seat."""
     if app.settings.answered_at == "subject":
         return app.links.answer(seat.table, seat.seat, seat.link_number)
     return str(seat.table[:6])
 
 
-def owner(app: App, place: Place) -> str:
-    """The e-mail address of the player in this seat; empty where there is none."""
+def load_address(app: App, place: Place) -> str:
+    """Load the e-mail address of the player in this seat; empty if there is none."""
     joined = seats.join(people, people.c.id == seats.c.person)
-    own = select(people.c.address).select_from(joined).where(_is(place))
+    own = select(people.c.address).select_from(joined).where(_is_seat(place))
     with app.store.reading() as connection:
         return str(connection.execute(own).scalar_one_or_none() or "")
 
 
-def speak(app: App, place: Place, language: str) -> None:
-    """Write to the player in this seat in this language from now on."""
+def set_language(app: App, place: Place, language: str) -> None:
+    """Set the language of the letters to the player in this seat."""
     with app.store.writing() as connection:
-        holder = connection.execute(select(seats.c.person).where(_is(place))).scalar_one_or_none()
+        holder = connection.execute(select(seats.c.person).where(_is_seat(place))).scalar_one_or_none()
         if holder is not None:
             register.set_language(connection, holder, language)
 
 
-def _is(place: Place) -> Any:
+def _is_seat(place: Place) -> Any:
     return (seats.c.table == place.table) & (seats.c.seat == place.seat)
 
 
@@ -152,8 +154,8 @@ def find_released(db: Connection, token: str) -> str | None:
     """Return the table of a public link; None if the gallery does not show it."""
     if not token.startswith(GALLERY_PREFIX):
         return None
-    wanted = select(tables.c.id).where(tables.c.id == token.removeprefix(GALLERY_PREFIX), _is_released())
-    return db.execute(wanted).scalar_one_or_none()
+    query = select(tables.c.id).where(tables.c.id == token.removeprefix(GALLERY_PREFIX), _is_released())
+    return db.execute(query).scalar_one_or_none()
 
 
 def list_released(db: Connection, page: int) -> tuple[list[str], bool]:

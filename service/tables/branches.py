@@ -1,4 +1,4 @@
-"""What if: private copies of a table on which one player tries out moves for all seats.
+"""Branches of *What if*: private copies of a table on which one player tries out moves for all seats.
 
 A branch is a position as its seat knew it, with everything hidden dealt again from the branch's own seed, and the moves
 made from there. It is played again for every page that shows it. Nothing of it reaches the table or another player.
@@ -26,10 +26,10 @@ from engine.refusal import Refused
 from service.app import App
 from service.store.schema import branches
 from service.tables import snapshots, standing_orders
-from service.tables.access import Place, Unknown, player
+from service.tables.access import Place, Unknown, require_seat
 from service.tables.judging import at_table
 from service.tables.snapshots import Snapshot
-from service.tables.standing_orders import Condition, KnownMoves
+from service.tables.standing_orders import Condition, VisibleMoves
 from service.text import words
 
 MAX_BRANCHES = 20
@@ -63,14 +63,14 @@ class PlayedBranch(Struct, frozen=True):
 
 def list_branches(db: Connection, place: Place) -> list[Branch]:
     """Return the branches of this seat, the newest first."""
-    own = select(branches).where(branches.c.table == place.table, branches.c.seat == player(place))
+    own = select(branches).where(branches.c.table == place.table, branches.c.seat == require_seat(place))
     return [_parse(row) for row in db.execute(own.order_by(branches.c.id.desc()))]
 
 
 def find(db: Connection, place: Place, number: int) -> Branch:
     """Return the branch of this seat with that number; raise Unknown if there is none."""
     own = select(branches).where(
-        branches.c.id == number, branches.c.table == place.table, branches.c.seat == player(place)
+        branches.c.id == number, branches.c.table == place.table, branches.c.seat == require_seat(place)
     )
     row = db.execute(own).one_or_none()
     if row is None:
@@ -111,7 +111,7 @@ def _play_moves(game: Game, state: Any, branch: Branch) -> PlayedBranch:
 
 def begin(app: App, place: Place, seq: int) -> int:
     """Begin a branch after entry `seq` and return its number; an existing empty one is used again."""
-    seat, at = player(place), app.now()
+    seat, at = require_seat(place), app.now()
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, place.table)
         seq = min(seq, table.row.length - 1)
@@ -227,7 +227,7 @@ class BranchOrder(Struct, frozen=True):
     """An order made from a branch: the moves of others that it waits for, and its own move."""
 
     id: int
-    given: KnownMoves
+    given: VisibleMoves
     move: str
 
 
@@ -274,7 +274,7 @@ def _list_conditional_moves(
 def delete_orders(app: App, place: Place, number: int) -> None:
     """Delete the orders of a branch, even if the branch is deleted already."""
     with at_table(app, place.table) as work:
-        standing_orders.delete_branch_orders(work.locked, player(place), number)
+        standing_orders.delete_branch_orders(work.locked, require_seat(place), number)
 
 
 def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[OrdersOfBranch]:
@@ -289,7 +289,7 @@ def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[Ord
     return orders_of_branches
 
 
-def _list_last_moves(condition: Condition, seat: int | None) -> KnownMoves:
+def _list_last_moves(condition: Condition, seat: int | None) -> VisibleMoves:
     """Return the moves of others between the previous own move and this one."""
     moves = condition.moves
     first = next((place for place in range(len(moves), 0, -1) if moves[place - 1][0] == seat), 0)

@@ -25,7 +25,7 @@ from service.settings import Settings
 from service.store import queries
 from service.store.schema import hints
 from service.tables import snapshots
-from service.tables.access import Place, player
+from service.tables.access import Place, require_seat
 from service.tables.locked_table import LockedTable
 from service.tables.snapshots import Snapshot
 from service.timing import HOUR_S
@@ -63,7 +63,7 @@ def can_ask(table: Snapshot | LockedTable, seat: int) -> bool:
 def ask(app: App, place: Place) -> int:
     """Request a hint for the current position and return its number; a second request returns the same hint."""
     with app.store.writing() as db:
-        number = store_request(db, snapshots.load_table(app, db, place.table), player(place), app.now())
+        number = store_request(db, snapshots.load_table(app, db, place.table), require_seat(place), app.now())
     app.wakeups.wake("bots")
     return number
 
@@ -97,7 +97,7 @@ def wait(app: App, place: Place, number: int, seconds: float | None = None) -> G
     """Return a hint like `find`, and wait a moment for its move."""
     hint = _load(app, place, number)
     if hint and hint.move is None:
-        app.wakeups.wait(number, app.settings.patience if seconds is None else seconds, "hint")
+        app.wakeups.wait(number, app.settings.verdict_wait if seconds is None else seconds, "hint")
         hint = _load(app, place, number)
     return hint
 

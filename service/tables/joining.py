@@ -25,7 +25,7 @@ from service.tables import access, opening, seat_commands, snapshots
 from service.tables.access import Place, Unknown
 from service.tables.judging import SeatCommand, at_table, carry_out
 from service.tables.locked_table import LockedTable, append_command, change_seat
-from service.tables.opening import Invited, NewTable, Strength
+from service.tables.opening import Invitee, NewTable, Strength
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.languages import SOURCE
@@ -45,7 +45,7 @@ def find_open_table(app: App, token: str) -> Snapshot:
     return table
 
 
-def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
+def join(app: App, token: str, guest: Invitee, language: str = SOURCE) -> str:
     """Take the next free seat of an open table; return the seat's link."""
     table = find_open_table(app, token).row.id
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
@@ -61,7 +61,7 @@ def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
         _owe_first_letter(work.locked, seat.seat, person)
-    return access.link_of(app, seat)
+    return access.make_seat_link(app, seat)
 
 
 def _owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
@@ -109,7 +109,7 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
     return table, seat
 
 
-def take_offered_seat(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
+def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOURCE) -> str:
     """Take an offered seat; return its new link, which replaces the old one."""
     table, seat = find_offered_seat(app, token)
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
@@ -156,7 +156,7 @@ def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
     with at_table(app, opened.table) as work:
         seat = find_seat(work.locked, own.name, own.person)
         work.locked = seat_player(work.locked, seat)
-    return access.link_of(app, seat)
+    return access.make_seat_link(app, seat)
 
 
 def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
@@ -182,26 +182,26 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
         guests=tuple(_list_guests(app, table, seat)),
         clock=table.clock,
         language=language,
-        key=app.links.again(table.row.id),
+        key=app.links.rematch(table.row.id),
         watched=table.row.watched,
         opener=table.seats[seat].person,
     )
 
 
-def _list_guests(app: App, table: Snapshot, own: int) -> list[Invited]:
+def _list_guests(app: App, table: Snapshot, own: int) -> list[Invitee]:
     """Return the players in the order of their seats, beginning with this one."""
     addresses = _load_addresses(app, table.row.id)
     order = [*table.seats[own:], *table.seats[:own]]
-    mine = Invited(table.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
+    mine = Invitee(table.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
     return [
         mine,
-        *(Invited(seat.name, addresses.get(seat.seat, ""), level=cast(Strength, seat.level)) for seat in order[1:]),
+        *(Invitee(seat.name, addresses.get(seat.seat, ""), level=cast(Strength, seat.level)) for seat in order[1:]),
     ]
 
 
 def _load_addresses(app: App, table: str) -> dict[int, str]:
     """Load the e-mail addresses by seat; bots and deleted players have none."""
     joined = seats.join(people, people.c.id == seats.c.person)
-    wanted = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
+    query = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
     with app.store.reading() as connection:
-        return {int(seat): str(address) for seat, address in connection.execute(wanted)}
+        return {int(seat): str(address) for seat, address in connection.execute(query)}

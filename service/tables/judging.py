@@ -1,6 +1,6 @@
 """The one judge: every command of a seat or of the server is carried out here, wherever it comes from.
 
-A caller locks a table, judges commands, flushes the batch, and calls `after_commit`; `at_table` does the rest.
+A caller locks a table, judges commands, flushes the batch, and calls `publish_changes`; `at_table` does the rest.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from service.app import App
 from service.store.batch import Batch
 from service.store.queries import Verdict
 from service.tables import seat_commands, standing_orders
-from service.tables.access import moved
+from service.tables.access import make_transfer_refusal
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
 from service.text import words
 from service.text.sentences import Sentence
 
-BACK = Move("back")
+BACK_MOVE = Move("back")
 QUEUES = ("referee", "inbox", "post")  # of workers that skip a locked table, or send what it owes now
 
 
 class SeatCommand(Struct, frozen=True):
-    """What a seat asks for, in words, and which position its player had seen.
+    """A command of a seat in words, and the position that its player had seen.
 
     `seen` is the last entry on the player's page; `answers` is the entry that began the turn whose letter is answered.
     """
@@ -60,12 +60,12 @@ def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
         work = Work(lock(app, batch, table))
         yield work
         batch.flush()
-    after_commit(app, [work.locked])
+    publish_changes(app, [work.locked])
     for queue in QUEUES:
         app.wakeups.wake(queue)
 
 
-def after_commit(app: App, changed: Sequence[LockedTable]) -> None:
+def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
     """Cache the new positions of changed tables, tell their open pages, and wake the post and the bots if needed."""
     for locked in changed:
         app.caches.newest.put(locked.row.id, locked.table)
@@ -88,9 +88,9 @@ def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTab
 
 
 def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
-    """The table after a command of a seat and the standing orders that follow; raise Refused if it is not legal."""
+    """Return the table after a command of a seat and the standing orders that follow, or raise Refused."""
     if locked.row.moved_to:
-        raise moved(locked.row.moved_to)
+        raise make_transfer_refusal(locked.row.moved_to)
     verb, *args = command.text.split()
     verb = verb.casefold()
     if verb == "sit":
@@ -104,7 +104,7 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
 
 
 def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
-    """The table after commands of the server and the standing orders that follow."""
+    """Return the table after commands of the server and the standing orders that follow."""
     after = locked
     for move in moves:
         after = append_command(after, None, move)
@@ -113,19 +113,19 @@ def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
 
 def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
     """Follow standing orders if the game went on; after an undo no move is made automatically."""
-    return standing_orders.follow(after) if _went_on(before.table, after.table) else after
+    return standing_orders.follow(after) if _is_continued(before.table, after.table) else after
 
 
-def _went_on(before: Table, after: Table) -> bool:
+def _is_continued(before: Table, after: Table) -> bool:
     if after.state is not before.state:
         return (after.last.seq if after.last else -1) >= (before.last.seq if before.last else -1)
     return before.paused != after.paused or before.seats != after.seats
 
 
 def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
-    """The table after a move of the game or a command of the table such as undo."""
+    """Return the table after a move of the game or a command of the table such as undo."""
     seat_commands.refuse_closed(locked)
-    seen = _seen_position(locked, command)
+    seen = _find_seen_position(locked, command)
     _refuse_old_page(locked, seen, command.seat)
     move = _parse(locked, command)
     _refuse_early_sealing(locked, move)
@@ -136,15 +136,15 @@ def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
     return append_command(locked, command.seat, move)
 
 
-def _seen_position(locked: LockedTable, command: SeatCommand) -> Table:
-    """The position that the player had seen."""
+def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
+    """Return the position that the player had seen."""
     if command.seen is None or command.seen >= locked.table.length - 1:
         return locked.table
     return locked.position_before(command.seen + 1)
 
 
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
-    """The move that these words mean; moves of the game come before commands of the table, so that short words work."""
+    """Parse a move; moves of the game come before commands of the table, so that short words work."""
     own = tables.menu(locked.game, locked.table, command.seat)
     vocabulary = words.make_vocabulary(locked.game, ())
     with suppress(Refused):
@@ -160,11 +160,11 @@ def _parse(locked: LockedTable, command: SeatCommand) -> Move:
 
 
 def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
-    """A player who moves takes the seat back from the bot; raise Refused after a resignation."""
+    """Take the seat back from its bot if its player moves; raise Refused after a resignation."""
     if locked.table.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
-    if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.table, seat), BACK):
-        return append_command(locked, seat, BACK)
+    if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.table, seat), BACK_MOVE):
+        return append_command(locked, seat, BACK_MOVE)
     return locked
 
 

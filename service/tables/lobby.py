@@ -38,7 +38,7 @@ def list_watched(app: App, db: Connection) -> list[Snapshot]:
 
 
 def _is_public() -> tuple[ColumnElement[bool], ...]:
-    return ~tables.c.held, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
+    return ~tables.c.awaits_opener, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
 
 
 def _load(app: App, db: Connection, query: Select[Any]) -> list[Snapshot]:

@@ -36,22 +36,22 @@ from service.store import queries
 from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SealedEntry, SeatUpdate
 from service.store.schema import SeatRow, TableRow
 from service.tables import snapshots
-from service.tables.access import Unknown, moved
+from service.tables.access import Unknown, make_transfer_refusal
 from service.tables.seat_changes import list_seat_updates
 from service.timing import Clock
 
 BOT_STATUSES = ("bot", "resigned")
 
 
-class Held(Exception):
+class TableLocked(Exception):
     """Another transaction has locked the table."""
 
 
 class LockedTable(Struct, frozen=True, eq=False):
     """A table whose row is locked in this transaction: its row, its seats, and its position.
 
-    What is appended to it is gathered in the batch of the transaction. It is urgent once it owes a letter that is due
-    at once; the clock wakes the post for letters that are due later.
+    The batch of the transaction gathers the entries that are appended. The table is urgent once it owes a letter that
+    is due at once; the clock wakes the post for letters that are due later.
     """
 
     app: App
@@ -80,7 +80,7 @@ class LockedTable(Struct, frozen=True, eq=False):
         return self.batch.flush()
 
     def position_before(self, seq: int) -> Table:
-        """The position before entry `seq`."""
+        """Load the position before entry `seq`."""
         return snapshots.position_before(self.app.caches, self.flush(), self.row, seq)
 
 
@@ -93,10 +93,10 @@ def lock_table(app: App, batch: Batch, table: str) -> LockedTable:
 
 
 def lock_free_table(app: App, batch: Batch, table: str) -> LockedTable:
-    """Lock a table without waiting; raise Held if another transaction has locked it."""
+    """Lock a table without waiting; raise LockedElsewhere if another transaction has locked it."""
     row = queries.lock_free_table(batch.flush(), table)
     if row is None:
-        raise Held
+        raise TableLocked
     return load_locked(app, batch, [row])(row)
 
 
@@ -105,7 +105,7 @@ def load_locked(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[T
     db = batch.flush()
     by_table = {row.id: row for row in rows}
     seats = _load_seats(db, list(by_table))
-    stored = queries.list_entries_at(db, snapshots.missing_entries(app.caches, by_table.values()))
+    stored = queries.list_entries_at(db, snapshots.list_missing_entries(app.caches, by_table.values()))
 
     def make(row: TableRow) -> LockedTable:
         game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
@@ -131,7 +131,7 @@ def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
 def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
     """Append a command of a seat, or of the server (None), to the log; raise Refused and change nothing if illegal."""
     if locked.row.moved_to:
-        raise moved(locked.row.moved_to)
+        raise make_transfer_refusal(locked.row.moved_to)
     before, game = locked.table, locked.game
     at = max(locked.now, locked.row.moved_at)  # a clock that was set back dates no entry before the last one
     chance = tables.make_chance(before, locked.row.seed, move, at)
@@ -146,15 +146,17 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     letters = tuple(_list_owed_letters(locked, after, updates.values(), entry))
     places = after.places if after.phase == "over" else ()
     locked.batch.append(
-        Addition(locked.row.id, sealed, after.phase, at, tuple(updates.values()), letters, _draw_time(after), places)
+        Addition(
+            locked.row.id, sealed, after.phase, at, tuple(updates.values()), letters, _find_draw_time(after), places
+        )
     )
     seats = tuple(_update_seat(row, updates) for row in locked.seats)
     urgent = locked.urgent or any(letter.due_at <= at for letter in letters)
     return replace(locked, head=sealed.hash, table=after, seats=seats, urgent=urgent)
 
 
-def _draw_time(after: Table) -> int | None:
-    """When the beacon publishes the round that this table awaits."""
+def _find_draw_time(after: Table) -> int | None:
+    """Return the time at which the beacon publishes the round that this table awaits; None if it awaits none."""
     return after.beacon.time_of(after.waiting_command.round) if after.beacon and after.waiting_command else None
 
 
@@ -164,7 +166,7 @@ def _update_seat(row: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
 
 
 def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
-    """The entry's bytes, its digest, and the new head of the chain."""
+    """Seal an entry: its bytes, its digest, and the new head of the chain."""
     body = canonical_json.encode(entry)
     digest = log.digest(seed, entry.seq, body)
     return SealedEntry(entry.seq, body.decode(), digest, log.extend_head(head, digest))
@@ -173,10 +175,10 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
 def _list_owed_letters(
     locked: LockedTable, after: Table, updates: Iterable[SeatUpdate], entry: Entry[Any]
 ) -> Iterator[OwedLetter]:
-    """The letters that this entry makes necessary; letters about a turn wait a moment, in case it is over by then."""
+    """Yield the letters that this entry makes necessary; those about a turn wait, in case it is over soon."""
     people = [row.seat for row in locked.seats if row.person is not None]
-    held = locked.row.held
-    at, soon = (queries.HELD, queries.HELD) if held else (entry.at, entry.at + locked.settings.gathers)
+    waits = locked.row.awaits_opener
+    at, soon = (queries.NEVER_DUE, queries.NEVER_DUE) if waits else (entry.at, entry.at + locked.settings.gathers)
     kinds = (one for event in entry.events for one in _list_letter_kinds(event, after, entry, people))
     yield from (OwedLetter(seat, kind, at) for seat, kind in kinds if seat in people)
     for update in updates:
@@ -185,7 +187,7 @@ def _list_owed_letters(
 
 
 def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
-    """The seats that get a letter about this event, and the kind of letter."""
+    """Yield the seats that get a letter about this event, and the kind of letter."""
     match event:
         case Opened():
             yield from ((seat, "invitation") for seat in people)

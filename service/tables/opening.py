@@ -36,15 +36,15 @@ from service.timing import Clock
 
 Who = Literal["", "person", "bot", "anybody"]
 Strength = Literal["", "easy", "normal", "strong"]
-Luck = Literal["", "sealed", "public"]
+ChanceSource = Literal["", "sealed", "public"]
 LEVELS = {"easy": Refused("easy"), "normal": Refused("normal"), "strong": Refused("strong")}
 STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}
 
 
-class Invited(Struct, frozen=True):
+class Invitee(Struct, frozen=True):
     """A guest: a person, a bot, or the first who comes with the table's link.
 
-    Unless it is said who, an address makes a person and none a bot. With a word for the dice one sits down at once.
+    Unless it is levels who, an address makes a person and none a bot. With a word for the dice one sits down at once.
     The level is that of a bot; left empty it is normal. The language is that of the letters to a person who has chosen
     none; left empty it is the opener's.
     """
@@ -75,13 +75,13 @@ class NewTable(Struct, frozen=True, kw_only=True):
 
     game: str
     chosen: Mapping[str, Any]
-    guests: Sequence[Invited]
+    guests: Sequence[Invitee]
     clock: Clock
     language: str = SOURCE
     key: str = ""
     watched: bool = True
     opener: int | None = None  # the person who is signed in and opens the table
-    luck: Luck = ""  # how draws are made; empty: the default of the server
+    luck: ChanceSource = ""  # how draws are made; empty: the default of the server
     seeking: bool = False  # whether the lobby offers its free seats to all
     shown: bool = False  # whether the lobby leads spectators to it
 
@@ -96,7 +96,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
         return hash_token(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
 
-def give_first_word(invited: Sequence[Invited], word: str) -> list[Invited]:
+def give_first_word(invited: Sequence[Invitee], word: str) -> list[Invitee]:
     """Give the first person among the guests a word for the dice, so that this player sits down at once."""
     opener = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
     return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
@@ -160,7 +160,7 @@ def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
     return _create(app, batch, opening)
 
 
-def check_guests(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
+def check_guests(invited: Sequence[Invitee], language: str = SOURCE) -> tuple[Invitee, ...]:
     """Clean names and addresses; raise Refused if a name appears twice, or no guest is a person."""
     guests = tuple(_clean(one, language) for one in invited)
     folded = [register.fold_name(guest.name) for guest in guests if guest.name]
@@ -177,34 +177,34 @@ def check_guests(invited: Sequence[Invited], language: str = SOURCE) -> tuple[In
     return guests
 
 
-def _clean(guest: Invited, language: str) -> Invited:
+def _clean(guest: Invitee, language: str) -> Invitee:
     if guest.status == "open":
-        return Invited("", who="anybody")
+        return Invitee("", who="anybody")
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         return _clean_bot(guest, language)
-    return Invited(register.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
+    return Invitee(register.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
-def _clean_bot(guest: Invited, language: str) -> Invited:
+def _clean_bot(guest: Invitee, language: str) -> Invitee:
     """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
     level: Strength = "" if guest.level == "normal" else guest.level
     added = f" ({translate(language, LEVELS[level])})" if level else ""
     name = _match_level().sub("", register.clean_name(guest.name)) if level else register.clean_name(guest.name)
-    return Invited(name[: register.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
+    return Invitee(name[: register.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
 
 
 @cache
 def _match_level() -> re.Pattern[str]:
     """The level at the end of a name that another table gave it, in any language, as it is written and as it was."""
-    said = "|".join(re.escape(translate(language, level)) for language in LANGUAGES for level in LEVELS.values())
-    return re.compile(rf" \((?:{said})\)$|, (?:{said})$")
+    levels = "|".join(re.escape(translate(language, level)) for language in LANGUAGES for level in LEVELS.values())
+    return re.compile(rf" \((?:{levels})\)$|, (?:{levels})$")
 
 
 def _find_table(connection: Connection, once: str | None) -> str | None:
     """Return the table that was opened with this idempotency key."""
-    wanted = select(tables.c.id).where(tables.c.opening == once)
-    return connection.execute(wanted).scalar_one_or_none() if once else None
+    query = select(tables.c.id).where(tables.c.opening == once)
+    return connection.execute(query).scalar_one_or_none() if once else None
 
 
 def _create(app: App, batch: Batch, opening: NewTable) -> str:
@@ -215,9 +215,9 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
     proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
     limits.refuse_table(connection, app.settings, organiser, list(owners.values()), at, proven)
-    held = app.settings.confirms and organiser is not None and not proven
+    awaits_opener = app.settings.confirms and organiser is not None and not proven
     row = _make_table_row(app, table, seed, opening)
-    connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
+    connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_opener": awaits_opener})
     connection.execute(
         insert(seats),
         [_make_seat_row(app, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
@@ -228,14 +228,14 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     move = make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
     _seat_guests(append_command(lock_table(app, batch, table), None, move), guests)
     connection = batch.flush()
-    if held and organiser is not None:
+    if awaits_opener and organiser is not None:
         queries.owe_personal_letter(connection, organiser, f"confirm/{table}", at)
     elif proven or app.settings.smtp == EMBEDDED:  # only the organiser can have typed this address
         queries.cancel_own_invitation(connection, table)
     return table
 
 
-def _seat_guests(locked: LockedTable, guests: Sequence[Invited]) -> None:
+def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
     """Seat the bots, and every guest with a word for the dice."""
     for number, guest in enumerate(guests):
         if guest.status == "bot":
@@ -245,12 +245,12 @@ def _seat_guests(locked: LockedTable, guests: Sequence[Invited]) -> None:
             locked = seat_commands.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
-def _find_owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
+def _find_owners(connection: Connection, guests: Sequence[Invitee], at: int, language: str) -> dict[str, int]:
     """Return the persons of the addresses; they are stored in one order, so that two openings cannot deadlock."""
     named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
     return {
-        address: register.find_or_create_person(connection, address, name, at, spoken)
-        for address, name, spoken in named
+        address: register.find_or_create_person(connection, address, name, at, in_language)
+        for address, name, in_language in named
     }
 
 
@@ -274,7 +274,7 @@ def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dic
     }
 
 
-def _make_seat_row(app: App, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
+def _make_seat_row(app: App, table: str, number: int, guest: Invitee, owner: int | None) -> dict[str, Any]:
     return {
         "table": table,
         "seat": number,
@@ -294,6 +294,6 @@ def _make_opened(app: App, table: str) -> Opened:
     shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}
     if app.settings.confirms:
         shown = {min(shown)}
-    links = tuple(access.link_of(app, seat) if seat.seat in shown else "" for seat in sitting)
+    links = tuple(access.make_seat_link(app, seat) if seat.seat in shown else "" for seat in sitting)
     free = any(seat.status == "open" for seat in sitting)
     return Opened(table, links, app.links.watch(table), app.links.join(table) if free else "")

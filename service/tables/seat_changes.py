@@ -31,7 +31,7 @@ from service.timing import Calendar, Clock
 
 
 class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached property
-    """What an entry means for one seat."""
+    """One entry, seen from one seat: the basis for all changes of its row."""
 
     seat: SeatRow
     entry: Entry[Any]
@@ -44,18 +44,18 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     share: float
 
     def has(self, *kinds: type) -> bool:
-        """Whether the entry tells such an event of this very seat."""
-        return not self.told.isdisjoint(kinds)
+        """Whether the entry has an event of one of these kinds about this seat."""
+        return not self.event_kinds.isdisjoint(kinds)
 
     @cached_property
-    def told(self) -> frozenset[type]:
-        """What the table's events tell of this very seat."""
+    def event_kinds(self) -> frozenset[type]:
+        """The kinds of the table's events about this seat."""
         events = (event for event in self.entry.events if type(event) in TABLE_EVENTS)
         return frozenset(type(event) for event in events if getattr(event, "seat", None) == self.seat.seat)
 
     @property
     def goes_on(self) -> bool:
-        """Whether the draws of its own move are there now: what follows is the same turn."""
+        """Whether the draws of its own move have arrived, so that its turn goes on."""
         waited = self.before.waiting_command
         return waited is not None and waited.seat == self.seat.seat
 
@@ -68,12 +68,12 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     def arrives(self) -> bool:
         """Whether its player comes home from a vacation that had begun."""
         return self.has(VacationEnded) and timing.is_away(
-            self.entry.at, own_calendar(self.before, self.seat, self.clock)
+            self.entry.at, make_calendar(self.before, self.seat, self.clock)
         )
 
     @property
     def moved(self) -> bool:
-        """Whether its player moved himself."""
+        """Whether its player made the move."""
         return self.player == self.seat.seat
 
     @property
@@ -83,7 +83,7 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
     @property
     def begins(self) -> bool:
-        """Whether it is on turn now and was not, or not in these hands."""
+        """Whether its turn begins: it was not its turn before, or another player had the seat."""
         return self.opened and (
             self.seat.open_since is None or self.status != self.seat.status or self.has(Substituted)
         )
@@ -92,17 +92,17 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 def list_seat_updates(
     game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
 ) -> Iterator[SeatUpdate]:
-    """The seats whose row changes with this entry, with their new columns."""
+    """Yield the new columns of each seat whose row changes with this entry."""
     player, on_turn = record.find_player(entry), tables.find_seats_to_move(game, after)
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
         turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share)
-        if _concerned(turn):
+        if _is_changed(turn):
             yield _update(turn)
 
 
-def _concerned(turn: SeatTurn) -> bool:
+def _is_changed(turn: SeatTurn) -> bool:
     if turn.opened != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
         return True
     if turn.opened and turn.rolled_back:
@@ -115,14 +115,14 @@ def _concerned(turn: SeatTurn) -> bool:
 def _update(turn: SeatTurn) -> SeatUpdate:
     seat, at = turn.seat, turn.entry.at
     since = turn.entry.seq if turn.begins or turn.rolled_back else seat.open_since
-    update = SeatUpdate(seat.seat, turn.status, since if turn.opened else None, misses=_misses(turn))
-    left = _left(turn)
+    update = SeatUpdate(seat.seat, turn.status, since if turn.opened else None, misses=_count_misses(turn))
+    left = _compute_time_left(turn)
     if not (turn.opened and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:
         return replace(update, clock_left=left)
     if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
         return replace(update, clock_left=0, clock_from=at, due_at=at, late_at=at)
     update = replace(update, clock_from=at, clock_left=left)
-    return set_deadline(update, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
+    return set_deadline(update, make_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
 
 
 def set_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, now: int) -> SeatUpdate:
@@ -133,22 +133,22 @@ def set_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, share: fl
     return replace(update, due_at=due.at, late_at=due.at + clock.grace, remind_at=due.remind_at)
 
 
-def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) -> SeatUpdate | None:
-    """The seat after its player changed his calendar; None where no clock runs for it."""
-    if held.clock_from is None or not held.clock_left:
+def restart_deadline(row: SeatRow, table: Table, clock: Clock, share: float, now: int) -> SeatUpdate | None:
+    """Return the update of a seat whose player changed the calendar; None if no clock runs for it."""
+    if row.clock_from is None or not row.clock_left:
         return None
-    known = {name: getattr(held, name) for name in SeatUpdate.__struct_fields__}
-    return set_deadline(SeatUpdate(**known), own_calendar(table, held, clock), clock, share, now)
+    columns = {name: getattr(row, name) for name in SeatUpdate.__struct_fields__}
+    return set_deadline(SeatUpdate(**columns), make_calendar(table, row, clock), clock, share, now)
 
 
-def own_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
-    """When this seat’s player rests: by his own settings, by his vacations, and by the table’s weekends."""
+def make_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
+    """Make the calendar of this seat’s player from the player’s settings and vacations and the table’s weekends."""
     return timing.parse_calendar(seat.calendar or "", table.seats[seat.seat].vacations, clock.spare_weekends)
 
 
-def _left(turn: SeatTurn) -> int | None:
-    """What this seat has left; None before its first turn and where there is no limit."""
-    left, clock = _settled(turn), turn.clock
+def _compute_time_left(turn: SeatTurn) -> int | None:
+    """Return the seconds that this seat has left; None before its first turn and where there is no limit."""
+    left, clock = _compute_rest(turn), turn.clock
     if not clock.runs:
         return None
     if turn.has(TimedOut, Missed):
@@ -162,17 +162,17 @@ def _left(turn: SeatTurn) -> int | None:
     return clock.pace if clock.pace and (turn.moved or turn.goes_on) and turn.opened else left
 
 
-def _settled(turn: SeatTurn) -> int | None:
-    """What was left at the moment of the entry."""
+def _compute_rest(turn: SeatTurn) -> int | None:
+    """Return the seconds that were left at the time of the entry."""
     seat = turn.seat
     if seat.clock_from is None or seat.clock_left is None:
         return seat.clock_left
-    calendar = own_calendar(turn.before, seat, turn.clock)
+    calendar = make_calendar(turn.before, seat, turn.clock)
     return max(0, seat.clock_left - timing.time_spent(seat.clock_from, turn.entry.at, calendar))
 
 
-def _misses(turn: SeatTurn) -> int:
-    """Deadlines missed in a row, each turn counted once."""
+def _count_misses(turn: SeatTurn) -> int:
+    """Count the deadlines missed in a row, each turn once."""
     if turn.has(TimedOut, Missed):
         return turn.seat.misses + (turn.seat.clock_left != 0)
     fresh = turn.moved or turn.has(Returned, Substituted) or turn.status == "taken" != turn.seat.status

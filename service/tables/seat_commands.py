@@ -20,7 +20,7 @@ from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import SeatRow, submissions, tables
 from service.tables import access, standing_orders
-from service.tables.access import Place, player
+from service.tables.access import Place, require_seat
 from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.text.sentences import Sentence
 
@@ -171,7 +171,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
         "{who} does not play. The seat is free for the first who sits down here: {link}",
         {"who": row.name, "link": link},
     )
-    at = queries.HELD if locked.row.held else locked.now
+    at = queries.NEVER_DUE if locked.row.awaits_opener else locked.now
     if opener is not None:
         queries.owe_letter(
             locked.flush(), table, locked.table.length - 1, OwedLetter(opener, f"declined/{seat}.{number}", at), why
@@ -200,20 +200,22 @@ def write(app: App, place: Place, text: str) -> None:
         raise Refused(
             "A note can have at most {most} letters; this one has {length}.", most=LONGEST_NOTE, length=len(note)
         )
-    _keep(app, place, {"note": note})
+    _store_settings(app, place, {"note": note})
 
 
-def move_at_once(app: App, place: Place, wanted: bool) -> None:
-    """Whether moves put together on this table's board are made without asking again."""
+def move_at_once(app: App, place: Place, enabled: bool) -> None:
+    """Set whether moves chosen on this table's board are made without asking again."""
     with app.store.reading() as connection:
-        kept = letter_settings.parse_table_settings(queries.list_seats(connection, place.table)[player(place)].wishes)
-    _keep(app, place, {"wishes": letter_settings.dump_settings(replace(kept, at_once=wanted))})
+        settings = letter_settings.parse_table_settings(
+            queries.list_seats(connection, place.table)[require_seat(place)].wishes
+        )
+    _store_settings(app, place, {"wishes": letter_settings.dump_settings(replace(settings, at_once=enabled))})
 
 
 def let_look_on(app: App, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
     with app.store.writing() as connection:
-        if player(place) != queries.find_organiser(queries.list_seats(connection, place.table)):
+        if require_seat(place) != queries.find_organiser(queries.list_seats(connection, place.table)):
             raise Refused("Only the player who opened this table can allow or forbid spectators.")
         connection.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
 
@@ -222,9 +224,9 @@ def release(app: App, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
     with app.store.writing() as connection:
         row = queries.lock_table(connection, place.table)
-        access.set_released(connection, row, player(place), agreed)
+        access.set_released(connection, row, require_seat(place), agreed)
 
 
-def _keep(app: App, place: Place, changed: dict[str, Any]) -> None:
+def _store_settings(app: App, place: Place, changed: dict[str, Any]) -> None:
     with app.store.writing() as connection:
-        queries.change_seat(connection, place.table, player(place), **changed)
+        queries.change_seat(connection, place.table, require_seat(place), **changed)

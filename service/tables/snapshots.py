@@ -42,7 +42,7 @@ def load_position(caches: Caches, db: Connection, game: Game, row: TableRow, sto
     return position
 
 
-def missing_entries(caches: Caches, rows: Iterable[TableRow]) -> list[tuple[str, int]]:
+def list_missing_entries(caches: Caches, rows: Iterable[TableRow]) -> list[tuple[str, int]]:
     """Table and number of the few entries that other processes have added to tables whose position is cached."""
     missing = list[tuple[str, int]]()
     for row in rows:
@@ -109,7 +109,7 @@ HEADER = make_decoder(_Header)
 
 
 class TurnIndex(Struct, frozen=True):
-    """For each entry the seat that acted and the seat that moved; `first` is the entry that began the game."""
+    """The turns of a table: by entry the seats that acted and that moved, and the entry `first` that began the game."""
 
     actors: tuple[int | None, ...] = ()
     movers: tuple[int | None, ...] = ()
@@ -150,7 +150,7 @@ def _find_mover(header: _Header) -> int | None:
 
 
 def load_turn_index(caches: Caches, db: Connection, row: TableRow) -> TurnIndex:
-    """Who acted in each entry of this table."""
+    """Load the turns of a table, cached up to the last call."""
     index = caches.turns.get(row.id) or TurnIndex()
     if len(index.actors) < row.length:
         stored = queries.list_entries(db, row.id, len(index.actors), row.length)

@@ -36,7 +36,7 @@ MAX_ORDERS = 5
 MAX_BRANCH_ORDERS = 20
 MAX_ORDER_CHARS = 100
 MAX_MOVES_IN_A_ROW = 100  # without a player; the next entry continues
-KnownMoves = tuple[tuple[int, str | None], ...]  # seat and move; None if part of what the move did is hidden
+VisibleMoves = tuple[tuple[int, str | None], ...]  # seat and move; None if part of what the move did is hidden
 Status = Literal["waits", "now", "done", "left"]
 log = structlog.get_logger()
 
@@ -48,15 +48,15 @@ class Condition(Struct, frozen=True, omit_defaults=True):
     """
 
     since: int
-    moves: KnownMoves = msgspec.field(name="heard")
+    moves: VisibleMoves = msgspec.field(name="heard")
     view_digest: str = msgspec.field(name="sight")
     left: bool = False
 
 
 def list_orders(db: Connection, table: str, seat: int) -> list[Any]:
     """Return the orders of a seat, the oldest first, including those that can never hold and are not deleted yet."""
-    wanted = select(orders).where(orders.c.table == table, orders.c.seat == seat).order_by(orders.c.id)
-    return list(db.execute(wanted))
+    query = select(orders).where(orders.c.table == table, orders.c.seat == seat).order_by(orders.c.id)
+    return list(db.execute(query))
 
 
 def can_hold(order: Any) -> bool:
@@ -242,14 +242,14 @@ def compute_statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str
     if not planned:
         return []
     game, table = locked.game, locked.table
-    now, so_far = digest_view(game, table.state, seat), dict[int, KnownMoves | None]()
+    now, so_far = digest_view(game, table.state, seat), dict[int, VisibleMoves | None]()
     for since in {condition.since for _, condition in planned}:
         later = load_game_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
-        so_far[since] = _list_known_moves(game, table, later, since, seat)
+        so_far[since] = _list_visible_moves(game, table, later, since, seat)
     return [_compute_status(condition, seat, move, so_far[condition.since], now) for move, condition in planned]
 
 
-def _compute_status(condition: Condition, seat: int, move: str, so_far: KnownMoves | None, now: str) -> Status:
+def _compute_status(condition: Condition, seat: int, move: str, so_far: VisibleMoves | None, now: str) -> Status:
     """Compare the moves since the condition's entry with those it needs; `now` is the digest of the current view."""
     both = min(len(condition.moves), len(so_far or ()))
     if so_far is None or so_far[:both] != condition.moves[:both]:
@@ -261,9 +261,9 @@ def _compute_status(condition: Condition, seat: int, move: str, so_far: KnownMov
     return "done" if so_far[both] == (seat, move) else "left"
 
 
-def _list_known_moves(
+def _list_visible_moves(
     game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, seat: int
-) -> KnownMoves | None:
+) -> VisibleMoves | None:
     """Return the moves since that entry as far as this seat knows them; None if that entry itself was undone."""
     step, numbers = table.last, set[int]()
     while step and step.seq > since:

@@ -18,14 +18,14 @@ from service.links import hash_token
 from service.store import queries
 from service.store.queries import Verdict
 from service.store.schema import SubmissionRow, submissions
-from service.tables.access import Place, player
+from service.tables.access import Place, require_seat
 from service.text.sentences import Sentence
 
 Source = Literal["player", "sit", "bot", "mail", "server"]
 MAX_MOVE_LENGTH = 2_000
 
 
-class Submitted(Struct, frozen=True):
+class StoredSubmission(Struct, frozen=True):
     """A stored submission: its table, its number, and whether it is the first with its key."""
 
     table: str
@@ -42,13 +42,13 @@ class VerdictMessage(Struct, frozen=True):
 
 def submit(
     app: App, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
-) -> Submitted:
+) -> StoredSubmission:
     """Store a command for the referee; the same key again from the same source is the same submission.
 
     What the server submits itself may be submitted again once it was refused. The commit does not wait for the disk:
     the commit of the verdict, which comes later, does.
     """
-    seat = player(place)
+    seat = require_seat(place)
     if len(text) > MAX_MOVE_LENGTH:
         raise Refused("A move is a few words; this is {length} characters long.", length=len(text))
     if not text.strip() or not text.replace("\n", " ").isprintable():
@@ -67,38 +67,38 @@ def submit(
     return submitted
 
 
-def sit(app: App, place: Place, nonce: str) -> Submitted:
+def sit(app: App, place: Place, nonce: str) -> StoredSubmission:
     """Submit that a player sits down with this word for the dice; from one link that is one submission."""
     return submit(app, place, f"sit {nonce}", hash_token(place.link), source="sit")
 
 
-def _store(app: App, row: dict[str, Any]) -> Submitted:
-    """Store the new submission, or find the one that has this key already."""
+def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
+    """Store the submission, or find the earlier submission with this key."""
     if row["source"] != "player":
         with app.store.reading() as db:
             row["key"] += f"/{_count_refused(db, row)}"
     with app.store.writing(durable=False, autocommit=True) as db:
         number = queries.insert_new(db, submissions, row, durable=False)
     if number is not None:
-        return Submitted(row["table"], int(number))
+        return StoredSubmission(row["table"], int(number))
     with app.store.reading() as db:
-        same = select(submissions.c.id).where(_of_seat(row), submissions.c.key == row["key"])
-        return Submitted(row["table"], int(db.execute(same).scalar_one()), new=False)
+        same = select(submissions.c.id).where(_is_of_seat(row), submissions.c.key == row["key"])
+        return StoredSubmission(row["table"], int(db.execute(same).scalar_one()), new=False)
 
 
 def _count_refused(db: Connection, row: dict[str, Any]) -> int:
-    """How often a submission with this key was refused so far."""
-    again = (_of_seat(row), submissions.c.key.startswith(f"{row['key']}/"), submissions.c.accepted.is_(False))
+    """Count how often a submission with this key was refused so far."""
+    again = (_is_of_seat(row), submissions.c.key.startswith(f"{row['key']}/"), submissions.c.accepted.is_(False))
     return int(db.execute(select(func.count()).where(*again)).scalar_one())
 
 
-def _of_seat(row: dict[str, Any]) -> ColumnElement[bool]:
+def _is_of_seat(row: dict[str, Any]) -> ColumnElement[bool]:
     return and_(*(submissions.c[name] == row[name] for name in ("table", "seat", "source")))
 
 
-def wait_for_verdict(app: App, submitted: Submitted, seconds: float | None = None) -> Verdict | None:
+def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | None = None) -> Verdict | None:
     """Wait a moment for the referee's verdict; return None if there is none yet, but then the row is on the disk."""
-    seconds = app.settings.patience if seconds is None else seconds
+    seconds = app.settings.verdict_wait if seconds is None else seconds
     with app.metrics.measure_time("verdict_seconds", "page"):
         verdict = None if submitted.new else _load_verdict(app, submitted)
         if verdict is None:
@@ -109,8 +109,8 @@ def wait_for_verdict(app: App, submitted: Submitted, seconds: float | None = Non
     return verdict
 
 
-def _decode(message: bytes | None, submitted: Submitted) -> Verdict | None:
-    """The published verdict on this submission; None if it is not about it."""
+def _decode(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
+    """Decode a published verdict; None if it is about another submission."""
     with suppress(msgspec.MsgspecError):
         decoded = make_decoder(VerdictMessage).decode(message or b"")
         return decoded.verdict if decoded.table == submitted.table else None
@@ -122,25 +122,25 @@ def publish_verdicts(app: App, verdicts: Mapping[int, VerdictMessage]) -> None:
     app.wakeups.publish({number: msgspec.json.encode(message) for number, message in verdicts.items()})
 
 
-def _load_verdict(app: App, submitted: Submitted) -> Verdict | None:
+def _load_verdict(app: App, submitted: StoredSubmission) -> Verdict | None:
     with app.store.reading() as db:
         row = _find(db, submitted.table, submitted.number)
-    return None if row is None or row.accepted is None else _verdict_of(row)
+    return None if row is None or row.accepted is None else _make_verdict(row)
 
 
 def find_verdict(db: Connection, place: Place, number: int) -> Verdict | Literal["waiting"] | None:
-    """The verdict on a submission of this very seat; None if the seat has no such submission."""
+    """Find the verdict on a submission of this seat; None if the seat has no submission with this number."""
     row = _find(db, place.table, number)
     if row is None or row.seat != place.seat:
         return None
-    return "waiting" if row.accepted is None else _verdict_of(row)
+    return "waiting" if row.accepted is None else _make_verdict(row)
 
 
 def _find(db: Connection, table: str, number: int) -> SubmissionRow | None:
-    wanted = select(submissions).where(submissions.c.table == table, submissions.c.id == number)
-    row = db.execute(wanted).one_or_none()
+    query = select(submissions).where(submissions.c.table == table, submissions.c.id == number)
+    row = db.execute(query).one_or_none()
     return SubmissionRow(*row) if row else None
 
 
-def _verdict_of(row: SubmissionRow) -> Verdict:
-    return Verdict(bool(row.accepted), Sentence.load(row.said), row.rule, row.seq)
+def _make_verdict(row: SubmissionRow) -> Verdict:
+    return Verdict(bool(row.accepted), Sentence.load(row.sentence), row.rule, row.seq)

@@ -1,6 +1,6 @@
 """Table talk: what players say to each other at a table, before the game, during it and after it.
 
-It is no part of the log: it says nothing about the game, and it goes when whoever said it wants to be forgotten.
+It is no part of the log: it says nothing about the game, and is deleted with the data of its author.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from engine.refusal import Refused
 from service.app import App
 from service.people import register
 from service.store.schema import letters, talk
-from service.tables.access import Place, player
+from service.tables.access import Place, require_seat
 
-LONGEST = 1_000
-AN_HOUR = 30  # remarks of one seat
-SHOWN = 50
-IN_A_LETTER = 20
+MAX_REMARK_CHARS = 1_000
+MAX_REMARKS_AN_HOUR = 30  # remarks of one seat
+MAX_SHOWN = 50
+MAX_IN_LETTER = 20
 
 
 class Remark(Struct, frozen=True):
-    """What a seat said, and when."""
+    """One remark of a seat, and its time."""
 
     id: int
     seat: int
@@ -32,63 +32,63 @@ class Remark(Struct, frozen=True):
     text: str
 
 
-def clean(text: str) -> str:
-    """A remark as it can be shown."""
-    said = register.clean_text(text)
-    if not said:
+def clean_remark(text: str) -> str:
+    """Return the remark as it can be shown; raise Refused if it is empty or too long."""
+    remark = register.clean_text(text)
+    if not remark:
         raise Refused("Please write what you want to say; this was empty.")
-    if len(said) > LONGEST:
+    if len(remark) > MAX_REMARK_CHARS:
         raise Refused(
             "A remark can have at most {most} letters; this one has {length}, so please say it in two.",
-            most=LONGEST,
-            length=len(said),
+            most=MAX_REMARK_CHARS,
+            length=len(remark),
         )
-    return said
+    return remark
 
 
 def say(app: App, place: Place, text: str) -> None:
-    """Say something at the table."""
-    seat = player(place)
+    """Add a remark of a seat, and announce it to open pages."""
+    seat = require_seat(place)
     with app.store.writing() as connection:
-        note(connection, place.table, seat, text, app.now())
+        add_remark(connection, place.table, seat, text, app.now())
     app.wakeups.announce(place.table, topic="talk")
 
 
-def note(connection: Connection, table: str, seat: int, text: str, at: int) -> None:
-    """Add a remark, unless this seat has said a great deal within the last hour."""
-    said = clean(text)
+def add_remark(connection: Connection, table: str, seat: int, text: str, at: int) -> None:
+    """Store a remark; raise Refused if this seat has made too many within the last hour."""
+    remark = clean_remark(text)
     lately = select(func.count()).where(talk.c.table == table, talk.c.seat == seat, talk.c.at > at - 3_600)
-    if connection.execute(lately).scalar_one() >= AN_HOUR:
+    if connection.execute(lately).scalar_one() >= MAX_REMARKS_AN_HOUR:
         raise Refused("You have said a great deal within an hour; please let the others have a word, and go on later.")
-    connection.execute(insert(talk), {"table": table, "seat": seat, "at": at, "text": said})
+    connection.execute(insert(talk), {"table": table, "seat": seat, "at": at, "text": remark})
 
 
-def newest(connection: Connection, table: str) -> list[Remark]:
-    """What was said last, the newest at the end."""
-    wanted = select(talk).where(talk.c.table == table).order_by(talk.c.id.desc()).limit(SHOWN)
-    return _remarks(connection.execute(wanted).all())
+def list_newest(connection: Connection, table: str) -> list[Remark]:
+    """Return the latest remarks, the newest at the end."""
+    query = select(talk).where(talk.c.table == table).order_by(talk.c.id.desc()).limit(MAX_SHOWN)
+    return _make_remarks(connection.execute(query).all())
 
 
-def number(connection: Connection, table: str) -> int:
-    """A number that grows with every remark."""
+def find_last_number(connection: Connection, table: str) -> int:
+    """Return the number of the last remark, which grows with every remark."""
     return connection.execute(select(func.max(talk.c.id)).where(talk.c.table == table)).scalar_one() or 0
 
 
-def since(connection: Connection, table: str, seat: int, at: int) -> list[Remark]:
-    """What others said from this moment on, as much of it as fits into a letter."""
+def list_since(connection: Connection, table: str, seat: int, at: int) -> list[Remark]:
+    """Return the remarks of others from this time on, as many as fit into a letter."""
     others = select(talk).where(talk.c.table == table, talk.c.seat != seat, talk.c.at >= at)
-    return _remarks(connection.execute(others.order_by(talk.c.id.desc()).limit(IN_A_LETTER)).all())
+    return _make_remarks(connection.execute(others.order_by(talk.c.id.desc()).limit(MAX_IN_LETTER)).all())
 
 
-def untold(connection: Connection, table: str, seat: int) -> list[Remark]:
-    """What others said since this seat's last letter: what the next one has to bring along."""
-    said = since(connection, table, seat, 0)
-    if not said:
+def list_unsent(connection: Connection, table: str, seat: int) -> list[Remark]:
+    """Return the remarks of others since this seat's last letter, for the next one."""
+    remarks = list_since(connection, table, seat, 0)
+    if not remarks:
         return []
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.outcome == "sent")
     last = connection.execute(select(func.max(letters.c.sent_at)).where(*own)).scalar_one() or 0
-    return [remark for remark in said if remark.at >= last]
+    return [remark for remark in remarks if remark.at >= last]
 
 
-def _remarks(rows: Sequence[Any]) -> list[Remark]:
+def _make_remarks(rows: Sequence[Any]) -> list[Remark]:
     return [Remark(row.id, row.seat, row.at, row.text) for row in reversed(rows)]

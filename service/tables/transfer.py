@@ -178,7 +178,7 @@ def _lock_row(db: Connection, name: str) -> TableRow:
         raise Refused("There is no table {table}.", table=name)
     if row.moved_to:
         raise Refused("The table {table} is played at {address} already.", table=name, address=row.moved_to)
-    if row.held:
+    if row.awaits_opener:
         raise Refused(
             "The table {table} still waits for its opener to confirm it, and cannot be transferred.", table=name
         )
@@ -224,8 +224,8 @@ def _export_seat(seat: SeatRow, numbers: dict[int, int]) -> TransferredSeat:
 
 def _export_rows(db: Connection, source: Any, kind: Any, table: str) -> tuple[Any, ...]:
     """Return the rows of one database table that belong to this game table, as structs of this kind."""
-    wanted = select(source).where(source.c.table == table).order_by(source.c.id)
-    rows = db.execute(wanted).mappings().all()
+    query = select(source).where(source.c.table == table).order_by(source.c.id)
+    rows = db.execute(query).mappings().all()
     plain = ({name: row[name] for name in kind.__struct_fields__} for row in rows)
     return tuple(kind(**{name: _make_text(value) for name, value in row.items()}) for row in plain)
 

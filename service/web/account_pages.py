@@ -180,7 +180,7 @@ def ask_to_enter(token: str) -> Response:
 
 
 @account.post("/enter/<token>")
-def enter(token: str) -> Reply:
+def complete_sign_in(token: str) -> Reply:
     """Sign in on this device."""
     visit = signing_in.sign_in(get_app(), token)
     session.clear()
@@ -254,7 +254,7 @@ def _table_row(table: MyTable) -> MyTableRow:
         names=", ".join(name or translate(language(), FREE_SEAT) for name in table.others),
         phase=table.phase,
         to_move=table.to_move,
-        waiting_for=", ".join(table.awaited) if waits else "",
+        waiting_for=", ".join(table.to_move_names) if waits else "",
         due_at=table.due_at,
         at=table.at,
         place=table.place,

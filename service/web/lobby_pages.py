@@ -18,7 +18,7 @@ from service.tables import access
 from service.tables import joining as open_seats
 from service.tables import lobby as listing
 from service.tables.access import Unknown
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
 from service.text import lessons
 from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list_players
@@ -188,7 +188,7 @@ def show(token: str) -> Response:
 def join(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     form = request.form
-    guest = Invited(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
+    guest = Invitee(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
         link = open_seats.join(get_app(), token, guest, language())
     except Unknown:
@@ -214,7 +214,7 @@ def show_offer(token: str) -> Response:
 @joining.post("/offer/<token>")
 def take_seat(token: str) -> Reply:
     """Sit down, and go to one's seat."""
-    guest = Invited(request.form.get("name", ""), request.form.get("address", ""))
+    guest = Invitee(request.form.get("name", ""), request.form.get("address", ""))
     try:
         link = open_seats.take_offered_seat(get_app(), token, guest, language())
     except Unknown:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from service.text.narration import Narrator
 
-FEW = 12
+MAX_WHOLE_MOVES = 12
 
 
 class FormStep(Struct, frozen=True):
@@ -31,7 +31,7 @@ class Offer(Struct, frozen=True):
     label: str
     kind: Literal["steps", "subset", "number"]
     rule: str = ""
-    said: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     steps: tuple[FormStep, ...] = ()
     items: tuple[FormStep, ...] = ()
     least: int = 0
@@ -90,7 +90,7 @@ def make_turn(menu: Menu, narrator: Narrator, chosen: Sequence[str], **where: An
 
 
 def offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tuple[Offer, ...]:
-    """The menu, with the words said so far followed in the verb they belong to."""
+    """Return an offer for each verb of the menu; the words chosen so far are followed in their verb."""
     return tuple(_offer(entry, narrator, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
 
 
@@ -98,55 +98,55 @@ def fits(menu: Menu, say: Sequence[str]) -> bool:
     """Whether these words are a move of this menu or begin one."""
     for entry in menu:
         if list(say[:1]) == [entry.verb]:
-            said = tuple(say[1:])
-            return not isinstance(entry, Choice) or any(args[: len(said)] == said for args in entry.options)
+            tokens = tuple(say[1:])
+            return not isinstance(entry, Choice) or any(args[: len(tokens)] == tokens for args in entry.options)
     return False
 
 
-def _offer(entry: MenuEntry, narrator: Narrator, said: tuple[str, ...]) -> Offer:
+def _offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -> Offer:
     label = narrator.label_verb(entry.verb)
     match entry:
         case Choice():
             words = _words(entry, narrator)
-            chosen = tuple(words.get(token, token) for token in said)
-            return Offer(entry.verb, label, "steps", entry.rule, chosen, tuple(_steps(entry, words, label, said)))
+            chosen = tuple(words.get(token, token) for token in tokens)
+            return Offer(entry.verb, label, "steps", entry.rule, chosen, tuple(_steps(entry, words, label, tokens)))
         case Subset(verb, items, least, most, rule):
-            ticks = tuple(_ticks(items, narrator, verb, said))
+            ticks = tuple(_ticks(items, narrator, verb, tokens))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
         case Number(verb, least, most, rule):
-            return Offer(verb, label, "number", rule, said, least=least, most=most)
+            return Offer(verb, label, "number", rule, tokens, least=least, most=most)
 
 
-def _ticks(items: Sequence[str], narrator: Narrator, verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
-    """The items to tick; those said so far are ticked, each as often as it was said."""
+def _ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
+    """Yield the items to tick; those chosen so far are ticked, each as often as it was chosen."""
     for place, item in enumerate(items):
         before = items[:place].count(item)
-        yield FormStep(item, narrator.label_token(verb, item), chosen=said.count(item) > before)
+        yield FormStep(item, narrator.label_token(verb, item), chosen=tokens.count(item) > before)
 
 
-def _steps(entry: Choice, words: dict[str, str], verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
-    """The next tokens; if only a few whole moves are left, these."""
-    left = [args for args in entry.options if args[: len(said)] == said]
-    if len(left) <= FEW and len(left[0] if left else ()) != len(said):
+def _steps(entry: Choice, words: dict[str, str], verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
+    """Yield the next tokens; if only a few whole moves are left, these."""
+    left = [args for args in entry.options if args[: len(tokens)] == tokens]
+    if len(left) <= MAX_WHOLE_MOVES and len(left[0] if left else ()) != len(tokens):
         for args in left:
-            label = " → ".join(words[token] for token in args[len(said) :])
+            label = " → ".join(words[token] for token in args[len(tokens) :])
             yield FormStep(args[-1], label, move=" ".join((entry.verb, *args)))
         return
-    for token in dict.fromkeys(args[len(said)] for args in left if len(args) > len(said)):
-        chosen = (*said, token)
+    for token in dict.fromkeys(args[len(tokens)] for args in left if len(args) > len(tokens)):
+        chosen = (*tokens, token)
         whole = [args for args in left if args[: len(chosen)] == chosen]
         text = " ".join((entry.verb, *chosen))
         done = len(whole) == 1 and len(whole[0]) == len(chosen)
         label = words[token]
         yield FormStep(token, label, move=text) if done else FormStep(token, label, say=text)
-    if said in left:
-        yield FormStep(entry.verb, verb, move=" ".join((entry.verb, *said)))
+    if tokens in left:
+        yield FormStep(entry.verb, verb, move=" ".join((entry.verb, *tokens)))
 
 
 def sentence(move: Move, narrator: Narrator) -> str:
-    """A whole move as people say it."""
-    told = " → ".join(narrator.label_token(move.verb, token) for token in move.args)
-    return f"{narrator.colon} ".join(filter(None, (narrator.label_verb(move.verb), told)))
+    """Return a whole move as people say it."""
+    tokens = " → ".join(narrator.label_token(move.verb, token) for token in move.args)
+    return f"{narrator.colon} ".join(filter(None, (narrator.label_verb(move.verb), tokens)))
 
 
 def labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:

@@ -16,7 +16,7 @@ from engine.options import Option, describe
 from engine.refusal import Refused
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import access, joining, opening
-from service.tables.opening import Invited, Luck, NewTable, Strength, Who
+from service.tables.opening import ChanceSource, Invitee, NewTable, Strength, Who
 from service.text import numbers, rulebook
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Clock
@@ -31,7 +31,7 @@ RADIO_VALUES = 4  # an option with more values is a list
 LIST_VALUES = 24  # an option with more values is a number
 PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
 DEFAULT_PACE = "3"
-LATE = ("move", "seat", "resign", "skip")
+LATE_CHOICES = ("move", "seat", "resign", "skip")
 
 
 class GuestRow(Struct, frozen=True):
@@ -168,9 +168,9 @@ def open_bot_game(name: str) -> Reply:
     """Open a table with bots, sit down, and go to the board."""
     form, person = request.form, visitor()
     try:
-        me = Invited(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
+        me = Invitee(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
         level = parse_level(form.get("level", ""))
-        bots = [Invited(f"Bot {number}", level=level) for number in range(1, _parse_bots(name, form) + 1)]
+        bots = [Invitee(f"Bot {number}", level=level) for number in range(1, _parse_bots(name, form) + 1)]
         new = NewTable(
             game=name,
             chosen={},
@@ -208,13 +208,13 @@ def _parse_options(name: str, form: Mapping[str, str]) -> dict[str, str]:
     return chosen
 
 
-def _parse_luck(form: Mapping[str, str]) -> Luck:
+def _parse_luck(form: Mapping[str, str]) -> ChanceSource:
     """Return where the dice come from; empty, which means the server's default, if the form does not say."""
     luck: Any = form.get("luck", "")
     return luck if luck in LUCK_CHOICES else ""
 
 
-def _parse_guests(form: Mapping[str, str]) -> list[Invited]:
+def _parse_guests(form: Mapping[str, str]) -> list[Invitee]:
     """Return the guests of the form; the first person opens the table and sits down at once."""
     guests = [guest for guest in _guest_rows(form) if guest.is_filled]
     for guest in guests:
@@ -224,10 +224,10 @@ def _parse_guests(form: Mapping[str, str]) -> list[Invited]:
     return opening.give_first_word(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
-def _invite(guest: GuestRow, number: int) -> Invited:
+def _invite(guest: GuestRow, number: int) -> Invitee:
     """Make a guest of a row; a bot without a name is called by its number."""
     name = guest.name if guest.name.strip() or guest.who != "bot" else f"Bot {number}"
-    return Invited(name, guest.address, who=guest.who, level=guest.level, language=guest.language)
+    return Invitee(name, guest.address, who=guest.who, level=guest.level, language=guest.language)
 
 
 def _parse_clock(form: Mapping[str, str]) -> Clock:
@@ -239,7 +239,7 @@ def _parse_clock(form: Mapping[str, str]) -> Clock:
         bank=bank,
         increment=_parse_number(form, "increment", 720) * HOUR_S,
         grace=_parse_number(form, "grace", 168) * HOUR_S,
-        late=late if late in LATE else "move",
+        late=late if late in LATE_CHOICES else "move",
         offer_after=_parse_number(form, "offer_after", 20),
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
@@ -304,7 +304,7 @@ def _new_table_page(name: str, form: Mapping[str, str], error: Refused | None = 
         pace=form.get("pace", DEFAULT_PACE),
         paces=tuple(PACES),
         time=_time_fields(form),
-        late=LATE,
+        late=LATE_CHOICES,
         luck=form.get("luck", get_app().settings.luck),
         lucks=LUCK_CHOICES,
         watched=_is_watched(form),

@@ -214,7 +214,7 @@ def choose() -> Reply:
     seat = SEAT_PATH.match(back)
     if seat:
         with suppress(Unknown):
-            access.speak(get_app(), access.find(get_app(), seat[1]), chosen)
+            access.set_language(get_app(), access.find(get_app(), seat[1]), chosen)
     return _remember_language(redirect(back, 303), chosen)
 
 

@@ -25,7 +25,7 @@ from engine.catalogue import NotInstalled
 from engine.refusal import Refused
 from service.monitoring import first_line
 from service.store.connection import is_unavailable
-from service.tables.access import Moved, Unknown
+from service.tables.access import TransferredAway, Unknown
 from service.text.sentences import Sentence, translate
 from service.web.api.operations import JSON, Garbled, Refusal
 from service.web.rendering import get_app, language, problem
@@ -170,7 +170,7 @@ def answer_error(error: Exception) -> Any:
         refusal = Refusal(translate(language(), sentence), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _headers_for_programs(error)
     status, sentence = _explain(error, SENTENCES)
-    moved_to = f"{error.server}/t/{error.link}" if isinstance(error, Moved) and error.link else ""
+    moved_to = f"{error.server}/t/{error.link}" if isinstance(error, TransferredAway) and error.link else ""
     return problem(sentence, status, _log_address(error), moved_to)
 
 
@@ -183,7 +183,7 @@ def _log_address(error: Exception) -> str:
 def _headers_for_programs(error: Exception) -> dict[str, str]:
     """Return the headers of a refusal: the allowed methods, how long to wait, where a table was transferred to."""
     headers = dict(error.get_response().headers) if isinstance(error, HTTPException) else {}
-    if isinstance(error, Moved) and error.link:  # the other server knows the same link
+    if isinstance(error, TransferredAway) and error.link:  # the other server knows the same link
         before, _, after = request.path.partition(error.link)
         headers["Location"] = f"{error.server}{before}{error.link}{after}"
     return {**headers, "Content-Type": JSON, "Cache-Control": "no-store"}
@@ -192,7 +192,7 @@ def _headers_for_programs(error: Exception) -> dict[str, str]:
 def _explain(error: Exception, sentences: Mapping[int, Sentence]) -> tuple[int, Sentence]:
     """Return the status and the sentence for an error; log it if it is a fault of the server."""
     match error:
-        case Moved():
+        case TransferredAway():
             return 410, Sentence.from_refusal(error)
         case Unknown():
             return 404, Sentence.from_refusal(error)

@@ -33,7 +33,7 @@ class VerdictNote(Struct, frozen=True):
 
     kind: Literal["waiting", "accepted", "refused"]
     seq: int | None = None
-    why: Sentence = queries.NOTHING
+    why: Sentence = queries.NO_REASON
     rule: str = ""
     sentence: str = ""
 
@@ -101,7 +101,7 @@ class TableFrame(Struct, frozen=True):
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
     """Load and build the common part of all pages of a table."""
     app, seated = get_app(), list_players(table.names)
-    remarks = [] if place.seat is None else talk.newest(db, place.table)
+    remarks = [] if place.seat is None else talk.list_newest(db, place.table)
     is_watchable = table.row.watched and place.seat is not None
     watch = url_for("table.show", link=app.links.watch(table.row.id)) if is_watchable else ""
     return TableFrame(
@@ -161,7 +161,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     if seat.confirmed_at is not None or not get_app().settings.confirms:
         return None
     address = register.find_address(db, seat.person)
-    if table.row.held and place.seat == queries.find_organiser(table.seats):
+    if table.row.awaits_opener and place.seat == queries.find_organiser(table.seats):
         return AddressNote("organiser", address)
     return AddressNote("guest", address) if seat.status == "taken" else None
 
@@ -294,7 +294,7 @@ def _status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Sent
             return STATUS_BOT
         case "invited" if is_you:
             return STATUS_NOT_SEATED
-        case "invited" if table.row.held:
+        case "invited" if table.row.awaits_opener:
             return STATUS_HELD
         case "invited":
             return STATUS_BOUNCED if unreachable else STATUS_INVITED

@@ -122,7 +122,7 @@ def pulse(link: str) -> Reply:
     with app.store.reading() as db:
         place = access.find_place(db, link)
         row = snapshots.load_row(db, place.table)
-        remarks = 0 if place.seat is None else talk.number(db, place.table)
+        remarks = 0 if place.seat is None else talk.find_last_number(db, place.table)
     response = make_response({"length": row.length, "head": row.head, "talk": remarks})
     response.set_etag(f"{row.head}.{remarks}")
     response.headers["Cache-Control"] = "private, no-cache"
@@ -149,7 +149,7 @@ def sit(link: str) -> Reply:
     app = get_app()
     place = access.find(app, link)
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-    access.speak(app, place, language())
+    access.set_language(app, place, language())
     signing_in.confirm_by_seat(app, place)
     submitted = submitting.sit(app, place, nonce)
     submitting.wait_for_verdict(app, submitted)

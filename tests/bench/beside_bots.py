@@ -11,7 +11,7 @@ from service.app import App
 from service.commands.benches import Measure, Players, bench
 from service.settings import Settings
 from service.tables import access, submitting
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.bench.bench_servers import start_servers
 from tests.bench.verdict import run_worker
@@ -19,7 +19,7 @@ from workers import bots, process_pool
 
 MIN_WAITING_TABLES, OPENED_TABLES = 100, 200
 TURNS, MOVES, WARM = 10, 30, 3
-GUESTS = [Invited("Bot", level="strong"), Invited("Bot 2", level="strong"), Invited("Anna", who="person")]
+GUESTS = [Invitee("Bot", level="strong"), Invitee("Bot 2", level="strong"), Invitee("Anna", who="person")]
 
 
 @bench

@@ -132,9 +132,9 @@ def time_move(app: App, places: list[Place]) -> float:
 
 def _start_long_game(app: App) -> list[Place]:
     from service.tables import access
-    from service.tables.opening import Invited
+    from service.tables.opening import Invitee
 
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
     opened = apps.open_new(app, "kaiser", {"rounds": 12}, guests)
     places = [access.find(app, link) for link in opened.links]
     for place in places:

@@ -22,7 +22,7 @@ from service.commands.benches import Measure, bench
 from service.store.schema import letters as rows
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps, servers
 from workers import process_pool
 from workers.outgoing import post
@@ -111,7 +111,7 @@ def measure_repeated(app: App, kind: str, what: str, budget: float | None) -> It
 
 def open_tables(app: App) -> list[str]:
     """Open tables of every game; return the links of their seats."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:SEATS]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES[:SEATS]]
     games = [game for game in catalogue.find_all() for _ in range(TABLES)]
     return [link for game in games for link in apps.open_new(app, game, {}, guests).links]
 

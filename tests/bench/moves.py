@@ -22,7 +22,7 @@ from service.commands.benches import Measure, bench
 from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
 from tests import apps, servers
 from tests.bench.bench_servers import start_servers
@@ -81,7 +81,7 @@ def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], No
 
     `judge` judges the pending submissions if no worker runs.
     """
-    guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
+    guests = [Invitee(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
     places = [access.find(app, link) for link in apps.open_new(app, "kaiser", {}, guests).links]
     for place in places:
         submission = submitting.submit(app, place, "sit word")

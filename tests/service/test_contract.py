@@ -16,7 +16,7 @@ from service.app import App
 from service.contract import *  # noqa: F403 - what is promised of drawings and prose stands there
 from service.contract import NAMES
 from service.tables import access, hints
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.timing import Clock
 from tests import apps
 from workers import bots as bot_jobs
@@ -36,7 +36,7 @@ every_edition = pytest.mark.parametrize("game", EDITIONS, ids=name_edition)
 @pytest.fixture
 def opened(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """A table in this edition, as one opened before the newest edition came."""
-    guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[: min(game.META.seats)])]
+    guests = [Invitee(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[: min(game.META.seats)])]
     with monkeypatch.context() as before:
         before.setitem(catalogue.find_all(), game.META.name, game)
         opened = apps.open_new(app, game.META.name, {}, guests, Clock(0, hints=True))

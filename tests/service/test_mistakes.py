@@ -15,7 +15,7 @@ from tests.servers import free_port
 GOOD = {"DEPESCHE_REDIS": "redis://127.0.0.1:1", "DEPESCHE_SECRET": "a house for tests"}
 SERVE, WORKER, CLOCK, WEB, INBOUND = ["serve"], ["worker"], ["clock"], ["web"], ["inbound"]
 NUMBERS = (
-    "port", "proxies", "pace", "reminder", "vacation", "patience", "thinking", "lease", "opens_per_hour",
+    "port", "proxies", "pace", "reminder", "vacation", "verdict_wait", "thinking", "lease", "opens_per_hour",
     "moves_per_minute", "invitations_per_day", "gather", "answers_per_hour",
 )  # fmt: skip
 SWITCHES = ("confirm", "require_authentication")
@@ -28,7 +28,7 @@ MISTAKES: list[tuple[list[str], dict[str, str], str]] = [
     *((SERVE, {name: "perhaps"}, name.upper()) for name in SWITCHES),
     (SERVE, {"port": "99999"}, "from 1 to 65535"),
     (SERVE, {"thinking": "nan"}, "THINKING"),
-    (SERVE, {"patience": "inf"}, "PATIENCE"),
+    (SERVE, {"verdict_wait": "inf"}, "VERDICT_WAIT"),
     (SERVE, {"reminder": "1.5"}, "REMINDER"),
     (SERVE, {"smpt": "smtp://mail"}, "Did you mean DEPESCHE_SMTP?"),
     (SERVE, {"xylophone": "1"}, "There is no setting DEPESCHE_XYLOPHONE"),

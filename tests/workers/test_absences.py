@@ -19,7 +19,7 @@ from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.timing import HOUR_S, Calendar, Clock
 from tests import apps
 from tests.apps import FakeTime
@@ -53,7 +53,7 @@ def last(app: App, place: Place) -> Any:
 
 def says(app: App, place: Place, text: str) -> None:
     said = apps.submit(app, place, text)
-    assert said.accepted, said.said
+    assert said.accepted, said.text
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_an_answer_is_for_what_its_page_showed(any_app: App, table: list[Place])
     seen = apps.count_entries(any_app, mover) - 1
     says(any_app, mover, "undo")
     said = apps.submit(any_app, other, "agree", seen=seen)
-    assert "Something else is asked" in said.said
+    assert "Something else is asked" in said.text
     assert apps.submit(any_app, other, "agree", seen=seen + 1).accepted
 
 
@@ -170,7 +170,7 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[P
     says(any_app, mover, "vacation 2027-01-15 2027-01-16")
     says(any_app, mover, "home")
     assert coming(any_app, mover) == [("2027-01-15", "2027-01-15")]
-    assert "no vacation" in apps.submit(any_app, mover, "home").said
+    assert "no vacation" in apps.submit(any_app, mover, "home").text
 
 
 @pytest.mark.parametrize(
@@ -189,15 +189,15 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[P
 def test_a_vacation_that_cannot_be_is_refused(any_app: App, table: list[Place], text: str, sentence: str) -> None:
     said = apps.submit(any_app, table[0], text)
     assert not said.accepted
-    assert sentence in said.said
+    assert sentence in said.text
 
 
 def test_days_of_vacation_are_counted_in_each_year(any_app: App, table: list[Place]) -> None:
     mover, other = table
     says(any_app, mover, "vacation 2027-12-20 2028-01-10")
     says(any_app, mover, "vacation 2027-02-01 2027-02-18")
-    assert "left in 2027: 0" in apps.submit(any_app, mover, "vacation 2027-03-01 2027-03-01").said
-    assert "from 2027-02-01 to" in apps.submit(any_app, mover, "vacation 2027-02-18 2027-02-19").said
+    assert "left in 2027: 0" in apps.submit(any_app, mover, "vacation 2027-03-01 2027-03-01").text
+    assert "from 2027-02-01 to" in apps.submit(any_app, mover, "vacation 2027-02-18 2027-02-19").text
     says(any_app, other, "vacation 2027-03-01 2027-03-01")
 
 
@@ -205,7 +205,7 @@ def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
     """Two that run, one that begins later, and one where others play."""
     running = [apps.start_table(any_app, 3, pace=DAY_S) for _ in range(2)]
     later = apps.open_table(any_app, 2, pace=DAY_S)
-    strangers = [Invited("Otto", "otto@example.org"), Invited("Olga", "olga@example.org")]
+    strangers = [Invitee("Otto", "otto@example.org"), Invitee("Olga", "olga@example.org")]
     made = apps.open_new(any_app, "kaiser", {}, strangers, DAY_S)
     says(any_app, running[0][0], "vacation 2027-01-20 2027-01-22")
     away = VacationTaken(0, "2027-01-20", "2027-01-22")

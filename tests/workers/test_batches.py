@@ -15,7 +15,7 @@ from service.store.schema import letters, orders, submissions
 from service.tables import snapshots, standing_orders, submitting
 from service.tables.access import Place
 from service.tables.history import replays
-from service.tables.submitting import Submitted
+from service.tables.submitting import StoredSubmission
 from tests import apps
 from workers import jobs, referee
 
@@ -35,7 +35,7 @@ def statements(app: App) -> Iterator[list[str]]:
     event.remove(app.store.engine, "before_cursor_execute", note)
 
 
-def handed_in(app: App, tables: Sequence[list[Place]]) -> list[Submitted]:
+def handed_in(app: App, tables: Sequence[list[Place]]) -> list[StoredSubmission]:
     return [submitting.submit(app, *apps.find_move(app, places)) for places in tables]
 
 
@@ -79,7 +79,7 @@ def test_submissions_of_one_table_are_judged_in_their_order(any_app: App) -> Non
     said = [apps.get_verdict(any_app, number) for number in (first, second, resigned, late)]
     assert [one.accepted for one in said] == [True, False, True, False]
     assert (said[0].seq, said[2].seq) == (seen + 1, seen + 2)
-    assert "over" in said[3].said
+    assert "over" in said[3].text
     sound(any_app, mover)
 
 
@@ -93,7 +93,7 @@ def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) 
         numbers.append(submitting.submit(any_app, place, text))
     numbers.append(submitting.submit(any_app, *apps.find_move(any_app, tables[2])))
     referee.judge_batch(any_app)
-    assert [apps.get_verdict(any_app, number).said for number in numbers] == [""] * len(numbers)
+    assert [apps.get_verdict(any_app, number).text for number in numbers] == [""] * len(numbers)
     assert apps.load_table(any_app, mover.table).table.state == before
     for places in tables:
         sound(any_app, places[0])
@@ -112,7 +112,7 @@ def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkey
     bad = submitting.submit(any_app, tables[1][0], "order pass")
     numbers += handed_in(any_app, tables[2:])
     referee.judge_batch(any_app)
-    assert apps.get_verdict(any_app, bad).said == "Not this time."
+    assert apps.get_verdict(any_app, bad).text == "Not this time."
     assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
     with any_app.store.reading() as connection:
         assert connection.execute(select(orders)).all() == []
@@ -148,7 +148,7 @@ def test_what_the_database_does_not_take_is_refused_alone(any_app: App) -> None:
     numbers = handed_in(any_app, tables)
     referee.run()
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
-    assert "fault of ours" in apps.get_verdict(any_app, numbers[1]).said
+    assert "fault of ours" in apps.get_verdict(any_app, numbers[1]).text
     for places in tables:
         sound(any_app, places[0])
 

@@ -57,7 +57,7 @@ def test_what_ends_every_referee_is_refused_after_some_tries(
     assert deaths == referee.MAX_TRIES
     verdict = apps.get_verdict(any_app, submission)
     assert not verdict.accepted
-    assert "please make another one" in verdict.said
+    assert "please make another one" in verdict.text
     assert apps.get_verdict(any_app, other).accepted
 
 

@@ -23,7 +23,7 @@ from service.store.schema import letters, tables
 from service.tables import hints, submitting
 from service.tables.access import Place
 from service.tables.history import replays
-from service.tables.submitting import Submitted
+from service.tables.submitting import StoredSubmission
 from service.wakeups import Wakeups
 from tests import apps
 from tests.apps import FakeTime
@@ -198,7 +198,7 @@ def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, cloc
 def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it judges moves of several tables, two of them at one: each counts once, and in its order."""
 
-    def prepare() -> list[tuple[Place, int, Submitted]]:
+    def prepare() -> list[tuple[Place, int, StoredSubmission]]:
         tables = [apps.start_table(app) for _ in range(3)]
         handed = [
             (mover, apps.count_entries(app, mover), submitting.submit(app, mover, move, "once"))

@@ -35,7 +35,7 @@ def test_who_has_resigned_does_not_play_on_under_the_key_of_a_bot(any_app: App) 
     assert submit(any_app, quitter, "resign").accepted
     before = apps.count_entries(any_app, quitter)
     for key in ("bot/1", f"bot/{before}", str(before), f"{before}/0"):
-        assert "given up" in submit(any_app, quitter, apps.list_moves(any_app, quitter)[0], key).said
+        assert "given up" in submit(any_app, quitter, apps.list_moves(any_app, quitter)[0], key).text
     assert apps.count_entries(any_app, places[0]) == before
 
 

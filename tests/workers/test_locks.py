@@ -76,7 +76,7 @@ def test_a_held_table_holds_no_verdict_of_another_up(app: App, clock: FakeTime, 
         assert submitting.wait_for_verdict(app, waiting[0]) is None
     referee.run()
     assert apps.get_verdict(app, waiting[0]).accepted
-    assert not any("several times" in apps.get_verdict(app, number).said for number in waiting)
+    assert not any("several times" in apps.get_verdict(app, number).text for number in waiting)
 
 
 def test_waiting_for_a_lock_is_no_try(app: App, clock: FakeTime) -> None:

@@ -55,7 +55,7 @@ def test_a_move_there_is_refused_and_holds_no_other_up(app: App) -> None:
     second = submitting.submit(app, *apps.find_move(app, other))
     gone(app, lost[0])
     referee.run()
-    assert "not installed here" in apps.get_verdict(app, first).said
+    assert "not installed here" in apps.get_verdict(app, first).text
     assert apps.get_verdict(app, second).accepted
 
 

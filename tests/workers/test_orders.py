@@ -27,7 +27,7 @@ from workers.outgoing.table_letters import write
 
 def says(app: App, place: Place, text: str) -> None:
     said = apps.submit(app, place, text)
-    assert said.accepted, said.said
+    assert said.accepted, said.text
 
 
 def waiting(app: App, place: Place) -> list[str]:
@@ -110,24 +110,24 @@ def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_app: App, 
     assert waiting(any_app, other) == ["swim sea"]
     says(any_app, other, "cancel")
     assert waiting(any_app, other) == []
-    assert "no such order" in apps.submit(any_app, other, "cancel").said
+    assert "no such order" in apps.submit(any_app, other, "cancel").text
 
 
 @pytest.mark.parametrize("text", ["order", f"order {'x' * 101}", "cancel x", "cancel 99", "cancel ²"])
 def test_an_order_that_makes_no_sense_is_refused(any_app: App, table: list[Place], text: str) -> None:
     said = apps.submit(any_app, table[1], text)
     assert not said.accepted
-    assert "fault" not in said.said
+    assert "fault" not in said.text
 
 
 def test_the_list_is_short_and_says_everything_once(any_app: App, table: list[Place]) -> None:
     other = table[1]
     for number in range(standing_orders.MAX_ORDERS):
         says(any_app, other, f"order fly {number}")
-    assert "at a time" in apps.submit(any_app, other, "order fly 9").said
+    assert "at a time" in apps.submit(any_app, other, "order fly 9").text
     says(any_app, other, "cancel")
     says(any_app, other, "order fly 1")
-    assert "already" in apps.submit(any_app, other, "order FLY 1").said
+    assert "already" in apps.submit(any_app, other, "order FLY 1").text
 
 
 def test_no_order_is_carried_out_in_a_pause(any_app: App, table: list[Place]) -> None:

@@ -108,7 +108,7 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
         assert won.seq == before
         assert apps.count_entries(app, mover) == before + 1
         over = apps.load_table(app, mover.table).table.phase == "over"
-        assert lost.said.startswith("The game is over" if over else "The table has changed")
+        assert lost.text.startswith("The game is over" if over else "The table has changed")
         if over:
             break
     sound(app, places[0])
@@ -191,7 +191,7 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
         assert len(entries) == 1
         said = get_verdict(app, number)
         assert said.accepted == (entries[0].seat == mover.seat)
-        assert said.accepted or said.said.startswith("The table has changed")
+        assert said.accepted or said.text.startswith("The table has changed")
         sound(app, places[0])
 
 

@@ -41,12 +41,12 @@ def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: Ap
 def test_nobody_sits_down_twice(any_app: App) -> None:
     first, _ = apps.open_table(any_app)
     assert submit(any_app, first, "sit word").accepted
-    assert submit(any_app, first, "sit other").said == "You have sat down already."
+    assert submit(any_app, first, "sit other").text == "You have sat down already."
 
 
 def test_nobody_moves_before_the_game_has_begun(any_app: App) -> None:
     first, _ = apps.open_table(any_app)
-    assert "not begun" in submit(any_app, first, "resign").said
+    assert "not begun" in submit(any_app, first, "resign").text
 
 
 def test_a_clock_that_is_set_back_dates_no_entry_before_the_last_one(
@@ -99,8 +99,8 @@ def test_what_is_not_on_the_menu_is_refused_with_a_sentence(any_app: App, untouc
     mover, _ = apps.find_move(any_app, untouched)
     said = submit(any_app, mover, text)
     assert not said.accepted
-    assert said.said
-    assert "fault of ours" not in said.said
+    assert said.text
+    assert "fault of ours" not in said.text
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "pass\x00", "pass\x07", "\u202epass", "x" * 2_001])
@@ -113,7 +113,7 @@ def test_whose_turn_it_is_not_has_to_wait(any_app: App, untouched: list[Place]) 
     _, move = apps.find_move(any_app, untouched)
     said = submit(any_app, apps.find_waiting(any_app, untouched), move)
     assert not said.accepted
-    assert said.said
+    assert said.text
 
 
 def test_onlookers_cannot_move(any_app: App, untouched: list[Place]) -> None:
@@ -129,7 +129,7 @@ def test_a_page_is_stale_once_the_own_view_has_changed(any_app: App) -> None:
     assert submit(any_app, mover, move, seen=seen).accepted
     later, move = apps.find_move(any_app, places)
     stale = submit(any_app, later, move, seen=seen)
-    assert "has changed" in stale.said
+    assert "has changed" in stale.text
     assert submit(any_app, later, move, seen=seen + 1).accepted
 
 
@@ -155,7 +155,7 @@ def test_nothing_can_be_moved_when_the_table_is_over(any_app: App) -> None:
     assert apps.load_table(any_app, first.table).table.phase == "over"
     for place in (first, second):
         for text in ("resign", "undo", "pass"):
-            assert "over" in submit(any_app, place, text).said
+            assert "over" in submit(any_app, place, text).text
 
 
 def test_the_same_key_is_the_same_submission(any_app: App) -> None:
@@ -225,7 +225,7 @@ def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
     before = apps.count_entries(any_app, mover)
     bad, good = submitting.submit(any_app, mover, move), submitting.submit(any_app, other, fine)
     referee.run()
-    assert "fault of ours" in apps.get_verdict(any_app, bad).said
+    assert "fault of ours" in apps.get_verdict(any_app, bad).text
     assert apps.get_verdict(any_app, good).accepted
     assert apps.count_entries(any_app, mover) == before
     assert submit(any_app, mover, move).accepted  # the table is as good as before
@@ -262,7 +262,7 @@ def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypa
     def fail(*_: Any) -> None:
         raise RuntimeError("nobody could be told")
 
-    monkeypatch.setattr(judging, "after_commit", fail)
+    monkeypatch.setattr(judging, "publish_changes", fail)
     handed = submitting.submit(any_app, mover, move)
     referee.run()
     verdict = apps.get_verdict(any_app, handed)

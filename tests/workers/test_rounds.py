@@ -24,13 +24,13 @@ from service.store.schema import tables as rows
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.history import replays
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.beacons import BEACON, Server, run_beacon, sign
 from workers import beacon_rounds as rounds
 from workers import bots, clock, referee
 
-GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+GUESTS = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def app(tmp_path: Path, migrated_url: str, clock: apps.FakeTime, beacon_server: 
         yield found
 
 
-def opened(app: App, game: str = "carcassonne", guests: list[Invited] = GUESTS, **how) -> list[Place]:
+def opened(app: App, game: str = "carcassonne", guests: list[Invitee] = GUESTS, **how) -> list[Place]:
     made = apps.open_new(app, game, {}, guests, luck="public", **how)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
@@ -125,7 +125,7 @@ def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, 
     for other in places:
         refused = apps.submit(app, other, move)
         assert not refused.accepted
-        assert "public beacon" in refused.said
+        assert "public beacon" in refused.text
     assert not any(seat.open_since is not None or seat.due_at for seat in look(app, place).seats)
 
 
@@ -148,7 +148,7 @@ def workers_clock_rings(app: App) -> None:
 
 
 def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, clock, beacon_server):
-    guests = [GUESTS[0], Invited("Bot 1"), Invited("Bot 2")]
+    guests = [GUESTS[0], Invitee("Bot 1"), Invitee("Bot 2")]
     time = opening.Clock(pace=3600, automatic=True)
     place = opened(app, "kurier", guests, clock=time)[0]
     for _ in range(3000):
@@ -220,7 +220,7 @@ def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, be
     waited = look(app, anna).table.waiting_command
     early = apps.submit(app, anna, "sealed")
     assert not early.accepted
-    assert "not late yet" in early.said
+    assert "not late yet" in early.text
     clock.at = BEACON.time_of(waited.round) + beacons.LATE_AFTER_S
     assert apps.submit(app, anna, "sealed").accepted
     assert look(app, anna).table.seal_request.waiting == (1,)

@@ -25,7 +25,7 @@ from tests.chaos.crowd import Crowd, Mails, longest_waits
 from tests.chaos.faults import FaultInjector
 from tests.conftest import or_skip
 
-SETTINGS = {"secret": "a house for tests", "patience": 1.0, "thinking": 0.02, "lease": ledger.LEASE_S}
+SETTINGS = {"secret": "a house for tests", "verdict_wait": 1.0, "thinking": 0.02, "lease": ledger.LEASE_S}
 SOAK_S = float(os.environ.get("CHAOS_SECONDS", "240"))
 MOVES, FAULTS = int(os.environ.get("CHAOS_MOVES", "0")), int(os.environ.get("CHAOS_FAULTS", "0"))
 TABLES, FEW_TABLES = 8, 4

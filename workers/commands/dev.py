@@ -50,7 +50,7 @@ def dev(args: Namespace) -> int:
         run.take_port("127.0.0.1", args.port) as listener,
         TemporaryDirectory(prefix="depesche-dev-") as folder,
     ):
-        app = App(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))
+        app = App(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, verdict_wait=0.0))
         app.store.migrate()
         bench = DevBench(app, name)
         threading.Thread(target=bench.watch, name="watch", daemon=True).start()

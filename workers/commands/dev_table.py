@@ -21,7 +21,7 @@ from service.lru import Caches
 from service.store.schema import tables
 from service.tables import judging, opening, snapshots
 from service.tables.locked_table import append_command
-from service.tables.opening import Invited, NewTable
+from service.tables.opening import Invitee, NewTable
 from service.tables.snapshots import Snapshot
 from service.text import drawing, languages, rulebook, templates, words
 from service.text.drawing import Scene
@@ -69,7 +69,7 @@ def clear_caches() -> None:
 def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable:
     """Play some random moves, or up to the end, at a new table with the same chance each time."""
     app.caches = Caches()
-    guests = [Invited(guest, f"{guest.lower()}@localhost") for guest in NAMES[:seats]]
+    guests = [Invitee(guest, f"{guest.lower()}@localhost") for guest in NAMES[:seats]]
     opened = opening.open_table(app, NewTable(game=name, chosen={}, guests=guests, clock=Clock(0), language=language))
     with app.store.writing() as connection:
         connection.execute(update(tables).where(tables.c.id == opened.table).values(seed=SEED))

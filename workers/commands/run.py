@@ -196,12 +196,12 @@ def only_one(settings: Settings) -> Iterator[IO[str]]:
 def open_demo_table(app: App) -> str:
     """Return the address of a seat at a table against a bot; open the table the first time."""
     from service.tables import access, opening, submitting
-    from service.tables.opening import Invited, NewTable
+    from service.tables.opening import Invitee, NewTable
     from service.timing import Clock
 
     note = app.settings.folder / "demonstration"
     if not note.exists():
-        guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
+        guests = [Invitee("Guest", "guest@localhost"), Invitee("Bot")]
         opened = opening.open_table(app, NewTable(game="kaiser", chosen={}, guests=guests, clock=Clock(0)))
         place = access.find(app, opened.links[0])
         submitting.wait_for_verdict(app, submitting.submit(app, place, "sit demonstration", "sit"), 5)

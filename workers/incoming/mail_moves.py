@@ -130,7 +130,7 @@ def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
 
 def _announce(app: App, progress: Progress) -> None:
     """After the commit: wake the workers that the moves and the letter need."""
-    judging.after_commit(app, [progress.locked, *progress.opened])
+    judging.publish_changes(app, [progress.locked, *progress.opened])
     app.wakeups.wake("post")
     if progress.opened:
         opening.wake_workers(app)
@@ -172,7 +172,7 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
             return progress.add(mail_reports.make_refused_line(line, _shorten(meaning)))
         case Guess(why, move):
             refused = mail_reports.make_refused_line(line, _shorten(why))
-            return progress.add(replace(refused, meant=str(move), length=locked.table.length))
+            return progress.add(replace(refused, guess=str(move), length=locked.table.length))
         case TalkLine(text):
             return progress.add(_say(locked, mail, line, text))
         case _:
@@ -183,7 +183,7 @@ def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
     """The move that the report on the mail before offered as a guess, if nothing has happened since."""
     previous = mail_reports.load_previous(locked.flush(), mail)
     lines = previous[1].lines if previous else ()
-    guesses = [line.meant for line in lines if line.length == locked.table.length]
+    guesses = [line.guess for line in lines if line.length == locked.table.length]
     return Move.parse(guesses[-1]) if guesses and guesses[-1] else None
 
 
@@ -211,7 +211,7 @@ def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> ReportLine:
     if not text and (previous := mail_reports.load_previous(locked.flush(), mail)) and previous[1].has("talk"):
         text = "\n".join(previous[0])
     try:
-        talk.note(locked.flush(), mail.table, mail.seat, text, locked.now)
+        talk.add_remark(locked.flush(), mail.table, mail.seat, text, locked.now)
     except Refused as refused:
         return mail_reports.make_refused_line(line, refused)
     return ReportLine(line, "said")
@@ -319,7 +319,7 @@ def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> N
 def is_letter_needed(report: MailReport, mail: Mail, open_since: int | None) -> bool:
     """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it."""
     is_plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
-    remarks = {line.said for line in report.lines if line.outcome == "said"}
+    remarks = {line.text for line in report.lines if line.outcome == "said"}
     has_question = any("?" in line and line not in remarks for line in msgspec.json.decode(mail.lines))
     verbs = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
     has_table_verb = bool(verbs & {*tables.RESERVED_VERBS, REMATCH.verb})

@@ -21,17 +21,17 @@ Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint
 class ReportLine(Struct, frozen=True, omit_defaults=True):
     """The result of one line: the move it was taken for, the entry it made, or the reason and rule why it made none.
 
-    `said` is the line as it was written. `meant` is a move that a misspelt line may have meant while the table had
+    `text` is the line as it was written. `guess` is a move that a misspelt line may have meant while the table had
     `length` entries. `hint` is the number of a hint that was asked for.
     """
 
-    said: str
+    text: str
     outcome: Outcome
     move: str = ""
     seq: int | None = None
     why: Sentence = Sentence()
     rule: str = ""
-    meant: str = ""
+    guess: str = ""
     length: int = 0
     hint: int | None = None
 

@@ -98,7 +98,7 @@ class TableDraft(Struct, frozen=True):
     @property
     def link(self) -> str:
         """The address of the table for the reader's seat."""
-        return f"{self.app.settings.address}/t/{access.link_of(self.app, self.seat)}"
+        return f"{self.app.settings.address}/t/{access.make_seat_link(self.app, self.seat)}"
 
 
 def build_table_section(draft: TableDraft) -> TableSection:
@@ -277,12 +277,12 @@ def _build_line(draft: TableDraft, line: ReportLine) -> AnsweredLine:
         answers = (translator.gettext("resign yes"),)
     return AnsweredLine(
         is_played=line.outcome == "done",
-        quote=line.said[:MAX_QUOTE_LENGTH],
+        quote=line.text[:MAX_QUOTE_LENGTH],
         outcome=_write_outcome(draft, line, len(hint)),
         rule=line.rule,
         rule_link=f"{draft.app.settings.address}/rules/{draft.snapshot.row.game}#{line.rule}",
         answers=answers,
-        guess=writer.write_phrase(line.meant),
+        guess=writer.write_phrase(line.guess),
         help=list_help(translator) if line.outcome == "help" else (),
     )
 

@@ -111,7 +111,7 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
             zone=draft.calendar.zone.replace("_", " "),
         ),
         button=_("Sign in"),
-        link=f"{app.settings.address}/enter/{app.links.enter(person.id, person.sessions, requested_at)}",
+        link=f"{app.settings.address}/enter/{app.links.sign_in(person.id, person.sessions, requested_at)}",
         reason=_(
             "Somebody typed this address on the page for signing in. If it was not you, ignore this letter: without the"
             " link nobody gets in."
@@ -129,7 +129,7 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     name = draft.request.kind_detail.partition("/")[0]
     table = _load_table(app, name) if name else None
-    if person.confirmed_at is not None and not (table and table.row.held):
+    if person.confirmed_at is not None and not (table and table.row.awaits_opener):
         return None
     has_joined = table is not None and has_joined_later(table, person.id)
     return PersonalLetter(
@@ -258,7 +258,7 @@ def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
         select(*seats.c, is_left_to_digest.label("is_left_to_digest"))
         .select_from(seats.join(tables, tables.c.id == seats.c.table))
         .where(seats.c.person == person.id, seats.c.status == "taken", seats.c.open_since.is_not(None))
-        .where(tables.c.phase == "playing", ~tables.c.held)
+        .where(tables.c.phase == "playing", ~tables.c.awaits_opener)
         .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
     )
     with app.store.reading() as connection:
@@ -291,14 +291,14 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     sentences = [sentence for chapter in chapters for sentence in chapter.sentences]
     others = ", ".join(name for number, name in enumerate(table.names) if number != seat.seat)
     with app.store.reading() as connection:
-        remarks = talk.since(connection, table.row.id, seat.seat, moved_at)
+        remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
     return DigestTurn(
         heading=translator.gettext("%(title)s with %(names)s", title=draft.name_game(table), names=others),
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
         earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
         sentences=tuple(sentences[-MAX_SENTENCES:]),
         talk=tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks),
-        link=f"{app.settings.address}/t/{access.link_of(app, seat)}",
+        link=f"{app.settings.address}/t/{access.make_seat_link(app, seat)}",
     )
 
 

@@ -135,7 +135,7 @@ def parse_letter(row: Any, absences: tuple[letter_settings.Span, ...]) -> Claime
         address=row.address or "",
         name=row.name or "",
         language=row.language or "",
-        sentence=row.said,
+        sentence=row.sentence,
         person=row.person or 0,
         plain=settings.plain,
         calendar=row.calendar or "",
@@ -187,7 +187,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     elif not letter.request.address.isascii():
         close_refused(app, letter, NOT_ASCII, NOT_ASCII)
     elif waits_for_confirmation(app, letter):
-        postpone(app, letter, queries.HELD)
+        postpone(app, letter, queries.NEVER_DUE)
     elif letter.kind.treat(letter.settings.letters) == "digest":
         move_to_digest(app, letter)
     elif letter.kind.waits and (until := find_end_of_quiet_hours(app, letter)):
@@ -334,7 +334,7 @@ def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
 
 def mark(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
     """Write the outcome of a letter, which is then no longer due."""
-    connection.execute(update_unsent(letter).values(sent_at=at, outcome=outcome, said=""))
+    connection.execute(update_unsent(letter).values(sent_at=at, outcome=outcome, sentence=""))
 
 
 def update_unsent(letter: ClaimedLetter) -> Update:

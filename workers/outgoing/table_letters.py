@@ -118,7 +118,7 @@ def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple
     """Load the other players' remarks since the seat's last letter; none before its player has sat down."""
     if snapshot.seats[seat].status == "invited":
         return ()
-    remarks = talk.untold(connection, snapshot.row.id, seat)
+    remarks = talk.list_unsent(connection, snapshot.row.id, seat)
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
 
 
@@ -135,7 +135,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    tag = access.mark_of(app, draft.seat)
+    tag = access.make_subject_mark(app, draft.seat)
     proof = f".{tag.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)
     content = LetterContent(
@@ -146,7 +146,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         title=letter.title,
         game=draft.snapshot.game.META.name,
         follows=follows,
-        reply_to=access.address_of(app, draft.seat),
+        reply_to=access.make_reply_address(app, draft.seat),
         pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)

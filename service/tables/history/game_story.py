@@ -60,7 +60,7 @@ def _scores(game: Any, table: record.Table) -> tuple[int, ...]:
 
 
 def load_sources(app: App, db: Connection, table: Snapshot) -> tuple[dict[str, int], ...]:
-    """For each seat how many points came from which source, if the game says; computed once and then cached."""
+    """Return for each seat the points by source, if the game names sources; computed once and then cached."""
     if not hasattr(table.game, "sources"):
         return ()
     key = ("sources", table.row.id)
@@ -213,9 +213,9 @@ def find(app: App, db: Connection, table: Snapshot) -> StoryRequest | None:
 
 def list_requested(app: App) -> list[str]:
     """Return the tables whose story has still to be computed, in the order of their requests."""
-    wanted = select(stories.c.table).where(stories.c.body == "").order_by(stories.c.at, stories.c.table)
+    query = select(stories.c.table).where(stories.c.body == "").order_by(stories.c.at, stories.c.table)
     with app.store.reading() as db:
-        return list(db.execute(wanted).scalars())
+        return list(db.execute(query).scalars())
 
 
 def answer(app: App, name: str, in_pool: InPool) -> None:

@@ -178,7 +178,7 @@ class Archive:
         }
 
 
-AROUND = 4  # entries shown before this one and after it
+NEARBY_ENTRIES = 4  # entries shown before this one and after it
 
 
 class Viewpoint(Struct, frozen=True):
@@ -234,17 +234,17 @@ class World(Struct, frozen=True):
 
 
 def load_frame(
-    app: App, db: Connection, table: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None
+    app: App, db: Connection, table: Snapshot, reader: Viewpoint, entry_number: int | None, begin: int | None = None
 ) -> Frame:
-    """Return the position after entry `asked`, by default after the last one, but not before entry `begin`."""
+    """Return the position after entry `entry_number`, by default after the last one, but not before entry `begin`."""
     index, start = _load_turns(app, db, table)
     last = table.row.length - 1
     first = min(max(start, begin or 0), last)
-    at = min(max((first if begin else last) if asked is None else asked, first), last)
+    at = min(max((first if begin else last) if entry_number is None else entry_number, first), last)
     then = snapshots.load_past(app, db, table, at)
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)
-    nearby = snapshots.load_entries(db, table, max(at - AROUND, start), at + AROUND + 1)
+    nearby = snapshots.load_entries(db, table, max(at - NEARBY_ENTRIES, start), at + NEARBY_ENTRIES + 1)
     return Frame(
         at,
         first,
@@ -258,10 +258,10 @@ def load_frame(
     )
 
 
-def load_world(app: App, db: Connection, table: Snapshot, reader: Viewpoint, asked: int | None) -> World:
-    """Return the world after entry `asked`, by default after the last one."""
+def load_world(app: App, db: Connection, table: Snapshot, reader: Viewpoint, entry_number: int | None) -> World:
+    """Return the world after entry `entry_number`, by default after the last one."""
     first, last = _load_turns(app, db, table)[1], table.row.length - 1
-    at = last if asked is None else min(max(asked, first), last)
+    at = last if entry_number is None else min(max(entry_number, first), last)
     then = snapshots.load_past(app, db, table, at)
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)

@@ -25,9 +25,9 @@ from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
-from service.tables.opening import Invited, Luck, NewTable, Opened, Strength, Who
+from service.tables.opening import ChanceSource, Invitee, NewTable, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
-from service.tables.submitting import Submitted
+from service.tables.submitting import StoredSubmission
 from service.text.languages import translate_in_game
 from service.text.narration import Narrator
 from service.text.sentences import translate
@@ -91,7 +91,7 @@ class Opening(Struct, forbid_unknown_fields=True):
     watched: bool = True
     seeking: bool = False
     shown: bool = False
-    luck: Luck = ""
+    luck: ChanceSource = ""
     nonce: Line = ""
     language: Annotated[Language, Meta(description="Of letters to new players")] | UnsetType = UNSET
     key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
@@ -185,9 +185,9 @@ def open_table(body: Opening) -> Answer:
     return Answer(opening.open_table(app, new), 201)
 
 
-def _invite(guest: Guest) -> Invited:
+def _invite(guest: Guest) -> Invitee:
     in_language = guest.language or ""
-    return Invited(guest.name, guest.address, who=guest.who, level=guest.level, language=in_language)
+    return Invitee(guest.name, guest.address, who=guest.who, level=guest.level, language=in_language)
 
 
 @interface.operation("GET", "/t/<link>", {200: Seen, 404: Refusal}, tagged=True)
@@ -360,7 +360,7 @@ def _follow(menu: Menu, words: list[str]) -> Way:
     return Way(partial.tokens, partial.following, str(partial.move) if partial.move else None)
 
 
-def _answer_verdict(link: str, submitted: Submitted) -> Answer:
+def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
     verdict = submitting.wait_for_verdict(get_app(), submitted)
     if verdict is None:
         later = url_for("api.submission", link=link, number=submitted.number)

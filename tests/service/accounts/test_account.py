@@ -36,7 +36,7 @@ def token(site: Site, address: str = ANNA) -> str:
     """What the newest letter would let in with."""
     with site.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.address == address)).one()
-    return site.app.links.enter(row.id, row.sessions, site.time)
+    return site.app.links.sign_in(row.id, row.sessions, site.time)
 
 
 def signed_in(site: Site, address: str = ANNA) -> Visitor:

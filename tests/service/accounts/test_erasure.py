@@ -11,7 +11,7 @@ from service.accounts import leaving
 from service.app import App
 from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access, talk
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text.sentences import Sentence
 from tests import apps
 
@@ -27,7 +27,7 @@ def left(any_app: App) -> App:
 
 def gone(app: App) -> App:
     """A house from which a player went who had moved, talked and got letters, and of whom another's letter told."""
-    guests = [Invited("Anna", "anna@example.org"), Invited(NAME, ADDRESS)]
+    guests = [Invitee("Anna", "anna@example.org"), Invitee(NAME, ADDRESS)]
     opened = apps.open_new(app, "kaiser", {}, guests)
     places = [access.find(app, link) for link in opened.links]
     for number, place in enumerate(places):
@@ -38,7 +38,7 @@ def gone(app: App) -> App:
     with app.store.writing() as connection:
         told = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
         said = Sentence("{who} does not play.", {"who": NAME})
-        connection.execute(insert(letters).values(**told, said=said.dump()))
+        connection.execute(insert(letters).values(**told, sentence=said.dump()))
         connection.execute(insert(mailbox).values(recipient=ADDRESS, at=1, raw=f"To: {ADDRESS}".encode()))
     assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
     with app.store.reading() as connection:

@@ -357,7 +357,7 @@ def test_a_game_that_breaks_down_leaves_its_moves_with_the_one_that_broke_it(dep
 
 def test_a_later_game_is_repeated_with_its_own_seed(kaiser):
     table = playout.PlayoutTable(kaiser, kaiser.META.options(), 2)
-    second = list(playout._courses(table, "s", 2, 5000))[1]
+    second = list(playout._iter_games(table, "s", 2, 5000))[1]
     assert second.seed == "s-1"
     assert playout.run(table, "s-1").moves == second.moves
 

@@ -20,7 +20,7 @@ from service.hosting.local_mailbox import StoredLetter
 from service.settings import Settings
 from service.store.schema import mailbox
 from service.tables import access, submitting
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from workers.processes import embedded
 
@@ -48,7 +48,7 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 def start_game(app: App) -> StoredLetter:
     """Open a table against a bot and return the letter that says that the guest is to move."""
-    opened = apps.open_new(app, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
+    opened = apps.open_new(app, "kaiser", {}, [Invitee("Guest", "guest@localhost"), Invitee("Bot")])
     submitting.wait_for_verdict(app, submitting.submit(app, access.find(app, opened.links[0]), "sit word"), 5)
     return wait_for_letter(app, "Guest, it is your turn")
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from service.app import App
 from service.store.schema import people
 from service.tables import access, opening
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from tests.sites import Site, Visitor
@@ -20,8 +20,8 @@ BERTA = "berta@example.org"
 
 
 def opened(app: App, *languages: str, by: str = "en", opener: str = "anna@example.org") -> opening.Opened:
-    guests = [Invited("Berta", BERTA, language=word) for word in languages]
-    return apps.open_new(app, "kaiser", {}, [Invited("Anna", opener), *guests], language=by)
+    guests = [Invitee("Berta", BERTA, language=word) for word in languages]
+    return apps.open_new(app, "kaiser", {}, [Invitee("Anna", opener), *guests], language=by)
 
 
 def spoken(app: App, address: str = BERTA) -> str:
@@ -46,7 +46,7 @@ def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(app: App) -> None:
     apps.submit(app, access.find(app, table.links[1]), "sit word")
     opened(app, "fr", opener="clara@example.org")
     assert spoken(app) == "de"
-    access.speak(app, access.find(app, table.links[1]), "nl")
+    access.set_language(app, access.find(app, table.links[1]), "nl")
     opened(app, "fr", opener="dora@example.org")
     assert spoken(app) == "nl"
 

@@ -13,10 +13,10 @@ from engine.refusal import Refused
 from service.accounts import signing_in
 from service.app import App
 from service.people import register
-from service.store.queries import HELD
+from service.store.queries import NEVER_DUE
 from service.store.schema import letters, people, tables
 from service.tables import access
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from workers.outgoing import personal_letters
 from workers.outgoing.letter import LetterRequest
@@ -52,7 +52,7 @@ def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
 
 
 def opened(app: App, *called: str, opener: int | None = None) -> str:
-    guests = [Invited(name, f"player{number}@example.org") for number, name in enumerate(called)]
+    guests = [Invitee(name, f"player{number}@example.org") for number, name in enumerate(called)]
     return apps.open_new(app, "kaiser", {}, guests, opener=opener).table
 
 
@@ -83,32 +83,32 @@ def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_
     victim = proven(app)
     opened(app, "Anna", "Bert")
     (table,) = rows(app, tables)
-    assert table.held
+    assert table.awaits_opener
     owed = {row.kind.partition("/")[0]: row.due_at for row in rows(app, letters)}
-    assert owed["invitation"] == HELD
+    assert owed["invitation"] == NEVER_DUE
     assert owed["confirm"] <= app.now()
     with app.store.writing() as connection:
         register.confirm_address(connection, victim, app.now())  # he is heard of from another table
-    assert rows(app, tables)[0].held
+    assert rows(app, tables)[0].awaits_opener
     signing_in.confirm_address(app, app.links.confirm(victim, "player0@example.org"))
-    assert not rows(app, tables)[0].held
+    assert not rows(app, tables)[0].awaits_opener
 
 
 def test_whoever_signed_in_opens_his_own_table_at_once(app: App) -> None:
     opened(app, "Anna", "Bert", opener=proven(app))
-    assert not rows(app, tables)[0].held
+    assert not rows(app, tables)[0].awaits_opener
 
 
 def test_being_signed_in_as_another_proves_nothing(app: App) -> None:
     proven(app)
     opened(app, "Anna", "Bert", opener=proven(app, "mallory@example.org"))
-    assert rows(app, tables)[0].held
+    assert rows(app, tables)[0].awaits_opener
 
 
 def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
     proven(app, "victim@example.org")
     made = apps.open_new(
-        app, "kaiser", {}, [Invited("Mallory", "mallory@example.org"), Invited("Bert", "bert@example.org")]
+        app, "kaiser", {}, [Invitee("Mallory", "mallory@example.org"), Invitee("Bert", "bert@example.org")]
     )
     signing_in.correct_address(app, access.find(app, made.links[0]), "victim@example.org")
-    assert rows(app, tables)[0].held
+    assert rows(app, tables)[0].awaits_opener

@@ -16,7 +16,7 @@ from service.settings import DAY_S
 from service.store.schema import letters, people, seats
 from service.tables import access, joining, submitting, talk
 from service.tables.access import Place, Unknown
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.timing import HOUR_S, Clock
 from tests import apps
 from tests.sites import Site
@@ -24,10 +24,10 @@ from workers import clock, referee
 from workers.outgoing import personal_letters
 from workers.outgoing.letter import LetterRequest
 
-ANNA = Invited("Anna", "anna@example.org")
-BERT = Invited("Bert", "bert@example.org")
-VICTIM = Invited("Vera", "vera@example.org")
-ANYBODY = Invited("", who="anybody")
+ANNA = Invitee("Anna", "anna@example.org")
+BERT = Invitee("Bert", "bert@example.org")
+VICTIM = Invitee("Vera", "vera@example.org")
+ANYBODY = Invitee("", who="anybody")
 RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 
@@ -39,25 +39,25 @@ def strict(tmp_path: Path) -> Iterator[Site]:
     site.app.close()
 
 
-def known(app: App, guest: Invited = ANNA, *, proven: bool = True) -> int:
+def known(app: App, guest: Invitee = ANNA, *, proven: bool = True) -> int:
     """A person this house knows."""
     row = {"address": guest.address, "name": guest.name, "since": 0, "confirmed_at": 1 if proven else None}
     with app.store.writing() as connection:
         return int(connection.execute(insert(people).returning(people.c.id), row).scalar_one())
 
 
-def person(app: App, guest: Invited = VICTIM) -> int:
+def person(app: App, guest: Invitee = VICTIM) -> int:
     with app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.address == guest.address)).scalar_one())
 
 
-def proven(app: App, guest: Invited = VICTIM) -> bool:
+def proven(app: App, guest: Invitee = VICTIM) -> bool:
     with app.store.reading() as connection:
         found = select(people.c.confirmed_at).where(people.c.address == guest.address)
         return connection.execute(found).scalar_one() is not None
 
 
-def sent(app: App, guest: Invited = VICTIM) -> int:
+def sent(app: App, guest: Invitee = VICTIM) -> int:
     """All that is due to this person now leaves; the result is how many letters that were."""
     with app.store.writing() as connection:
         own = select(seats.c.seat).where(
@@ -147,7 +147,7 @@ def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) 
     assert "<svg" in page
     assert "at the foot of every letter" in page
     assert wishes not in page
-    visitor.post(f"/enter/{strict.app.links.enter(person(strict.app), 0, strict.time)}")
+    visitor.post(f"/enter/{strict.app.links.sign_in(person(strict.app), 0, strict.time)}")
     assert wishes in visitor.get(response.location)
 
 
@@ -167,7 +167,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: S
 
 def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -> None:
     for number in range(4):
-        organiser = Invited("Mallory", f"mallory{number}@example.org")
+        organiser = Invitee("Mallory", f"mallory{number}@example.org")
         opened = apps.open_new(strict.app, "kaiser", {}, [organiser, BERT], 0)
         place = access.find(strict.app, opened.links[0])
         if number == 3:
@@ -269,8 +269,8 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
     playing = apps.start_table(any_app)
     proof, seat = any_app.links.confirm(number, ANNA.address), playing[1]
     kinds: list[Callable[[int], object]] = [
-        lambda n: joining.join(app, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
-        lambda n: apps.open_new(app, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
+        lambda n: joining.join(app, opened.join, Invitee(f"Guest {n}", f"guest{n % 3}@example.org")),
+        lambda n: apps.open_new(app, "kaiser", {}, [Invitee("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
         lambda _: signing_in.confirm_address(app, proof),
         lambda _: signing_in.send_link(app, ANNA.address),
         lambda n: talk.say(app, seat, f"word {n}"),

@@ -18,11 +18,11 @@ from service.settings import Settings
 from service.store import maintenance
 from service.tables import access, submitting
 from service.tables.history import replays
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps, servers
 from workers import referee
 
-GUESTS = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
+GUESTS = [Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
 from service.store.connection import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
 from service.tables import access, joining, submitting
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.chaos import machines
 from tests.conftest import or_skip
@@ -186,7 +186,7 @@ def test_the_receipt_is_the_head_of_the_chain(any_app: App, table: str) -> None:
 
 def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_app: App) -> None:
     together = Barrier(4)
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES]
 
     def invite(first: int) -> None:
         together.wait(10)
@@ -205,15 +205,15 @@ def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime) -> None:
-    app, anna = any_app, Invited("Anna", "anna@example.org")
-    opened = apps.open_new(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
-    assert apps.open_new(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
-    joining.join(app, opened.join, Invited("Bert", "bert@example.org"))
+    app, anna = any_app, Invitee("Anna", "anna@example.org")
+    opened = apps.open_new(app, "kaiser", {}, [anna, Invitee("", who="anybody")], key="0123456789abcdef")
+    assert apps.open_new(app, "kaiser", {}, [anna, Invitee("", who="anybody")], key="0123456789abcdef") == opened
+    joining.join(app, opened.join, Invitee("Bert", "bert@example.org"))
     apps.submit(any_app, access.find(app, opened.links[0]), "sit word")
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
     signing_in.send_link(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
-    visit = signing_in.sign_in(app, any_app.links.enter(person, 0, clock.at))
+    visit = signing_in.sign_in(app, any_app.links.sign_in(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)
     assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
@@ -227,12 +227,12 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
 def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: str, tmp_path: Path) -> None:
     chosen = apps.make_settings(tmp_path, migrated_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
     with apps.run_app(chosen, apps.FakeTime()) as app:
-        guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
+        guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
         opened = apps.open_new(app, "kaiser", {}, guests)
-        assert apps.load_table(app, opened.table).row.held
+        assert apps.load_table(app, opened.table).row.awaits_opener
         person = apps.load_table(app, opened.table).seats[0].person
         signing_in.confirm_address(app, app.links.confirm(person, "anna@example.org"))
-        assert not apps.load_table(app, opened.table).row.held
+        assert not apps.load_table(app, opened.table).row.awaits_opener
         for _ in range(4):
             apps.open_new(app, "kaiser", {}, guests, opener=person)
         with pytest.raises(Refused, match="a little too much"):

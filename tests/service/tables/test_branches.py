@@ -17,7 +17,7 @@ from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
 from service.tables import access, branches, joining
 from service.tables.access import Place, Unknown
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
 from tests import apps
 from tests.apps import NAMES
@@ -29,7 +29,7 @@ MIDDLE, STEPS = 30, 20
 
 def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
     """The places of a table in the middle of this game."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
     opened = apps.open_new(app, game.META.name, chosen, guests, DAY_S)
     places = [access.find(app, link) for link in opened.links]
     for place in places:
@@ -275,5 +275,5 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
     clock.advance(DAY_S + 1)
     tick(app)
     seat = apps.load_table(app, mover.table).seats[mover.seat or 0]
-    link = joining.take_offered_seat(app, joining.make_offer_token(app, seat), Invited("Eva", "eva@example.org"))
+    link = joining.take_offered_seat(app, joining.make_offer_token(app, seat), Invitee("Eva", "eva@example.org"))
     assert apps.read(app, branches.list_branches, access.find(app, link)) == []

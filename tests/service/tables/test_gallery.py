@@ -7,7 +7,7 @@ from engine import catalogue
 from service.store.schema import seats
 from service.tables import access, submitting
 from service.tables.history.replays import Archive
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.play import play_to_end
 from tests.service.tables.test_seat_settings import send
@@ -90,7 +90,7 @@ def test_nothing_can_be_done_at_what_hangs(site: Site, visitor: Visitor, what: s
 
 
 def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site, visitor: Visitor) -> None:
-    guests = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org"), Invited("Bot")]
+    guests = [Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org"), Invitee("Bot")]
     opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     for link in opened.links[:2]:
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")

@@ -16,15 +16,15 @@ from service.app import App
 from service.store.schema import hints as rows
 from service.tables import access, hints, snapshots
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.timing import Clock
 from tests import apps
 from tests.apps import FakeTime
 from workers import bots, process_pool
 from workers import clock as timekeeping
 
-ANNA, BERT = Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")
-BOT = Invited("Bot")
+ANNA, BERT = Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")
+BOT = Invitee("Bot")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
         yield app
 
 
-def table(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = False) -> list[Place]:
+def table(app: App, *guests: Invitee, game: str = "kaiser", agreed: bool = False) -> list[Place]:
     """The places of people at a table that has begun."""
     made = apps.open_new(app, game, {}, guests, Clock(0, hints=agreed))
     places = [access.find(app, link) for link in made.links if link]
@@ -42,7 +42,7 @@ def table(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = False
     return places
 
 
-def turn_of(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = False) -> Place:
+def turn_of(app: App, *guests: Invitee, game: str = "kaiser", agreed: bool = False) -> Place:
     """The place of the player on turn; where a bot begins, it moves first."""
     places = table(app, *guests, game=game, agreed=agreed)
     while not any(apps.list_moves(app, place) for place in places):

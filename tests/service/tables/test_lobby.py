@@ -10,12 +10,12 @@ import pytest
 from service.accounts import signing_in
 from service.settings import DAY_S
 from service.tables import joining, lobby
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, proof
 from tests.sites import ROWS, PageChecker, Site, Visitor
 
-DORA = Invited("Dora", "dora@example.org")
+DORA = Invitee("Dora", "dora@example.org")
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def strict(tmp_path: Path) -> Iterator[Site]:
     site.app.close()
 
 
-def laid(site: Site, *guests: Invited, **how: Any) -> Opened:
-    seated = [Invited(one.name, one.address, "word", one.who) for one in guests]
+def laid(site: Site, *guests: Invitee, **how: Any) -> Opened:
+    seated = [Invitee(one.name, one.address, "word", one.who) for one in guests]
     return apps.open_new(site.app, "kaiser", {}, seated, 0, **how)
 
 

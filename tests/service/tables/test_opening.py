@@ -20,7 +20,7 @@ from service.settings import DAY_S
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, hints, joining, submitting
 from service.tables.access import Unknown
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.servers import Sink
 from tests.sites import ROWS, PageChecker, Site, Visitor
@@ -28,10 +28,10 @@ from workers import bots
 from workers.incoming import inbox
 from workers.outgoing import post
 
-ANNA = Invited("Anna", "anna@example.org")
-BERT = Invited("Bert", "bert@example.org")
-CLARA = Invited("Clara", "clara@example.org")
-ANYBODY = Invited("", who="anybody")
+ANNA = Invitee("Anna", "anna@example.org")
+BERT = Invitee("Bert", "bert@example.org")
+CLARA = Invitee("Clara", "clara@example.org")
+ANYBODY = Invitee("", who="anybody")
 RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 
@@ -43,7 +43,7 @@ def strict(tmp_path: Path) -> Iterator[Site]:
     site.app.close()
 
 
-def open_for(site: Site, *guests: Invited, key: str = "", by: str = "") -> Opened:
+def open_for(site: Site, *guests: Invitee, key: str = "", by: str = "") -> Opened:
     opener = person(site, by) if by else None
     return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, opener=opener)
 
@@ -94,7 +94,7 @@ def confirmed(site: Site, address: str) -> int:
 
 def signed_in(site: Site, number: int) -> Visitor:
     visitor = site.new_visitor()
-    visitor.post(f"/enter/{site.app.links.enter(number, 0, site.time)}")
+    visitor.post(f"/enter/{site.app.links.sign_in(number, 0, site.time)}")
     return visitor
 
 
@@ -145,10 +145,10 @@ def test_a_game_against_bots_asks_for_their_level(site: Site) -> None:
 def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(site: Site) -> None:
     guests = (
         ANNA,
-        Invited("Bot 1", level="strong"),
-        Invited("Bot 2, strong", level="strong"),
-        Invited("Bot 3 (sterk)", level="strong"),
-        Invited("x" * 40, level="easy"),
+        Invitee("Bot 1", level="strong"),
+        Invitee("Bot 2, strong", level="strong"),
+        Invitee("Bot 3 (sterk)", level="strong"),
+        Invitee("x" * 40, level="easy"),
     )
     opened = apps.open_new(site.app, "kurier", {}, guests, 0, "de")
     names = apps.load_table(site.app, opened.table).names
@@ -163,7 +163,7 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(site: Site, m
         return "a move"
 
     monkeypatch.setattr(hints, "think", think)
-    opened = open_for(site, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
+    opened = open_for(site, ANNA, Invitee("Hal", level="strong"), Invitee("Sal"))
     look = apps.load_table(site.app, opened.table)
     for seat in (1, 1, 2, 0):
         bots.choose(site.app, look, seat)
@@ -194,7 +194,7 @@ def test_who_joins_gets_the_link_by_letter_too(site: Site) -> None:
 def test_of_two_who_want_the_last_seat_one_gets_it(site: Site) -> None:
     opened, both = open_for(site, ANNA, ANYBODY), Barrier(2)
 
-    def try_it(guest: Invited) -> str:
+    def try_it(guest: Invitee) -> str:
         both.wait(10)
         try:
             return joining.join(site.app, opened.join, guest)
@@ -210,13 +210,13 @@ def test_of_two_who_want_the_last_seat_one_gets_it(site: Site) -> None:
 @pytest.mark.parametrize(
     ("guest", "sentence"),
     [
-        (Invited("Bertha", "anna@example.org"), "You have a seat at this table already"),
-        (Invited("ANNA", "other@example.org"), "is called ANNA already"),
-        (Invited("Bert", "no"), "is not an e-mail address"),
-        (Invited("", "bert@example.org"), "Please give every player a name"),
+        (Invitee("Bertha", "anna@example.org"), "You have a seat at this table already"),
+        (Invitee("ANNA", "other@example.org"), "is called ANNA already"),
+        (Invitee("Bert", "no"), "is not an e-mail address"),
+        (Invitee("", "bert@example.org"), "Please give every player a name"),
     ],
 )
-def test_nobody_joins_twice_or_under_anothers_name(site: Site, guest: Invited, sentence: str) -> None:
+def test_nobody_joins_twice_or_under_anothers_name(site: Site, guest: Invitee, sentence: str) -> None:
     opened = open_for(site, ANNA, ANYBODY)
     response = site.new_visitor().post(f"/join/{opened.join}", name=guest.name, address=guest.address)
     assert response.status_code == 422
@@ -231,7 +231,7 @@ def test_a_table_that_is_not_open_cannot_be_joined(site: Site) -> None:
 
 
 def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(site: Site) -> None:
-    opened, visitor = open_for(site, ANNA, ANYBODY, Invited("Bot 1"), ANYBODY), site.new_visitor()
+    opened, visitor = open_for(site, ANNA, ANYBODY, Invitee("Bot 1"), ANYBODY), site.new_visitor()
     visitor.post(f"/t/{opened.links[0]}/sit", nonce="word")
     assert visitor.post(f"/t/{opened.watch}/fill").status_code == 422
     page = visitor.get(visitor.post(f"/t/{opened.links[0]}/fill").location)
@@ -246,9 +246,9 @@ def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(site: Site)
     [
         ((ANYBODY, ANNA), "put your own name before"),
         ((ANYBODY, ANYBODY), "At least one player"),
-        ((Invited("Anna", who="person"), ANYBODY), "you can play against bots only"),
-        ((Invited("Anna", who="person"), BERT), "you can play against bots only"),
-        ((ANNA, Invited("Bert", who="person")), "you can play against bots only"),
+        ((Invitee("Anna", who="person"), ANYBODY), "you can play against bots only"),
+        ((Invitee("Anna", who="person"), BERT), "you can play against bots only"),
+        ((ANNA, Invitee("Bert", who="person")), "you can play against bots only"),
     ],
 )
 def test_who_opens_the_table_can_be_written_to_unless_he_plays_alone(site: Site, guests: object, sentence: str) -> None:
@@ -388,7 +388,7 @@ def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Site)
 def test_who_proves_an_address_elsewhere_hears_of_a_table_that_a_stranger_opened_with_it(strict: Site) -> None:
     strict.new_visitor().post("/new/kaiser", **ROWS)
     number = person(strict, "anna@example.org")
-    strict.new_visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
+    strict.new_visitor().post(f"/enter/{strict.app.links.sign_in(number, 0, strict.time)}")
     assert invited(strict) == ["Anna", "Bert"]
 
 
@@ -425,7 +425,7 @@ def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(s
         assert 'value="anna@example.org"' in visitor.get(path)
         assert 'value="anna@example.org"' not in strict.new_visitor().get(path)
     link = visitor.post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
-    assert not apps.load_table(strict.app, access.find(strict.app, link).table).row.held
+    assert not apps.load_table(strict.app, access.find(strict.app, link).table).row.awaits_opener
 
 
 def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
@@ -445,15 +445,15 @@ def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_on
     open_for(strict, ANNA, BERT)
     signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
-    assert not strict.load(opened).row.held
+    assert not strict.load(opened).row.awaits_opener
     assert len(ready(strict)) == 4
 
 
 def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Site) -> None:
-    mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invited("Bot"), ANNA)
+    mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invitee("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
     signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
-    assert [strict.load(one).row.held for one in (mine, more, other)] == [False, False, True]
+    assert [strict.load(one).row.awaits_opener for one in (mine, more, other)] == [False, False, True]
 
 
 def test_a_forged_proof_proves_nothing(strict: Site) -> None:
@@ -465,7 +465,7 @@ def test_a_forged_proof_proves_nothing(strict: Site) -> None:
 
 
 def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) -> None:
-    opened = open_for(strict, Invited("Anna", "ana@example.org"), BERT)
+    opened = open_for(strict, Invitee("Anna", "ana@example.org"), BERT)
     visitor, path = strict.new_visitor(), f"/t/{opened.links[0]}/address"
     old = proof(strict, "ana@example.org")
     assert visitor.post(f"/t/{opened.watch}/address", address="x@example.org").status_code == 422
@@ -484,22 +484,22 @@ def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
     signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
-    link = access.link_of(strict.app, strict.load(opened).seats[1])
+    link = access.make_seat_link(strict.app, strict.load(opened).seats[1])
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
-    assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.held
+    assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.awaits_opener
 
 
 def test_the_organisers_own_seat_proves_nothing(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
-    assert strict.load(opened).row.held
+    assert strict.load(opened).row.awaits_opener
 
 
 def test_signing_in_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     number = person(strict, "anna@example.org")
-    strict.new_visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
-    assert not strict.load(opened).row.held
+    strict.new_visitor().post(f"/enter/{strict.app.links.sign_in(number, 0, strict.time)}")
+    assert not strict.load(opened).row.awaits_opener
 
 
 def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) -> None:
@@ -538,7 +538,7 @@ def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
-    to = access.address_of(strict.app, strict.load(opened).seats[1])
+    to = access.make_reply_address(strict.app, strict.load(opened).seats[1])
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")
@@ -563,9 +563,9 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Site) -> None
 def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, opens_per_hour=4, confirm=False)
     for _ in range(4):
-        open_for(site, ANNA, Invited("Bot"))
+        open_for(site, ANNA, Invitee("Bot"))
     with pytest.raises(Refused, match="a little too much"):
-        open_for(site, ANNA, Invited("Bot"))
+        open_for(site, ANNA, Invitee("Bot"))
     open_for(site, BERT, ANNA)
     site.time += 3600
     open_for(site, ANNA, BERT)
@@ -575,7 +575,7 @@ def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -
 def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=3, confirm=False)
     for number in range(3):
-        open_for(site, Invited("Otto", f"otto{number}@example.org"), BERT)
+        open_for(site, Invitee("Otto", f"otto{number}@example.org"), BERT)
     with pytest.raises(Refused, match="invited very often"):
         open_for(site, ANNA, BERT)
     opened = open_for(site, ANNA, ANYBODY)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from service.tables import access, joining
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests import apps
@@ -22,10 +22,10 @@ def again(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
 
 def owner(site: Site, look: Snapshot, seat: int) -> str:
     app = site.app
-    return access.owner(app, access.find(app, access.link_of(app, look.seats[seat])))
+    return access.load_address(app, access.find(app, access.make_seat_link(app, look.seats[seat])))
 
 
-def over(site: Site, guests: list[Invited], clock: Clock | int = 0, **options: Any) -> Opened:
+def over(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: Any) -> Opened:
     """A game of which everybody has had enough at once."""
     opened = apps.open_new(site.app, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
@@ -37,8 +37,8 @@ def over(site: Site, guests: list[Invited], clock: Clock | int = 0, **options: A
 
 
 def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules(site: Site, visitor: Visitor) -> None:
-    guests = [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")]
-    opened = over(site, [*guests, Invited("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
+    guests = [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")]
+    opened = over(site, [*guests, Invitee("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
     look, seat = again(site, visitor, opened.links[1])
     assert (look.names, seat) == (("Bert", "Bot 1", "Anna"), 0)
     assert look.table.options["rounds"] == 3
@@ -59,26 +59,26 @@ def test_who_asks_second_finds_the_table_laid_and_sits_down_there(site: Site, vi
 
 
 def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(site: Site, visitor: Visitor) -> None:
-    opened = over(site, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    opened = over(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
     look, _ = again(site, visitor, opened.links[0])
     app = site.app
     site.submit(Opened(look.row.id, (), ""), "refuse", 1)
-    joining.join(app, app.links.join(look.row.id), Invited("Bert", "other@example.org"))
+    joining.join(app, app.links.join(look.row.id), Invitee("Bert", "other@example.org"))
     response = visitor.post(f"/t/{opened.links[1]}/again")
     assert response.status_code == 422
     assert "given up your seat" in response.text
 
 
 def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(site: Site, visitor: Visitor) -> None:
-    me = Invited("Anna", nonce="word", who="person")
-    opened = apps.open_new(site.app, "kaiser", {}, [me, Invited("Bot 1")], 0)
+    me = Invitee("Anna", nonce="word", who="person")
+    opened = apps.open_new(site.app, "kaiser", {}, [me, Invitee("Bot 1")], 0)
     site.submit(opened, "resign", 0)
     look, _ = again(site, visitor, opened.links[0])
     assert (look.table.phase, look.names) == ("playing", ("Anna", "Bot 1"))
 
 
 def test_bots_keep_their_level_at_the_next_table(site: Site, visitor: Visitor) -> None:
-    opened = over(site, [Invited("Anna", "anna@example.org"), Invited("Hal", level="strong")])
+    opened = over(site, [Invitee("Anna", "anna@example.org"), Invitee("Hal", level="strong")])
     look, _ = again(site, visitor, opened.links[0])
     assert look.names == ("Anna", "Hal (strong)")
     assert [seat.level for seat in look.seats] == ["", "strong"]
@@ -93,7 +93,7 @@ def test_a_page_that_is_over_offers_it_to_its_players_only(site: Site, visitor: 
 
 
 def test_where_it_is_offered_one_reads_who_has_won(site: Site, visitor: Visitor) -> None:
-    opened = over(site, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    opened = over(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
     assert '<p class="what">1. Anna · 2. Bert</p>' in visitor.get(f"/t/{opened.links[1]}")
 
 

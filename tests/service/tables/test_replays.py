@@ -217,7 +217,7 @@ def test_the_whole_game_in_words(visitor, over):
 
 def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_path):
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
-        guests = [apps.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
+        guests = [apps.Invitee(name, f"{name}@example.org") for name in ("Anna", "Berta")]
         opened = apps.open_new(app, "turfmaster", {}, guests, 0)
         places = [access.find(app, link) for link in opened.links]
         for place in places:

@@ -11,7 +11,7 @@ from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import people, seats
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.sites import ROWS, Site, Visitor
 from workers.outgoing.letter import LetterRequest
@@ -166,7 +166,7 @@ def no_links(opened: Opened, page: str) -> bool:
 
 
 def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: Site, visitor: Visitor) -> None:
-    guests = [Invited("Bot"), Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
+    guests = [Invitee("Bot"), Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")]
     opened = apps.open_new(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[1], "watched", wanted="no")
     assert not apps.load_table(site.app, opened.table).row.watched
@@ -175,8 +175,8 @@ def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_who_plays_without_an_address_is_the_organiser_too(site: Site, visitor: Visitor, place: int) -> None:
-    guests = [Invited("Bot"), Invited("Bot 2")]
-    guests.insert(place, Invited("Anna", nonce="word", who="person"))
+    guests = [Invitee("Bot"), Invitee("Bot 2")]
+    guests.insert(place, Invitee("Anna", nonce="word", who="person"))
     opened = apps.open_new(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[place], "watched", wanted="no")
     assert not apps.load_table(site.app, opened.table).row.watched

@@ -13,7 +13,7 @@ from service.lru import LRU
 from service.store.schema import stories as rows
 from service.tables.access import Place
 from service.tables.history import game_story
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
@@ -28,7 +28,7 @@ CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b
 @pytest.fixture
 def finished(site: Site) -> Opened:
     """A game of Kurier between two persons, played to its end without much thought."""
-    guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
+    guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     opened, random = apps.open_new(site.app, "kurier", {}, guests, 0), Random(3)
     while (look := site.load(opened)).table.phase == "playing":
         seat = tables.find_seats_to_move(look.game, look.table)[0]
@@ -47,7 +47,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
     assert f"{look.names[winner]} <strong>100 %" not in begun
-    guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
+    guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     fresh = apps.open_new(site.app, "kurier", {}, guests, 0)
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 

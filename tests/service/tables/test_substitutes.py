@@ -12,7 +12,7 @@ from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import access, joining
 from service.tables.access import Unknown
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.timing import Clock
 from tests import apps
 from tests.sites import Site, Visitor
@@ -21,7 +21,7 @@ from workers.outgoing import personal_letters
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
-FRITZ = Invited("Fritz", "fritz@example.org")
+FRITZ = Invitee("Fritz", "fritz@example.org")
 
 
 def late(site: Site, opened: Opened) -> int:
@@ -165,7 +165,7 @@ def test_of_two_one_is_too_late(site: Site) -> None:
     offer = token(site, opened, seat)
     joining.take_offered_seat(site.app, offer, FRITZ)
     with pytest.raises(Unknown):
-        joining.take_offered_seat(site.app, offer, Invited("Franz", "franz@example.org"))
+        joining.take_offered_seat(site.app, offer, Invitee("Franz", "franz@example.org"))
 
 
 def test_a_substitutes_vacations_are_told(site: Site) -> None:

@@ -36,7 +36,7 @@ def refused(visitor: Visitor, link: str, text: str) -> str:
 
 def said(site: Site, opened: Opened) -> list[str]:
     with site.app.store.reading() as connection:
-        return [remark.text for remark in talk.newest(connection, opened.table)]
+        return [remark.text for remark in talk.list_newest(connection, opened.table)]
 
 
 def test_what_one_player_says_the_others_read_with_his_name_the_newest_last(site: Site, visitor: Visitor) -> None:
@@ -109,7 +109,7 @@ def test_what_cannot_be_said_is_told_in_a_sentence(site: Site, visitor: Visitor,
 
 def test_nobody_talks_without_end(app: App, clock: apps.FakeTime) -> None:
     one, other = apps.start_table(app)
-    for number in range(talk.AN_HOUR):
+    for number in range(talk.MAX_REMARKS_AN_HOUR):
         talk.say(app, one, f"word {number}")
     with pytest.raises(talk.Refused, match="let the others have a word"):
         talk.say(app, one, "and another thing")
@@ -177,7 +177,7 @@ def test_what_was_said_last_is_shown_however_much_was_said(app: App) -> None:
     rows = [{"table": place.table, "seat": 1, "at": apps.NOON, "text": f"word {number}"} for number in range(60)]
     with app.store.writing() as connection:
         connection.execute(insert(talk_table), rows)
-        shown = [remark.text for remark in talk.newest(connection, place.table)]
-        told = [remark.text for remark in talk.untold(connection, place.table, 0)]
-    assert (shown[0], shown[-1], len(shown)) == ("word 10", "word 59", talk.SHOWN)
-    assert (told[-1], len(told)) == ("word 59", talk.IN_A_LETTER)
+        shown = [remark.text for remark in talk.list_newest(connection, place.table)]
+        told = [remark.text for remark in talk.list_unsent(connection, place.table, 0)]
+    assert (shown[0], shown[-1], len(shown)) == ("word 10", "word 59", talk.MAX_SHOWN)
+    assert (told[-1], len(told)) == ("word 59", talk.MAX_IN_LETTER)

@@ -18,16 +18,16 @@ from service.app import App
 from service.commands import transfer_commands as commands
 from service.store.schema import letters, people, seats
 from service.tables import access, talk, transfer
-from service.tables.access import Moved, Place, Unknown
+from service.tables.access import Place, TransferredAway, Unknown
 from service.tables.history import replays
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.web.api.routes import make_document
 from tests import apps
 from workers import bots, clock, referee
 from workers.jobs import set_app
 
 OLD, NEW = "https://old.example.org", "https://new.example.org"
-GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org"), Invited("Bot 1")]
+GUESTS = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org"), Invitee("Bot 1")]
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def head(app: App, table: str) -> str:
 def new_links(app: App, table: str) -> list[Place]:
     with app.store.reading() as connection:
         rows = connection.execute(select(seats).where(seats.c.table == table).order_by(seats.c.seat)).all()
-    return [access.find(app, access.link_of(app, row)) for row in rows if row.person is not None]
+    return [access.find(app, access.make_seat_link(app, row)) for row in rows if row.person is not None]
 
 
 def test_a_table_is_played_on_at_the_new_server_with_its_chain_intact(old, new):
@@ -110,7 +110,7 @@ def test_a_table_is_played_on_at_the_new_server_with_its_chain_intact(old, new):
     assert apps.load_table(new, table).row.length > length
     head(new, table)
     with new.store.reading() as connection:
-        assert [one.text for one in talk.newest(connection, table)] == ["See you there"]
+        assert [one.text for one in talk.list_newest(connection, table)] == ["See you there"]
 
 
 def test_every_player_gets_the_new_link_by_letter_and_old_links_lead_there(old, new):
@@ -169,7 +169,7 @@ def test_the_old_server_plays_the_table_no_more(old, clock):
     referee.run()
     verdict = apps.get_verdict(old, submission)
     assert not verdict.accepted
-    assert NEW in verdict.said
+    assert NEW in verdict.text
     clock.advance(30 * 86_400)
     workers_tick(old)
     bots.run()
@@ -177,7 +177,7 @@ def test_the_old_server_plays_the_table_no_more(old, clock):
     assert apps.load_table(old, place.table).row.length == length
     with old.store.reading() as connection:
         assert not connection.execute(select(letters).where(letters.c.sent_at.is_(None))).all()
-    with pytest.raises(Moved):
+    with pytest.raises(TransferredAway):
         access.find(old, place.link)
 
 
@@ -280,7 +280,7 @@ def test_a_table_comes_back_and_the_links_of_both_servers_lead_there(old, new):
     assert head(old, table) == after
     for place, away in zip(places, there, strict=True):
         assert access.find(old, place.link).seat == access.find(old, away.link).seat == place.seat
-    with pytest.raises(Moved):
+    with pytest.raises(TransferredAway):
         access.find(new, there[0].link)
 
 

@@ -21,10 +21,10 @@ from engine.games.kaiser.state import Moved, RoundWon
 from engine.games.kurier.board import INN_NAMES
 from engine.refusal import Refused
 from service import create_app
-from service.store.queries import NOTHING
+from service.store.queries import NO_REASON
 from service.store.schema import people
 from service.tables import access, submitting
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text import drawing, languages, messages, sentences, templates
 from service.text.drawing import Scene
 from service.text.languages import COMMON, LANGUAGES, SOURCE
@@ -262,7 +262,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             seen.append(answer.text)
 
         people = NAMES[: min(game.META.seats)]
-        guests = [Invited(person, f"guest{number}@example.org") for number, person in enumerate(people)]
+        guests = [Invitee(person, f"guest{number}@example.org") for number, person in enumerate(people)]
         opened = apps.open_new(app, name, {}, guests, 86_400)
         for path in ("/", f"/new/{name}", "/mailbox", "/nowhere", "/t/nowhere"):
             get(path, 404 if "nowhere" in path else 200)
@@ -377,7 +377,7 @@ def find_language(app, address: str) -> str:
 
 
 def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(app):
-    guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+    guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     opened = apps.open_new(app, "kaiser", {}, guests, None, "fr")
     assert [find_language(app, guest.address) for guest in guests] == ["fr", "fr"]
     client = visitor(app, "de")
@@ -405,7 +405,7 @@ def test_a_sentence_is_stored_with_its_words():
 def test_a_stored_plain_sentence_is_loaded_unchanged():
     assert str(Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
     assert sentences.translate("nl", Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
-    assert (NOTHING.dump(), bool(Sentence.load(""))) == ("", False)
+    assert (NO_REASON.dump(), bool(Sentence.load(""))) == ("", False)
 
 
 @every_game

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from engine import catalogue
 from service.tables import access, submitting
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, click, short_game
@@ -144,7 +144,7 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
 
 
 def test_letters_in_the_mailbox_lead_to_the_table(service: RunningService, visit: Visit) -> None:
-    opened = service.start_table(Invited("Maria", "maria@example.net"), Invited("Bot"), letters=True)
+    opened = service.start_table(Invitee("Maria", "maria@example.net"), Invitee("Bot"), letters=True)
     service.wait_for_letter("maria@example.net")
     page = visit("/mailbox")
     page.get_by_role("link", name="maria@example.net").first.click()
@@ -155,7 +155,7 @@ def test_letters_in_the_mailbox_lead_to_the_table(service: RunningService, visit
 
 
 def test_a_phone_never_scrolls_sideways(service: RunningService, visit: Visit) -> None:
-    gathering = service.open_table(Invited("Bertrand de Villeneuve-sur-Lot-en-Gascon", "b@example.org"), Invited("Bot"))
+    gathering = service.open_table(Invitee("Bertrand de Villeneuve-sur-Lot-en-Gascon", "b@example.org"), Invitee("Bot"))
     opened = service.start_table()
     first = service.find_mover(opened.table)
     links = [gathering.links[0], opened.links[first], opened.links[1 - first], opened.watch]

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from engine import catalogue
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.axe import MODES, find_violations
 from tests.services import RunningService, Visit
@@ -81,9 +81,9 @@ def test_pages_without_a_table(service: RunningService, visit: Visit, judge: Jud
 def test_ones_own_tables(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened, app = service.start_table(), service.app
     service.submit(opened.links[0], "resign")
-    free = apps.open_new(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    free = apps.open_new(app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")])
     anna = apps.load_table(app, free.table).seats[0].person
-    page, key = visit("/"), app.links.enter(anna, 0, app.now())
+    page, key = visit("/"), app.links.sign_in(anna, 0, app.now())
     judge.check(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
     judge.check(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
     page.goto(f"/enter/{key}")
@@ -92,7 +92,7 @@ def test_ones_own_tables(service: RunningService, visit: Visit, judge: Judge) ->
 
 
 def test_letters(service: RunningService, chromium: Browser, judge: Judge) -> None:
-    service.start_table(Invited("Clara", "clara@example.org"), Invited("Bot"), letters=True)
+    service.start_table(Invitee("Clara", "clara@example.org"), Invitee("Bot"), letters=True)
     service.wait_for_letter("clara@example.org")
     with chromium.new_page(base_url=service.address) as page:
         for number in range(1, 3):
@@ -106,7 +106,7 @@ def test_what_the_links_in_letters_open(service: RunningService, visit: Visit, j
 
 
 def test_the_gallery(service: RunningService, visit: Visit, judge: Judge) -> None:
-    opened = service.start_table(Invited("Clara", "clara@example.org"), Invited("Bot"))
+    opened = service.start_table(Invitee("Clara", "clara@example.org"), Invitee("Bot"))
     service.submit(opened.links[0], "resign")
     page = visit(f"/t/{opened.links[0]}")
     page.locator('form[action$="/released"] button').click()

@@ -4,11 +4,11 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests.browsing import PAGE_TIMEOUT_MS
 from tests.services import RunningService, Visit
 
-ALONE = (Invited("Anna", "anna@example.org", "word"), Invited("Bot"))
+ALONE = (Invitee("Anna", "anna@example.org", "word"), Invitee("Bot"))
 
 
 def hinted(service: RunningService, visit: Visit, game: str) -> tuple[str, Page]:

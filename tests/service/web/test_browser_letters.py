@@ -60,7 +60,7 @@ def book(service: RunningService, table: str) -> list[Any]:
 
 def to_move(service: RunningService, table: str) -> str:
     look = apps.load_table(service.app, table)
-    return access.link_of(service.app, look.seats[service.find_mover(table)])
+    return access.make_seat_link(service.app, look.seats[service.find_mover(table)])
 
 
 def is_laid_out(page: Page, move: str) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from service.settings import DAY_S
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, Player
 from tests.services import RunningService, Visit, fixed_seed
 
@@ -171,7 +171,7 @@ def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Runn
 
 def test_every_name_is_told_on_every_phone_however_many_play(service: RunningService, visit: Visit) -> None:
     names = ("Anna", "Bernadette", "Clara", "Dirk", "Emiel", "Françoise", "Gijs", "Hendrik-Jan")
-    people = [Invited(name, f"{number}@example.org") for number, name in enumerate(names)]
+    people = [Invitee(name, f"{number}@example.org") for number, name in enumerate(names)]
     paths = [service.start_table(*people[:seats], game="turfmaster").watch for seats in (2, 3, 4, 5, 8)]
     for width, height in (WINDOWS[name] for name in PHONES):
         page = visit("/", viewport={"width": width, "height": height}, has_touch=True)
@@ -197,8 +197,8 @@ def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_i
 
 
 def test_a_bot_s_level_is_told_whole_or_not_at_all(service: RunningService, visit: Visit) -> None:
-    bots = [Invited(f"Bot {number}", level="strong") for number in range(1, 4)]
-    anna = Invited("Anna", "", "word", "person")
+    bots = [Invitee(f"Bot {number}", level="strong") for number in range(1, 4)]
+    anna = Invitee("Anna", "", "word", "person")
     paths = [service.open_table(anna, *bots[:number], game="kurier").links[0] for number in (1, 3)]
     width, height = WINDOWS["phone"]
     page = visit("/", viewport={"width": width, "height": height}, has_touch=True)

@@ -27,7 +27,7 @@ from service.app import App
 from service.lru import LRU
 from service.store.schema import mailbox
 from service.tables import access, seat_commands, submitting, talk
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text.templates import TEMPLATES
 from tests import apps
 from tests.busy_app import BusyApp
@@ -314,7 +314,7 @@ CODED = ("=?utf-8?q?=0ABcc:xy?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?utf-8?
 @pytest.mark.parametrize("name", ['<i onx="1">&\'', "Anna <xy>, y", "{{ 7*7 }}%s{x}", 'ü"\\,;:', *CODED])
 def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
     site = Site(tmp_path)
-    guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
+    guests = [Invitee(name, OWN), Invitee("Bert", "bert@example.org")]
     opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     for link in opened.links:
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
@@ -341,7 +341,7 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
 @pytest.mark.parametrize("kind", ["enter", "confirm", "replaced"])
 def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
     site, name = Site(tmp_path), '<i onx="1">&'
-    guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
+    guests = [Invitee(name, OWN), Invitee("Bert <b>", "bert@example.org")]
     opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     rest = {"enter": str(site.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = site.load(opened).seats[0].person

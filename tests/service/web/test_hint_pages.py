@@ -86,8 +86,8 @@ def test_without_a_script_a_hint_is_a_form_filled_in() -> None:
     menu: Menu = (Subset("keep", ("3", "7", "7", "9"), 1, 3), Number("bid", 0, 120))
     kept, bid = offers(menu, cast(Narrator, Plain()), ["keep", "7", "9"])
     assert [(item.token, item.chosen) for item in kept.items] == [("3", False), ("7", True), ("7", False), ("9", True)]
-    assert bid.said == ()
-    assert offers(menu, cast(Narrator, Plain()), ["bid", "17"])[1].said == ("17",)
+    assert bid.words == ()
+    assert offers(menu, cast(Narrator, Plain()), ["bid", "17"])[1].words == ("17",)
 
 
 def test_a_hint_in_french_sets_its_colon_apart() -> None:

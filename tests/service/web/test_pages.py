@@ -14,7 +14,7 @@ from service import create_app
 from service.app import wall_clock
 from service.settings import Settings
 from service.tables import access
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from service.text.templates import TEMPLATES
 from tests import apps
 from tests.sites import NAMES, ROWS, PageChecker, Site, Visitor
@@ -138,7 +138,7 @@ def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(site: Sit
 
 
 def test_nobody_is_offered_to_talk_to_bots(site: Site, visitor: Visitor) -> None:
-    alone = apps.open_new(site.app, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
+    alone = apps.open_new(site.app, "kaiser", {}, [Invitee("Anna", nonce="word", who="person"), Invitee("Bot")], 0)
     assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
     assert "Table talk" in visitor.get(f"/t/{site.start_table().links[0]}")
 
@@ -443,7 +443,7 @@ def every_page(site: Site) -> list[str]:
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
     games = [f"/{form}/{name}" for name in catalogue.find_all() for form in ("new", "play")]
-    free = apps.open_new(site.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    free = apps.open_new(site.app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")])
     return [
         "/",
         *games,
@@ -451,7 +451,7 @@ def every_page(site: Site) -> list[str]:
         f"/t/{free.links[0]}",
         f"/confirm/{site.app.links.confirm(1, 'anna@example.org')}",
         "/enter",
-        f"/enter/{site.app.links.enter(1, 0, site.time)}",
+        f"/enter/{site.app.links.sign_in(1, 0, site.time)}",
         *(f"/t/{link}" for link in (*gathering.links, gathering.watch)),
         *tables,
         "/mailbox",

@@ -8,14 +8,14 @@ from service import beacon as beacons
 from service import create_app
 from service.app import App
 from service.tables import access, opening
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.beacons import run_beacon
 from workers import beacon_rounds as rounds
 from workers.outgoing import table_letters
 from workers.outgoing.letter import LetterRequest
 
-GUESTS = [Invited("Anna", "anna@example.org", "word"), Invited("Berta", "berta@example.org", "word")]
+GUESTS = [Invitee("Anna", "anna@example.org", "word"), Invitee("Berta", "berta@example.org", "word")]
 
 
 @pytest.fixture

@@ -90,11 +90,11 @@ def test_sensible_settings_are_not_odd() -> None:
 
 
 def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from service.tables.opening import Invited
+    from service.tables.opening import Invitee
 
     app = App(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
     app.open()
-    apps.open_new(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
+    apps.open_new(app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("Bot 1")])
     with app.store.writing() as connection:
         connection.execute(update(letters).values(due_at=app.now() - OVERDUE_S - 1))
     app.close()

@@ -96,7 +96,7 @@ def on_turn(app: App, table: str) -> Place | None:
 def letter(app: App, place: Place, language: str) -> str:
     """The text of the letter that tells this player of the turn."""
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
-    owner = access.owner(app, place)
+    owner = access.load_address(app, place)
     order = LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
     made = write(app, order)
     assert made is not None
@@ -132,7 +132,7 @@ def quoting_only(app: App, place: Place, number: int) -> Written:
 
 def mail(app: App, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
     look = apps.load_table(app, place.table)
-    to, sender = access.address_of(app, look.seats[place.seat or 0]), access.owner(app, place)
+    to, sender = access.make_reply_address(app, look.seats[place.seat or 0]), access.load_address(app, place)
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
     named["Message-ID"] = f"<{sha256(body.content + name.encode()).hexdigest()}@phone.example>"
     for header, value in headers.items():
@@ -154,7 +154,7 @@ def attacks(app: App, place: Place, other: Place) -> Iterator[Written]:
         yield mail(app, place, f"header {name}", plain(move), **headers)
     for sender in FORGED:
         yield mail(app, place, f"from {sender}", plain(move), From=sender)
-    yield mail(app, place, "two senders", plain(move), From=f"{access.owner(app, place)}, eve@example.org")
+    yield mail(app, place, "two senders", plain(move), From=f"{access.load_address(app, place)}, eve@example.org")
     yield mail(app, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>")
     yield mail(
         app, place, "an older turn", plain(move), In_Reply_To=f"<{place.table}.1.{place.seat}.turn@games.example>"
@@ -173,7 +173,7 @@ def _misdirected(app: App, place: Place, other: Place, move: str) -> Iterator[Wr
     name, _, proof = sent.to.partition("@")[0].rpartition(".")
     for to in (f"{name}.{'a' * len(proof)}@x", f"{name}@x", f"{name}.{proof[:-1]}@x", f"{name}..{proof}@x", "play@x"):
         yield Written(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))
-    theirs = access.address_of(app, apps.load_table(app, other.table).seats[other.seat or 0])
+    theirs = access.make_reply_address(app, apps.load_table(app, other.table).seats[other.seat or 0])
     raw = sent.raw.replace(sent.to.encode(), theirs.encode())
     yield Written("the address of another", theirs, sent.sender, raw)
 

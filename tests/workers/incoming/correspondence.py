@@ -48,11 +48,11 @@ LANGUAGES = {
 class Correspondent:
     """Somebody with a mailbox and a language, who answers every letter that asks for an answer."""
 
-    def __init__(self, address: str, language: str, seed: int, patience: int = 10_000) -> None:
+    def __init__(self, address: str, language: str, seed: int, verdict_wait: int = 10_000) -> None:
         self.address = address
         self.knows = LANGUAGES[language]
         self.random = Random(seed)
-        self.patience = patience  # moves before giving up
+        self.verdict_wait = verdict_wait  # moves before giving up
         self.kinds: list[str] = []
         self.refused: list[str] = []
         self.last = ""
@@ -75,8 +75,8 @@ class Correspondent:
         choices = offered(text, self.knows)
         if not choices:
             return ""
-        self.patience -= 1
-        return self.random.choice(choices) if self.patience >= 0 else self.knows.resign
+        self.verdict_wait -= 1
+        return self.random.choice(choices) if self.verdict_wait >= 0 else self.knows.resign
 
 
 def _kind(letter: EmailMessage) -> str:

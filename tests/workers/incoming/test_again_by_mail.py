@@ -47,7 +47,7 @@ def test_one_word_lays_the_table_again_and_who_asks_sits_there(app: App, finishe
     look = apps.load_table(app, new)
     assert ([seat.status for seat in look.seats], look.table.phase) == (["taken", "taken"], "playing")
     late = next(seat for seat in look.seats if seat.name == "Anna")
-    place = Place(new, late.seat, access.link_of(app, late))
+    place = Place(new, late.seat, access.make_seat_link(app, late))
     posted(app, place, "Yes, gladly!")  # to the invitation, which was on its way
     assert "refused" not in answered(app)
 

@@ -258,11 +258,11 @@ def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> No
 
 def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app: App) -> None:
     from service.tables import joining
-    from service.tables.opening import Invited
+    from service.tables.opening import Invitee
     from service.timing import Clock
     from workers import clock as timekeeping
 
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
     opened = apps.open_new(app, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
     for link in opened.links:
         apps.submit(app, access.find(app, link), "sit word")
@@ -272,7 +272,7 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
     seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
     letter = next(row.id for row in rows(app, "invitation") if row.seat == seat)
     joining.take_offered_seat(
-        app, joining.make_offer_token(app, look.seats[seat]), Invited("Fritz", "fritz@example.org")
+        app, joining.make_offer_token(app, look.seats[seat]), Invitee("Fritz", "fritz@example.org")
     )
     assert come_back(app, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
     assert person(app, "fritz").bounced_at is None
@@ -300,9 +300,9 @@ def test_a_mail_from_the_address_lets_letters_leave_again(
 
 def answer(app: App, place: Place) -> None:
     message = EmailMessage()
-    message["From"], message["Message-ID"] = access.owner(app, place), "<one@example.org>"
+    message["From"], message["Message-ID"] = access.load_address(app, place), "<one@example.org>"
     message.set_content("help")
-    address = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
+    address = access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat or 0])
     assert inbox.process_mail(app, message.as_bytes(), address, "anna@example.org") is not None
 
 

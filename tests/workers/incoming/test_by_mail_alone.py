@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from engine import catalogue
 from service.app import App
 from service.store.schema import people, tables
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from tests.workers.incoming.correspondence import Correspondent, play
@@ -17,17 +17,17 @@ from workers.outgoing import pictures
 TONGUES = {"kaiser": ("de", "fr"), "kurier": ("nl", "en"), "carcassonne": ("fr", "nl"), "turfmaster": ("en", "de")}
 
 
-def invited(app: App, game: str, patience: int) -> tuple[str, list[Correspondent]]:
+def invited(app: App, game: str, verdict_wait: int) -> tuple[str, list[Correspondent]]:
     """A table of that game, and its two players, each with a language."""
     tongues = TONGUES.get(game, ("de", "fr"))
-    guests = [Invited(f"Player{one}", f"{one}{number}@example.org") for number, one in enumerate(tongues)]
+    guests = [Invitee(f"Player{one}", f"{one}{number}@example.org") for number, one in enumerate(tongues)]
     opened = apps.open_new(app, game, {}, guests)
     found = []
     for seat, (guest, language) in enumerate(zip(guests, tongues, strict=True)):
         with app.store.writing() as connection:
             own = update(people).where(people.c.address == guest.address)
             connection.execute(own.values(language=language, chose=True, wishes='{"plain":true}'))
-        found.append(Correspondent(guest.address, language, seat, 10_000 if seat else patience))
+        found.append(Correspondent(guest.address, language, seat, 10_000 if seat else verdict_wait))
     return opened.table, found
 
 

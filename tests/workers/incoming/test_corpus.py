@@ -14,7 +14,7 @@ from service.app import App
 from service.store.schema import letters, mails, submissions
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming import corpus
@@ -36,7 +36,7 @@ def app(tmp_path: Path, clock: FakeTime) -> Iterator[App]:
 
 def begun(app: App, game: str, seats: int = 2) -> list[Place]:
     """The places of a new table of this game, where everybody sits."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:seats]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES[:seats]]
     places = [access.find(app, link) for link in apps.open_new(app, game, {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted

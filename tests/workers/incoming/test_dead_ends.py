@@ -106,8 +106,8 @@ def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(app:
     assert (seat.status, seat.person, seat.name) == ("open", None, "")
     (row,) = rows(app, letters, letters.c.kind.like("declined/%"))
     assert row.seat == 0
-    assert f"{app.settings.address}/join/{app.links.join(first.table)}" in row.said
-    assert '"who":"Berta"' in row.said
+    assert f"{app.settings.address}/join/{app.links.join(first.table)}" in row.sentence
+    assert '"who":"Berta"' in row.sentence
 
 
 def test_the_opener_cannot_decline_and_nobody_can_twice(app: App) -> None:

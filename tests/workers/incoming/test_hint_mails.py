@@ -11,7 +11,7 @@ from service.app import App
 from service.store.schema import hints as rows_of_hints
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text import words
 from service.timing import Clock
 from tests import apps
@@ -29,7 +29,7 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
 
 
 def table(app: App, agreed: bool = True) -> list[Place]:
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
     made = apps.open_new(app, "kaiser", {}, guests, Clock(0, hints=agreed))
     places = [access.find(app, link) for link in made.links]
     for place in places:

@@ -21,7 +21,7 @@ from service.app import App
 from service.store.schema import mails, submissions
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from workers.incoming import bounce_reports, inbox, mail_headers, mail_moves, mailbox_polling
 
@@ -151,7 +151,7 @@ class Table:
         self.lay()
 
     def lay(self) -> None:
-        guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+        guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
         while True:
             opened = apps.open_new(self.app, "kurier", {}, guests)
             places = [access.find(self.app, link) for link in opened.links]
@@ -161,7 +161,7 @@ class Table:
                 break
         self.place: Place = places[0]
         look = apps.load_table(self.app, opened.table)
-        self.address = access.address_of(self.app, look.seats[0])
+        self.address = access.make_reply_address(self.app, look.seats[0])
         self.length = look.table.length
 
     def receive(self, letter: Letter) -> None:

@@ -47,12 +47,12 @@ def listening(app: App, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
 
 
 def address(app: App, place: Place) -> str:
-    return access.address_of(app, apps.load_table(app, place.table).seats[place.seat])
+    return access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat])
 
 
 def answer(app: App, place: Place, body: str, **headers: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = f"Somebody <{access.owner(app, place)}>"
+    message["From"] = f"Somebody <{access.load_address(app, place)}>"
     message["To"] = address(app, place)
     message["Subject"] = "Re: your move"
     message["Message-ID"] = "<one@example.org>"
@@ -95,7 +95,7 @@ def answered(app: App) -> list[str]:
 def last_letter(app: App, place: Place, language: str = "en") -> EmailMessage:
     row = rows(app, letters)[-1]
     seat = apps.load_table(app, place.table).seats[row.seat]
-    owner = access.owner(app, place)
+    owner = access.load_address(app, place)
     message = write(app, LetterRequest(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
     assert message is not None
     return message
@@ -108,7 +108,7 @@ def text(message: EmailMessage) -> str:
 def report(app: App) -> list[tuple[str, str]]:
     """What became of the lines of the last mail."""
     found = msgspec.json.decode(rows(app, mails)[-1].report)
-    return [(line["said"], line["outcome"]) for line in found["lines"]]
+    return [(line["text"], line["outcome"]) for line in found["lines"]]
 
 
 def start(app: App) -> tuple[Place, Place, str]:
@@ -514,7 +514,7 @@ def test_answers_on_every_database(any_app):
 
 def spoken(app: App, place: Place) -> list[str]:
     with app.store.reading() as connection:
-        return [remark.text for remark in talk.newest(connection, place.table)]
+        return [remark.text for remark in talk.list_newest(connection, place.table)]
 
 
 @pytest.mark.parametrize("line", ["say Well done, Berta!", "Say: Well done, Berta!", "zeg Well done, Berta!"])

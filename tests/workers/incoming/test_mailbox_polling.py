@@ -114,7 +114,7 @@ def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.M
 def write_letter(app: App, place: Place) -> EmailMessage:
     """Write the letter that began this player's turn."""
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
-    owner = access.owner(app, place)
+    owner = access.load_address(app, place)
     made = write(app, LetterRequest(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
     assert made is not None
     return made
@@ -301,7 +301,9 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
             message.replace_header(name, "my move")
         (recipient,) = mailbox_polling.find_recipients(MailHeaders.from_message(message), b"")
         assert access.find_by_reply_address(app, recipient.removeprefix("play+").removesuffix("@")) == place
-        proof = access.mark_of(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[2]
+        proof = access.make_subject_mark(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[
+            2
+        ]
         message.replace_header(known_by, told.replace(proof, "a" * 26))
         mailbox_polling.receive_mail(app, message.as_bytes())
         assert count_stored(app) == 0

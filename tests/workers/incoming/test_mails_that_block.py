@@ -57,7 +57,7 @@ def test_an_answer_with_control_characters_is_stored(any_app: App, field: str, c
     charset = b"Content-Type: text/plain; charset=utf-8"
     body = b"status" + controls * (field == "body")
     raw = b"\r\n".join([*head, charset, b"", body, b""])
-    recipient = access.address_of(any_app, apps.load_table(any_app, place.table).seats[place.seat or 0])
+    recipient = access.make_reply_address(any_app, apps.load_table(any_app, place.table).seats[place.seat or 0])
     with listening(any_app) as client:
         client.sendmail("anna@example.org", [recipient], raw)
     with any_app.store.reading() as db:

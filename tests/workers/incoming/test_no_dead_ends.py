@@ -9,7 +9,7 @@ from service.app import App
 from service.store.schema import letters, seats, talk
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, rows, start, text
 from workers.outgoing.letter import LetterRequest
@@ -115,7 +115,7 @@ def test_courtesy_is_no_obstacle(app: App, language: str, form: str) -> None:
 
 def tiles(app: App) -> Place:
     """The place on turn at a new table of Carcassonne, whose tokens differ most from language to language."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
     places = [access.find(app, link) for link in apps.open_new(app, "carcassonne", {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
@@ -140,15 +140,15 @@ def test_an_answer_from_another_address_is_told_which_one_plays_here(app: App, l
     posted(app, place, move, From="anna@work.example")
     assert handed_in(app) == []
     (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
-    order = LetterRequest(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.said)
+    order = LetterRequest(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.sentence)
     told = text(write(app, order))
     assert "anna@work.example" in told
-    assert access.owner(app, place) in told
+    assert access.load_address(app, place) in told
 
 
 @pytest.mark.parametrize("sender", ["Anna.Example@googlemail.com", "annaexample+depesche@gmail.com"])
 def test_the_domains_and_plus_addresses_of_gmail_are_one_box(app: App, sender: str) -> None:
-    guests = [Invited("Anna", "anna.example@gmail.com"), Invited("Bert", "bert.example@gmail.com")]
+    guests = [Invitee("Anna", "anna.example@gmail.com"), Invitee("Bert", "bert.example@gmail.com")]
     places = [access.find(app, link) for link in apps.open_new(app, "kaiser", {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted

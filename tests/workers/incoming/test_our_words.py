@@ -14,7 +14,7 @@ from service.app import App
 from service.store.schema import mails, submissions
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.sampling import pair_in_turn
@@ -47,7 +47,7 @@ def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
 
 def open_table(app: App, game: str) -> Place:
     """Open a table of this game; return the place of the player to move."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
     places = [access.find(app, link) for link in apps.open_new(app, game, {}, guests).links]
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
@@ -57,7 +57,7 @@ def open_table(app: App, game: str) -> Place:
 def write_letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
     order = LetterRequest(
-        place.table, seat.open_since or 0, seat.seat, kind, access.owner(app, place), seat.name, language
+        place.table, seat.open_since or 0, seat.seat, kind, access.load_address(app, place), seat.name, language
     )
     message = write(app, order)
     assert message is not None
@@ -66,8 +66,8 @@ def write_letter(app: App, place: Place, language: str, kind: str = "turn") -> E
 
 def send_mail(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message = EmailMessage()
-    message["From"] = access.owner(app, place)
-    message["To"] = access.address_of(app, apps.load_table(app, place.table).seats[place.seat or 0])
+    message["From"] = access.load_address(app, place)
+    message["To"] = access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat or 0])
     message["Subject"] = "R: Zug"
     message.set_content(body, subtype=subtype)
     assert inbox.process_mail(app, message.as_bytes(), str(message["To"]), "anna@example.org")

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from service.app import App
 from service.store.schema import letters, submissions
 from service.tables import access, opening
-from service.tables.opening import Invited, Opened
+from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.workers.incoming.replies import make
 from tests.workers.incoming.replies.cases import POSITIONS, REPLIES, Reply
@@ -41,7 +41,7 @@ def app(tmp_path) -> Iterator[App]:
 def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The table that replies about this game are written for."""
     monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
-    guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+    guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     opened = apps.open_new(app, game, {}, guests)
     for link in opened.links:
         assert apps.submit(app, access.find(app, link), "sit lantern").accepted
@@ -51,7 +51,7 @@ def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
 @pytest.mark.parametrize("game", POSITIONS)
 def test_the_corpus_is_written_for_these_tables(app, game, monkeypatch):
     look = apps.load_table(app, laid(app, game, monkeypatch).table)
-    assert access.address_of(app, look.seats[0]) == POSITIONS[game].answer
+    assert access.make_reply_address(app, look.seats[0]) == POSITIONS[game].answer
     assert look.seats[0].open_since is not None
 
 

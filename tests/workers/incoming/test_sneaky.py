@@ -155,5 +155,5 @@ def test_a_mail_from_another_address_is_told_to_the_player_once_a_day(app: App) 
     mail_moves.run()
     assert handed_in(app) == []
     (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
-    assert "It came from {address}. At this table only answers from {own} play." in row.said
+    assert "It came from {address}. At this table only answers from {own} play." in row.sentence
     assert "a mail from another address was not read" in text(last_letter(app, place))

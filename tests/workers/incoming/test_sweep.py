@@ -79,4 +79,4 @@ def test_the_words_of_a_letter_are_forgotten_as_soon_as_it_has_left(app: App, sm
         queries.owe_letter(connection, place.table, 0, OwedLetter(0, "refused/1", app.now()), Sentence("No."))
     post.run()
     with app.store.reading() as connection:
-        assert set(connection.execute(select(letters.c.said, letters.c.outcome))) == {("", "sent")}
+        assert set(connection.execute(select(letters.c.sentence, letters.c.outcome))) == {("", "sent")}

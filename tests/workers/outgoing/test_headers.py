@@ -16,7 +16,7 @@ from service.store.schema import letters, people, seats
 from service.tables import access, judging
 from service.tables.access import Place
 from service.tables.locked_table import append_command
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import personal_letters, pictures, post
@@ -79,7 +79,7 @@ def test_the_sender_on_the_envelope_tells_which_letter_comes_back(relay_app: App
 def long_game(app: App, moves: int) -> tuple[str, ...]:
     """The links of a table with everything in the box, after so many moves."""
     game, random = catalogue.find("carcassonne"), Random(5)
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in apps.NAMES]
     opened = apps.open_new(app, "carcassonne", dict(list_variants(game)[-1]), guests)
     for link in opened.links:
         assert apps.submit(app, access.find(app, link), "sit word").accepted

@@ -176,7 +176,7 @@ def test_turns_are_collected_in_one_letter_at_the_readers_hour(
     post.run()
     sent = smtp_sink.letters
     recipients = {letter["To"].addresses[0].addr_spec for letter in sent}
-    assert recipients == {access.owner(relay_app, mover) for _, mover in tables}
+    assert recipients == {access.load_address(relay_app, mover) for _, mover in tables}
     for _, mover in tables:
         assert any(f"/t/{mover.link}" in text(letter) for letter in sent)
 
@@ -375,7 +375,7 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
     post.run()
     (letter,) = smtp_sink.letters
     table = apps.load_table(slow_app, mover.table)
-    assert letter["To"].addresses[0].addr_spec == access.owner(slow_app, mover)
+    assert letter["To"].addresses[0].addr_spec == access.load_address(slow_app, mover)
     assert table.row.head in text(letter)
     assert {row.outcome for row in rows(slow_app, "turn")} == {"overtaken", "sent"}
 

@@ -19,7 +19,7 @@ from service.app import App
 from service.settings import DAY_S
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.timing import Calendar
 from tests import apps
 from tests.workers.incoming.test_inbox import last_letter, posted
@@ -36,7 +36,7 @@ def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def open_table(app: App, game: str = "kaiser") -> list[Place]:
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
     return [access.find(app, link) for link in apps.open_new(app, game, {}, guests, 3 * DAY_S).links]
 
 
@@ -159,8 +159,8 @@ def test_an_invitation_tells_what_one_is_invited_to(app: App, kind: str) -> None
 
 
 def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(app: App) -> None:
-    anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
-    guests = [anna, Invited("Berta", "berta@example.org"), anybody]
+    anybody, anna = Invitee("", who="anybody"), Invitee("Anna", "anna@example.org", "word")
+    guests = [anna, Invitee("Berta", "berta@example.org"), anybody]
     links = apps.open_new(app, "kaiser", {}, guests, None).links
     letter = write_letter(app, access.find(app, links[1]), "invitation")
     assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")

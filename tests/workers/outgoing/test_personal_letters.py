@@ -57,7 +57,7 @@ def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
     owe(relay_app, person.id, f"enter/{clock.at}")
     post.run()
     (letter,) = smtp_sink.letters
-    link = f"{relay_app.settings.address}/enter/{relay_app.links.enter(person.id, person.sessions, clock.at)}"
+    link = f"{relay_app.settings.address}/enter/{relay_app.links.sign_in(person.id, person.sessions, clock.at)}"
     assert link in text(letter)
     assert link in letter.get_body(("html",)).get_content()
     assert letter["Content-Language"] == language
@@ -125,7 +125,7 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
     places = apps.open_table(relay_app)
     post.run()
     with relay_app.store.writing() as connection:
-        connection.execute(update(tables).values(held=True))
+        connection.execute(update(tables).values(awaits_opener=True))
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
     opener = anna(relay_app).id
@@ -145,7 +145,7 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
 def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
     apps.open_table(relay_app)
     with relay_app.store.writing() as connection:
-        connection.execute(update(tables).values(held=True))
+        connection.execute(update(tables).values(awaits_opener=True))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
         known.confirm_address(connection, berta, relay_app.now())
-        assert all(connection.execute(select(tables.c.held)).scalars())
+        assert all(connection.execute(select(tables.c.awaits_opener)).scalars())

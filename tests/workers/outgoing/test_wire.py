@@ -14,7 +14,7 @@ from service.app import App
 from service.settings import DAY_S
 from service.store.schema import people
 from service.tables import access
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from workers.incoming import mail_reports
@@ -73,7 +73,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
         "load_mail_report",
         lambda connection, request: (LONG_MESSAGE_ID, MailReport((mail_reports.ReportLine("x", "help"),))),
     )
-    guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
+    guests = [Invitee("Zoë Ångström, „die Böse“", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     places = [access.find(relay_app, link) for link in apps.open_new(relay_app, "kaiser", {}, guests).links]
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
@@ -113,7 +113,7 @@ def assert_same_to_all(written: EmailMessage, raw: bytes) -> None:
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, language) -> None:
-    guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta =?x?=", "berta@example.org")]
+    guests = [Invitee("Zoë Ångström, „die Böse“", "anna@example.org"), Invitee("Berta =?x?=", "berta@example.org")]
     opened = apps.open_new(relay_app, "kaiser", {}, guests, 3 * DAY_S)
     places = [access.find(relay_app, link) for link in opened.links]
     for place in places:

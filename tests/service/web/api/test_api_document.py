@@ -17,7 +17,7 @@ from engine import catalogue
 from service import create_app
 from service.app import App
 from service.tables import access
-from service.tables.opening import Invited
+from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
 from service.web.api import openapi
 from service.web.api.routes import Language, make_document
@@ -40,7 +40,7 @@ def links(app) -> list[str]:
     """Links of every kind: a seat at a begun table of each game, one at a table that gathers, one that looks on."""
     found = []
     for number, (name, game) in enumerate(catalogue.find_all().items()):
-        guests = [Invited(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
+        guests = [Invitee(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
         opened = apps.open_new(app, name, {}, guests, 0)
         for link in opened.links:
             apps.submit(app, access.find(app, link), "sit word")
