@@ -24,9 +24,21 @@ from workers import process_pool
 from workers.outgoing import pictures, post, table_letters
 from workers.outgoing.letter import LetterRequest
 
+START_S = 60.0  # on a busy machine, where the pool has a low priority
 
-@pytest.fixture(autouse=True)
+
+@pytest.fixture(scope="module", autouse=True)
 def pool() -> Iterator[None]:
+    process_pool.start()
+    yield
+    process_pool.stop()
+
+
+@pytest.fixture
+def new_pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A pool for one test, whose process has not started yet."""
+    monkeypatch.setattr(process_pool, "_pools", [])
+    monkeypatch.setattr(process_pool, "_first_results", {})
     process_pool.start()
     yield
     process_pool.stop()
@@ -81,6 +93,7 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
     assert all(post.write_or_postpone(app, letter) for letter in owed)
 
 
+@pytest.mark.usefixtures("new_pool")
 def test_until_the_pool_has_started_letters_are_written_in_this_process() -> None:
     """A server that is killed within a second, again and again, sends its letters all the same."""
     assert process_pool.run_when_started(os.getpid) == os.getpid()
@@ -91,21 +104,22 @@ def test_until_the_pool_has_started_letters_are_written_in_this_process() -> Non
     wait_for_start()
 
 
+@pytest.mark.usefixtures("new_pool")
 def test_threads_that_wait_for_the_pool_end_when_it_stops_and_their_letters_are_as_if_never_tried(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A letter that tells how a game went takes many seconds, and a host waits ten."""
     apps.start_table(app)
     wait_for_start()
-    monkeypatch.setattr(post, "write", too_long)
-    works = [partial(post.send_batch, app), partial(process_pool.run, too_long)]
-    waiting = [threading.Thread(target=has_ended, args=(work,), daemon=True) for work in works]
+    monkeypatch.setattr(post, "write", sleep_long)
+    works = [partial(post.send_batch, app), partial(process_pool.run, sleep_long)]
+    waiting = [threading.Thread(target=require_exit, args=(work,), daemon=True) for work in works]
     for thread in waiting:
         thread.start()
         time.sleep(0.3)
     process_pool.stop()
     for thread in waiting:
-        thread.join(5)
+        thread.join(START_S / 2)  # the work would take a minute
         assert not thread.is_alive()
     with app.store.reading() as connection:
         owed = connection.execute(select(letters_owed).where(letters_owed.c.sent_at.is_(None))).all()
@@ -113,17 +127,17 @@ def test_threads_that_wait_for_the_pool_end_when_it_stops_and_their_letters_are_
     assert not caplog.text
 
 
-def too_long(*_: object) -> None:
+def sleep_long(*_: object) -> None:
     time.sleep(60)
 
 
-def has_ended(work: Callable[[], object]) -> None:
+def require_exit(work: Callable[[], object]) -> None:
     with pytest.raises(SystemExit):
         work()
 
 
 def wait_for_start() -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + START_S
     while process_pool.run_when_started(os.getpid) == os.getpid():
         assert time.monotonic() < end
         time.sleep(0.02)
