@@ -1,6 +1,10 @@
 """A finished game is told: its chances in the replay, its turning points and its luck in the last letter."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterator
+from email.message import EmailMessage
 from itertools import pairwise
 from random import Random
 
@@ -25,15 +29,54 @@ BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"
 
 
-@pytest.fixture
-def finished(site: Site) -> Opened:
-    """A game of Kurier between two persons, played to its end without much thought."""
+def finish_game(site: Site) -> Opened:
+    """Play a game of Kurier between two persons to its end, with random moves."""
     guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     opened, random = apps.open_new(site.app, "kurier", {}, guests, 0), Random(3)
-    while (look := site.load(opened)).table.phase == "playing":
-        seat = tables.find_seats_to_move(look.game, look.table)[0]
-        site.submit(opened, str(bots.pick_random_move(tables.menu(look.game, look.table, seat), random)), seat)
+    while (snapshot := site.load(opened)).table.phase == "playing":
+        seat = tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
+        move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
+        site.submit(opened, str(move), seat)
     return opened
+
+
+@pytest.fixture
+def finished(site: Site) -> Opened:
+    return finish_game(site)
+
+
+@pytest.fixture(scope="module")
+def last_letter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LastLetter]:
+    site = Site(tmp_path_factory.mktemp("site"))
+    yield LastLetter(site, finish_game(site))
+    site.app.close()
+
+
+class LastLetter:
+    """A finished game whose story is computed once, and its last letter in any language."""
+
+    def __init__(self, site: Site, opened: Opened) -> None:
+        self._app = site.app
+        self.snapshot = site.load(opened)
+        self.write("en")
+        self.story = game_story.load_or_compute(site.app, self.snapshot, fail)
+
+    def write(self, language: str) -> EmailMessage:
+        seq = self.snapshot.row.length - 1
+        request = LetterRequest(self.snapshot.row.id, seq, 0, "over", "anna@example.org", "Anna", language)
+        message = table_letters.write(self._app, request)
+        assert message
+        return message
+
+
+def read_body(message: EmailMessage, kind: str = "plain") -> str:
+    body = message.get_body((kind,))
+    assert body
+    return str(body.get_content())
+
+
+def fail(*_: object) -> None:
+    pytest.fail("the story is computed once")
 
 
 def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visitor: Visitor, finished: Opened) -> None:
@@ -71,10 +114,6 @@ def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, fi
         assert f'data-at="{swing.seq}" href="/t/{finished.links[0]}/replay?at={swing.seq}"' in page
 
 
-def worked_out(*_: object) -> None:
-    pytest.fail("the story is worked out once")
-
-
 def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     site: Site, visitor: Visitor, finished: Opened
 ) -> None:
@@ -92,7 +131,7 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     page = visitor.get(f"{path}?at=5")
     assert PageChecker(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    told = game_story.load_or_compute(site.app, look, worked_out)
+    told = game_story.load_or_compute(site.app, look, fail)
     assert told.turning_points
     for point in told.turning_points:
         assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
@@ -106,7 +145,7 @@ def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Si
     look, app = site.load(finished), site.app
     told = game_story.load_or_compute(app, look, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
-    assert game_story.load_or_compute(app, look, worked_out) == told
+    assert game_story.load_or_compute(app, look, fail) == told
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=look.row.length - 1))
@@ -134,63 +173,43 @@ def test_a_game_that_goes_on_has_no_story(site: Site, visitor: Visitor) -> None:
     assert "when it has been played to its end" in visitor.post(f"{path}/story").text
 
 
-def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(site: Site, finished: Opened) -> None:
-    look = site.load(finished)
-    order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = table_letters.write(site.app, order)
-    assert message
-    body = message.get_body(("plain",))
-    assert body
-    text = " ".join(body.get_content().split())
-    told = game_story.load_or_compute(site.app, look, worked_out)
-    assert told.turning_points
+def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(last_letter: LastLetter) -> None:
+    text = " ".join(read_body(last_letter.write("en")).split())
+    assert last_letter.story.turning_points
     assert "Where it turned" in text
-    for point in told.turning_points:
+    for point in last_letter.story.turning_points:
         assert f"“{point.better}”" in text
     assert re.search(r"Anna [+−]\d+ %, Bert [+−]\d+ %", text)
 
 
-def test_the_last_letter_draws_how_the_chances_went(site: Site, finished: Opened) -> None:
-    look = site.load(finished)
-    order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = table_letters.write(site.app, order)
-    assert message
-    told = game_story.load_or_compute(site.app, look, worked_out)
-    body = message.get_body(("plain",))
-    assert body
-    found = re.search(CHANCES, body.get_content())
+def test_the_last_letter_draws_how_the_chances_went(last_letter: LastLetter) -> None:
+    message, places = last_letter.write("en"), last_letter.snapshot.table.places
+    found = re.search(CHANCES, read_body(message))
     assert found
     rows = found.groups()
     assert {len(row) for row in rows} == {pictures.BARS_PER_ROW}
-    assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in look.table.places]
-    middle = told.chance_history[(len(told.chance_history) - 1) // 2].shares
+    assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in places]
+    history = last_letter.story.chance_history
+    middle = history[(len(history) - 1) // 2].shares
     assert [row[pictures.BARS_PER_ROW // 2 - 1] for row in rows] == [
         pictures.BAR_CHARACTERS[round(7 * share)] for share in middle
     ]
-    body = message.get_body(("html",))
-    assert body
-    drawn = {str(part["Content-ID"]).strip("<>"): part.get_content() for part in message.walk() if part.get_filename()}
-    shown = re.findall(r'<img src="cid:([^"]+)" alt="([^"]*)"', body.get_content())
-    assert [cid for cid, _ in shown] == list(drawn)
-    assert all(picture.startswith(pictures.PNG_SIGNATURE) for picture in drawn.values())
-    ends = ["100 %" if place == 1 else "0 %" for place in look.table.places]
+    attached = {
+        str(part["Content-ID"]).strip("<>"): part.get_content() for part in message.walk() if part.get_filename()
+    }
+    shown = re.findall(r'<img src="cid:([^"]+)" alt="([^"]*)"', read_body(message, "html"))
+    assert [cid for cid, _ in shown] == list(attached)
+    assert all(picture.startswith(pictures.PNG_SIGNATURE) for picture in attached.values())
+    ends = ["100 %" if place == 1 else "0 %" for place in places]
     assert re.fullmatch(rf"Anna: .* → {ends[0]}; Bert: .* → {ends[1]}", shown[-1][1])
 
 
 @pytest.mark.parametrize("language", ["de", "nl", "fr"])
-def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
-    site: Site, finished: Opened, language: str
-) -> None:
-    look = site.load(finished)
-    order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna", language)
-    message = table_letters.write(site.app, order)
-    assert message
-    body = message.get_body(("plain",))
-    assert body
-    text = " ".join(body.get_content().split())
-    pen = MoveWriter(look.game, look.names, language)
-    for point in game_story.load_or_compute(site.app, look, worked_out).turning_points:
+def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(last_letter: LastLetter, language: str) -> None:
+    text = " ".join(read_body(last_letter.write(language)).split())
+    writer = MoveWriter(last_letter.snapshot.game, last_letter.snapshot.names, language)
+    for point in last_letter.story.turning_points:
         verb = point.better.split()[0]
-        assert pen.write_verb(verb) != verb
-        assert pen.write_phrase(point.better) in text
+        assert writer.write_verb(verb) != verb
+        assert writer.write_phrase(point.better) in text
         assert re.search(rf"\b{re.escape(point.better)}\b", text) is None
