@@ -97,16 +97,27 @@ def _is_of_seat(row: dict[str, Any]) -> ColumnElement[bool]:
 
 
 def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | None = None) -> Verdict | None:
-    """Wait a moment for the referee's verdict; return None if there is none yet, but then the row is on the disk."""
+    """Wait a moment for the referee's verdict; return None if there is none yet, but then the row is on the disk.
+
+    Raise Refused if the row is gone: a database that crashed before it wrote to the disk forgets the last rows.
+    """
     seconds = app.settings.verdict_wait if seconds is None else seconds
     with app.metrics.measure_time("verdict_seconds", "page"):
         verdict = None if submitted.new else _load_verdict(app, submitted)
         if verdict is None:
             message = app.wakeups.wait(submitted.number, seconds)
             verdict = _decode(message, submitted) or _load_verdict(app, submitted)
-        if verdict is None:
-            app.store.sync()
-    return verdict
+    return verdict or _secure(app, submitted)
+
+
+def _secure(app: App, submitted: StoredSubmission) -> Verdict | None:
+    """Wait until the row is on the disk, and look again whether it is there, and whether it has a verdict now."""
+    app.store.sync()
+    with app.store.reading() as db:
+        row = _find(db, submitted.table, submitted.number)
+    if row is None:
+        raise Refused("Your move was lost when the server had a fault; please send it again.")
+    return None if row.accepted is None else _verdict_of(row)
 
 
 def _decode(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
