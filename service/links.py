@@ -53,6 +53,10 @@ class Links:
         """Return the token to sign in with; it contains the person and the time."""
         return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
 
+    def visitor(self, network: str) -> str:
+        """Return a name for the visitors from this network, from which the network cannot be found."""
+        return self._token(f"visitor/{network}")[:16]
+
     def host(self, number: int) -> str:
         """Return the token of the host's page; a higher number gives a new one."""
         return self._token(f"host/{number}")

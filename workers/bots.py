@@ -5,43 +5,111 @@ They find hints for players too, and tell where finished games turned.
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
 from functools import partial
 
-from sqlalchemy import Connection, select
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Connection, exists, or_, select
 from sqlalchemy.exc import OperationalError
 
-from engine import table as tables
+from engine import table as engine_table
 from engine.menu import Move
 from service.app import App
-from service.store.schema import seats, submissions
+from service.store.schema import seats, submissions, tables
 from service.tables import hints, snapshots, submitting
 from service.tables.access import Place
 from service.tables.history import game_story
 from service.tables.locked_table import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import begin, is_stopping, log_database_error, try_table
+from workers.jobs import JOB_MAX_S, begin, is_stopping, log_database_error, try_table
+
+VISIT_S = 3_600  # a table where no person has acted for so long is one that nobody waits for
+
+
+class Task(Struct, frozen=True):
+    """A hint that a player waits for, or a seat whose bot may move; `opener` is the visitor who opened the table."""
+
+    table: str
+    opener: str
+    hint: int = 0
+    seat: int = 0
+    since: int = 0  # the entry with which its turn began
+    visited: bool = True
 
 
 def run() -> None:
-    """Submit a move for every seat of a bot that may act; the RQ job `bots`."""
+    """Find hints and bots' moves, one after the other, in the order of a fair queue; the RQ job `bots`."""
     app = begin("bots")
+    done, spent, until = set[Task](), defaultdict[str, float](float), time.monotonic() + JOB_MAX_S
     try:
-        answer_hints(app)
-        for table, seat in list_waiting_seats(app):
-            if is_stopping():
+        while not is_stopping() and (task := find_next_task(app, done, spent)):
+            began = time.monotonic()
+            if began > until:
+                app.wakeups.wake("bots")
                 return
-            try_table(table, partial(_move, app, Place(table, seat, "")), "bot did not move", seat=seat)
-            answer_hints(app)
+            done.add(replace(task, visited=True))
+            _carry_out(app, task)
+            spent[task.opener] += time.monotonic() - began
         work_out_stories(app)
     except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "bots did not move")
 
 
+def find_next_task(app: App, done: Set[Task], spent: Mapping[str, float]) -> Task | None:
+    """Return the task to do next; None if all are done.
+
+    Bots at tables that nobody visits come last. Otherwise the opener for whom this job has thought least is first, so
+    that many tables of one visitor do not hold up another's. Of one opener's tasks, hints are first.
+    """
+    with app.store.reading() as db:
+        tasks = [*_list_hints(db), *list_bot_tasks(db, app.now())]
+    open_tasks = [task for task in tasks if replace(task, visited=True) not in done]
+    return min(open_tasks, key=lambda task: (not task.visited, spent.get(task.opener, 0), not task.hint), default=None)
+
+
+def _list_hints(db: Connection) -> Iterator[Task]:
+    for number, table, opener in hints.list_unanswered(db):
+        yield Task(table, opener, hint=number)
+
+
+def list_bot_tasks(db: Connection, now: int) -> list[Task]:
+    """Return the seats that may act and are played by a bot, and whether a person has visited their table lately."""
+    acts = exists().where(
+        submissions.c.table == seats.c.table,
+        submissions.c.source.in_(("player", "sit", "mail")),
+        submissions.c.at > now - VISIT_S,
+    )
+    visited = or_(tables.c.opened_at > now - VISIT_S, acts).label("visited")
+    query = select(seats.c.table, seats.c.seat, seats.c.open_since, tables.c.visitor, visited)
+    waiting = query.join(tables).where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
+    return [
+        Task(row.table, row.visitor or row.table, 0, row.seat, row.open_since, bool(row.visited))
+        for row in db.execute(waiting)
+    ]
+
+
+def _carry_out(app: App, task: Task) -> None:
+    if task.hint:
+        _answer_hint(app, task.hint, task.table)
+    else:
+        place = Place(task.table, task.seat, "")
+        try_table(task.table, partial(_move, app, place), "bot did not move", seat=task.seat)
+
+
 def answer_hints(app: App) -> None:
-    """Find the hints that players wait for: a person comes before the next bot."""
-    for number, table in hints.list_unanswered(app):
-        try_table(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
+    """Find all hints that players wait for."""
+    with app.store.reading() as db:
+        unanswered = hints.list_unanswered(db)
+    for number, table, _ in unanswered:
+        _answer_hint(app, number, table)
+
+
+def _answer_hint(app: App, number: int, table: str) -> None:
+    try_table(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
 
 
 def work_out_stories(app: App) -> None:
@@ -54,22 +122,13 @@ def work_out_stories(app: App) -> None:
         answer_hints(app)
 
 
-def list_waiting_seats(app: App) -> list[tuple[str, int]]:
-    """The seats that may act and are played by a bot."""
-    open_seats = select(seats.c.table, seats.c.seat).where(
-        seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES)
-    )
-    with app.store.reading() as db:
-        return [(row.table, row.seat) for row in db.execute(open_seats)]
-
-
 def _move(app: App, place: Place) -> None:
     """Submit a move for this seat, once for each position, and another one if that was refused."""
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, place.table)
         refused = _load_refused_moves(app, db, place, snapshot.table.length)
     assert place.seat is not None
-    if refused is not None and tables.menu(snapshot.game, snapshot.table, place.seat):
+    if refused is not None and engine_table.menu(snapshot.game, snapshot.table, place.seat):
         move = choose(app, snapshot, place.seat, refused)
         submitting.submit(app, place, str(move), str(snapshot.table.length), source="bot")
 

@@ -70,6 +70,7 @@ tables = Table(
     Column("draws_at", BigInteger),  # when to ask the beacon for the round that a command waits for
     Column("moved_to", Text, nullable=False, server_default=""),  # the server that the table was transferred to
     Column("opening", Text),  # the idempotency key: the same key opens no second table
+    Column("visitor", Text, nullable=False, server_default=""),  # a keyed hash of the network it was opened from
     Index("tables_opening", "opening", unique=True),
     # No index names what a move changes: so its row is changed in place, and all its indexes stay as they are.
     Index("tables_seeking", "opened_at", sqlite_where=text("seeking = 1"), postgresql_where=text("seeking")),
@@ -330,6 +331,7 @@ class TableRow(Struct, frozen=True):
     draws_at: int | None
     moved_to: str
     opening: str | None
+    visitor: str
 
 
 class SeatRow(Struct, frozen=True):

@@ -23,7 +23,7 @@ from engine.search import Level
 from service.app import App
 from service.settings import Settings
 from service.store import queries
-from service.store.schema import hints
+from service.store.schema import hints, tables
 from service.tables import snapshots
 from service.tables.access import Place, require_seat
 from service.tables.locked_table import LockedTable
@@ -107,11 +107,10 @@ def _load(app: App, place: Place, number: int) -> GoodMove | None:
         return find(db, place, number)
 
 
-def list_unanswered(app: App) -> list[tuple[int, str]]:
-    """Return the hints that have no move yet and their tables, the oldest first."""
-    unanswered = select(hints.c.id, hints.c.table).where(hints.c.move == "").order_by(hints.c.id)
-    with app.store.reading() as db:
-        return [(row.id, row.table) for row in db.execute(unanswered)]
+def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:
+    """Return the hints that have no move yet, with their tables and who opened these, the oldest first."""
+    unanswered = select(hints.c.id, hints.c.table, tables.c.visitor).join(tables).where(hints.c.move == "")
+    return [(row.id, row.table, row.visitor or row.table) for row in db.execute(unanswered.order_by(hints.c.id))]
 
 
 def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:

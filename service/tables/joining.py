@@ -185,6 +185,7 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
         key=app.links.rematch(table.row.id),
         watched=table.row.watched,
         opener=table.seats[seat].person,
+        visitor=table.row.visitor,
     )
 
 

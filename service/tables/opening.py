@@ -81,6 +81,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
     key: str = ""
     watched: bool = True
     opener: int | None = None  # the person who is signed in and opens the table
+    visitor: str = ""  # a name for the network it is opened from: bots of one visitor do not hold up another's
     luck: ChanceSource = ""  # how draws are made; empty: the default of the server
     seeking: bool = False  # whether the lobby offers its free seats to all
     shown: bool = False  # whether the lobby leads spectators to it
@@ -268,6 +269,7 @@ def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dic
         "pace": opening.clock.pace,
         "watch": hash_token(app.links.watch(table)),
         "opening": opening.once,
+        "visitor": opening.visitor,
         "watched": opening.watched or opening.shown,
         "seeking": opening.seeking,
         "shown": opening.shown,

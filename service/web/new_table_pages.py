@@ -22,7 +22,7 @@ from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Clock
 from service.web.account_pages import visitor
 from service.web.lobby_pages import find_game
-from service.web.rendering import game_title, get_app, language, render
+from service.web.rendering import game_title, get_app, language, name_visitor, render
 
 new_table = Blueprint("new_table", __name__)
 GUEST_ROWS = 8
@@ -144,6 +144,7 @@ def open_table(name: str) -> Reply:
             clock=opening.make_clock(get_app(), _parse_clock(form)),
             language=language(),
             key=form.get("key", "")[:80],
+            visitor=name_visitor(),
             watched=_is_watched(form),
             opener=person.id if person else None,
             luck=_parse_luck(form),
@@ -178,6 +179,7 @@ def open_bot_game(name: str) -> Reply:
             clock=Clock(0),
             language=language(),
             key=form.get("key", "")[:80],
+            visitor=name_visitor(),
             opener=person.id if person else None,
         )
         opened = opening.open_table(get_app(), new)

@@ -50,6 +50,7 @@ def _is_over(link: str) -> bool:
 
 
 COOKIE = "language"
+PROXY_HEADERS = ("Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip")
 
 
 class Site(Struct, frozen=True):
@@ -126,17 +127,35 @@ def is_local_visitor() -> bool:
     """Return whether the visitor's browser runs on this machine.
 
     The connection, the proxy's word for it and the name in the address must all be local. If the server's own address
-    has TLS, there is a web server in front, behind which every visitor seems local: then the answer is no.
+    has TLS, or a proxy passed the request on that the settings do not name, every visitor seems local: then the answer
+    is no.
     """
     direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
-    public = get_app().settings.address.startswith("https:") or "Forwarded" in request.headers
+    public = get_app().settings.address.startswith("https:") or "Forwarded" in request.headers or _is_unknown_proxy()
     return (
         not public
         and _is_loopback(direct)
         and _is_loopback(request.remote_addr)
         and (host == "localhost" or _is_loopback(host))
     )
+
+
+def _is_unknown_proxy() -> bool:
+    """Return whether a proxy passed this request on, although the settings say that there is none."""
+    marks = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
+    return marks and not get_app().settings.proxies
+
+
+def name_visitor() -> str:
+    """Return a name for the visitor's network: one IPv4 address, or the 64 bits that one customer has in IPv6."""
+    try:
+        ip = ipaddress.ip_address(request.remote_addr or "")
+    except ValueError:
+        return ""
+    address = getattr(ip, "ipv4_mapped", None) or ip
+    bits = 64 if address.version == 6 else 32
+    return get_app().links.visitor(str(ipaddress.ip_network((address, bits), strict=False)))
 
 
 def _is_loopback(address: str | None) -> bool:

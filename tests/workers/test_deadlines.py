@@ -81,7 +81,8 @@ def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: F
     assert last(any_app, mover).events == (Missed(mover.seat), Substituted(mover.seat, bot=True))
     row = seat_of(any_app, mover)
     assert (row.status, row.due_at, row.late_at, row.misses) == ("bot", None, None, 1)
-    assert (mover.table, mover.seat) in bots.list_waiting_seats(any_app)
+    tasks = apps.read(any_app, bots.list_bot_tasks, any_app.now())
+    assert (mover.table, mover.seat) in {(task.table, task.seat) for task in tasks}
     assert kinds(any_app, mover)[-1] == "relieved"
     assert apps.submit(any_app, mover, "back").accepted
     row = seat_of(any_app, mover)

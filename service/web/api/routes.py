@@ -49,7 +49,7 @@ from service.web.api.operations import (
     Seen,
     Way,
 )
-from service.web.rendering import get_app, language
+from service.web.rendering import get_app, language, name_visitor
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
 interface = Interface(api)
@@ -177,6 +177,7 @@ def open_table(body: Opening) -> Answer:
         clock=opening.make_clock(app, clock),
         language=in_language,
         key=body.key,
+        visitor=name_visitor(),
         watched=body.watched,
         luck=body.luck,
         seeking=body.seeking,

@@ -138,7 +138,7 @@ def test_a_hint_that_the_game_has_overtaken_is_none(app):
     apps.submit(app, place, apps.list_moves(app, place)[0])
     bots.answer_hints(app)
     assert apps.read(app, hints.find, place, number) is None
-    assert hints.list_unanswered(app) == []
+    assert apps.read(app, hints.list_unanswered) == []
 
 
 def test_a_hint_is_told_to_its_own_seat_alone(app):
@@ -177,7 +177,7 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
             asked.append(hints.ask(app, place))
         seen.append(apps.read(app, hints.find, place, asked[0]).move is not None)
 
-    monkeypatch.setattr(bots, "list_waiting_seats", lambda _: [("one", 0), ("other", 0)])
+    monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.Task("one", "one"), bots.Task("other", "other")])
     monkeypatch.setattr(bots, "_move", moving)
     bots.run()
     assert seen == [False, True]
