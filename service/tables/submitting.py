@@ -117,7 +117,7 @@ def _secure(app: App, submitted: StoredSubmission) -> Verdict | None:
         row = _find(db, submitted.table, submitted.number)
     if row is None:
         raise Refused("Your move was lost when the server had a fault; please send it again.")
-    return None if row.accepted is None else _verdict_of(row)
+    return None if row.accepted is None else _make_verdict(row)
 
 
 def _decode(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
