@@ -55,7 +55,7 @@ def test_a_letter_speaks_its_readers_language():
         *("Flip the stack", "flip"),
     ]
     assert write_hints("kurier", road, "nl")[1:3] == ["zet dame Iwan · Boris", "zet officier Iwan"]
-    assert write_hints("kurier", road, "fr")[1] == "déployer dame Iwan · Boris"
+    assert write_hints("kurier", road, "fr")[1] == "placer dame Iwan · Boris"
     assert write_hints("kurier", road, "de")[1] == "setze Dame Iwan · Boris"
     writer = MoveWriter(catalogue.find("kurier"), (), "de")
     assert answer_hints.find_example(road, writer)[0] == "setze Dame Iwan"
