@@ -1,10 +1,13 @@
-// Times in the reader's own time zone; without scripts they stay in UTC.
+// Times in the reader's own time zone, written as in the reader's country; without scripts they stay in UTC.
 
 const today = new Date().toDateString();
 
+// The page knows the language and the browser the country: "en" becomes "en-GB" for readers in Britain.
+const language = document.documentElement.lang;
+const locale = navigator.languages.find((one) => one.split("-")[0] === language) ?? language;
+
 /** @param {Intl.DateTimeFormatOptions} options */
-const makeFormat = (options) =>
-  new Intl.DateTimeFormat(document.documentElement.lang, { ...options, timeStyle: "short" });
+const makeFormat = (options) => new Intl.DateTimeFormat(locale, { ...options, timeStyle: "short" });
 const [timeOfDay, dateAndTime] = [makeFormat({}), makeFormat({ dateStyle: "medium" })];
 
 /**

@@ -10,5 +10,5 @@ document.querySelector(".rules").addEventListener("click", async (event) => {
   copied.hidden = false;
 });
 
-// A phone shows the rules first, and not their long table of contents.
-if (matchMedia("(width < 60rem)").matches) document.querySelector(".contents details").open = false;
+// A wide window has room for the long table of contents beside the rules.
+if (matchMedia("(width >= 60rem)").matches) document.querySelector(".contents details").open = true;

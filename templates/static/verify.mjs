@@ -695,7 +695,7 @@ export async function verify(text) {
     passed("read")
     Object.assign(report, { table: log.table, game: log.game, entries: log.links.length, head: log.head, finished: log.seed !== null })
     for (const [name, check] of Object.entries(CHECKS)) {
-      if (log.seed === null ? ["draws", "table"].includes(name) : name === "cuts") continue
+      if (log.seed === null ? ["seed", "draws", "table"].includes(name) : name === "cuts") continue
       if (name === "rounds" && !log.lit) continue
       await check(log)
       passed(name)

@@ -245,11 +245,15 @@ def write_deadline(translator: Translator, due_at: int | None, now: int, calenda
 
 
 def write_time_left(translator: Translator, seconds: int) -> str:
-    """Return how much time is left, in one unit; empty after the deadline."""
-    if seconds >= 2 * DAY_S:
-        return translator.ngettext("%(count)s day left.", "%(count)s days left.", seconds // DAY_S)
-    if seconds >= HOUR_S:
-        return translator.ngettext("%(count)s hour left.", "%(count)s hours left.", seconds // HOUR_S)
+    """Return how much time is left, in one unit; empty after the deadline.
+
+    A letter leaves some minutes after its turn began: what is missing of a unit by that is not counted.
+    """
+    days, hours = ((seconds + unit // 24) // unit for unit in (DAY_S, HOUR_S))
+    if days >= 2:
+        return translator.ngettext("%(count)s day left.", "%(count)s days left.", days)
+    if hours:
+        return translator.ngettext("%(count)s hour left.", "%(count)s hours left.", hours)
     if seconds > 0:
         minutes = max(seconds // 60, 1)
         return translator.ngettext("%(count)s minute left.", "%(count)s minutes left.", minutes)

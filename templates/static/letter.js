@@ -1,0 +1,14 @@
+// A letter of the local mailbox is shown as long as it is; without scripts it scrolls within its frame.
+
+/** @type {HTMLIFrameElement | null} */
+const frame = document.querySelector("iframe.mail");
+
+/** Give the frame the height of what is in it. */
+function fit() {
+  const root = frame?.contentDocument?.documentElement;
+  if (frame && root) frame.style.height = `${root.scrollHeight + 2}px`;
+}
+
+frame?.addEventListener("load", fit);
+addEventListener("resize", fit);
+fit();

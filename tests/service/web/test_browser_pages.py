@@ -1,0 +1,100 @@
+"""Pages beside the table in a real browser: nothing jumps, nothing is cut off, and times are written as at home."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from playwright.sync_api import expect
+
+from engine import catalogue
+from service.hosting import local_mailbox
+from service.settings import DAY_S
+from service.tables.history.replays import Archive
+from service.text.sentences import Translator
+from tests.browsing import SHORT_GAMES
+from tests.services import RunningService, Visit
+from workers.outgoing.letter_parts import write_time_left
+
+PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
+MAX_SHIFT = 0.05
+
+# The sum of all layout shifts since the page was opened.
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const one of list.getEntries()) sum += one.value; })
+    .observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 400);
+})"""
+
+
+@pytest.mark.parametrize("window", [PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.mark.parametrize("game", catalogue.find_all())
+def test_rules_do_not_jump_while_they_load(visit: Visit, game: str, window: dict[str, int]) -> None:
+    page = visit(f"/rules/{game}", viewport=window)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(SHIFT) < MAX_SHIFT
+
+
+@pytest.mark.parametrize(("window", "shown"), [(PHONE, False), (LAPTOP, True)], ids=["phone", "laptop"])
+def test_the_contents_of_rules_are_open_where_there_is_room(visit: Visit, window: dict[str, int], shown: bool) -> None:
+    page = visit("/rules/kaiser", viewport=window)
+    expect(page.locator(".contents ol").first).to_be_visible(visible=shown)
+
+
+@pytest.mark.parametrize(("locale", "time"), [("en-GB", r"\d\d:\d\d$"), ("en-US", r"\d+:\d\d.(AM|PM)$")])
+def test_times_are_written_as_in_the_reader_s_country(
+    service: RunningService, visit: Visit, locale: str, time: str
+) -> None:
+    page = visit(f"/t/{service.start_table().links[0]}", locale=locale)
+    page.locator("#tab-log").click()
+    expect(page.locator("#log time").first).to_have_text(re.compile(time))
+
+
+def test_a_running_log_ticks_no_seed_and_its_receipt_has_no_mark(
+    service: RunningService, visit: Visit, tmp_path: Path
+) -> None:
+    opened = service.start_table()
+    path = tmp_path / "running.json"
+    path.write_bytes(msgspec.json.encode(Archive(service.app.store, service.app.links).export(opened.table, seat=0)))
+    page = visit("/verify")
+    page.set_input_files("#log", path)
+    expect(page.get_by_role("status")).to_contain_text("The game is not over")
+    expect(page.locator(".checks li").first).to_be_visible()
+    expect(page.locator(".checks")).not_to_contain_text("seed")
+    assert page.locator(".receipts .head").evaluate("one => getComputedStyle(one, '::before').content") == "none"
+
+
+def test_a_letter_of_the_mailbox_is_shown_whole(service: RunningService, visit: Visit) -> None:
+    service.open_table()
+    service.wait_for_letter("bert@example.org")
+    number = next(one.id for one in local_mailbox.list_newest(service.app) if one.recipient == "bert@example.org")
+    page = visit(f"/mailbox/{number}", viewport=PHONE)
+    page.wait_for_load_state("networkidle")
+    frame = page.locator("iframe.mail")
+    assert frame.evaluate("one => one.clientHeight - one.contentDocument.documentElement.scrollHeight") >= 0
+    assert frame.evaluate("one => one.clientHeight - one.contentDocument.body.scrollHeight") < 100
+
+
+def test_the_replay_counts_entries_as_the_log_does(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
+    service.submit(opened.links[seat], f"move {SHORT_GAMES[seat].split()[0].replace('-', ' ')}")
+    page = visit(f"/t/{opened.links[0]}/replay")
+    number = (page.locator(".chapter .small").inner_text().split(" · ")[0]).split()[-1]
+    expect(page.locator("[data-part=label]")).to_contain_text(f"{number} of {number}")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(3 * DAY_S - 60, "3 days left."), (2 * DAY_S, "2 days left."), (3500, "1 hour left.")]
+)
+def test_a_letter_counts_the_unit_that_has_just_begun(seconds: int, text: str) -> None:
+    assert write_time_left(Translator("en"), seconds) == text
+
+
+def test_a_whole_number_of_days_is_written_without_hours(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(pace=3 * DAY_S)
+    page = visit(f"/t/{opened.links[0]}")
+    expect(page.locator(".top .left")).to_have_text("3 d left")
