@@ -26,6 +26,7 @@ from rq.worker import WorkerStatus
 from service.app import App
 from service.hosting import local_mailbox
 from service.settings import EMBEDDED, parse_listening_address
+from service.wakeups import JOBS
 from workers import clock, process_pool
 from workers.incoming import inbox, mailbox_polling
 from workers.jobs import request_stop, set_app
@@ -44,6 +45,37 @@ class WithoutOutages(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error, text = record.exc_info[1] if record.exc_info else None, record.getMessage()
         return not isinstance(error, RedisError) and not any(word in text for word in REDIS_AWAY)
+
+
+class UnknownJob(Exception):
+    """A job in Redis that is none of ours."""
+
+
+class KnownJob(Job):
+    """A job that calls one of JOBS without arguments, and nothing after it.
+
+    Job and callbacks are names in Redis, which RQ imports and calls: with this class the holder of Redis cannot run
+    programs here.
+    """
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        if self.func_name not in JOBS.values() or self.instance or self.args or self.kwargs:
+            raise UnknownJob(f"Redis has a job that is none of ours: {self.func_name!r}")
+        function: Callable[..., Any] = super().func
+        return function
+
+    @property
+    def success_callback(self) -> None:
+        return None
+
+    @property
+    def failure_callback(self) -> None:
+        return None
+
+    @property
+    def stopped_callback(self) -> None:
+        return None
 
 
 class ProcessWorker(SimpleWorker):
@@ -90,6 +122,10 @@ class ThreadWorker(ProcessWorker):
         pass
 
 
+def list_worker_options(app: App) -> dict[str, Any]:
+    return {"connection": app.redis, "serializer": JSONSerializer, "job_class": KnownJob}
+
+
 def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
     """Work in this process until a signal comes; a worker that ends for another reason is replaced."""
     set_app(app)
@@ -98,7 +134,7 @@ def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     while True:
         try:
-            worker = ProcessWorker(list(queues), connection=app.redis, serializer=JSONSerializer)
+            worker = ProcessWorker(list(queues), **list_worker_options(app))
             worker.work(logging_level="WARNING")
             if worker._shutdown_requested_date:
                 return
@@ -144,7 +180,7 @@ def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:
     warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
         try:
-            worker = ThreadWorker(list(queues), connection=app.redis, serializer=JSONSerializer)
+            worker = ThreadWorker(list(queues), **list_worker_options(app))
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:

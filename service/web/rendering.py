@@ -25,6 +25,7 @@ from service.text import numbers
 from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.sentences import Translatable
 from service.text.templates import get_environment
+from service.web.wsgi_threads import UNKNOWN_PROXY
 
 View = Callable[..., Any]
 
@@ -142,9 +143,14 @@ def is_local_visitor() -> bool:
 
 
 def _is_unknown_proxy() -> bool:
-    """Return whether a proxy passed this request on, although the settings say that there is none."""
+    """Return whether a proxy passed this request on, although the settings say that there is none.
+
+    Browsers have not sent HTTP/1.0 for decades, but nginx does where it is not told otherwise.
+    """
+    if get_app().settings.proxies:
+        return False
     marks = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
-    return marks and not get_app().settings.proxies
+    return marks or UNKNOWN_PROXY in request.environ or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
 
 
 def name_visitor() -> str:

@@ -27,6 +27,7 @@ PROXY_HEADERS = {
     b"x-forwarded-port",
     b"x-forwarded-proto",
 }
+UNKNOWN_PROXY = "depesche.unknown_proxy"  # set in the environment where the words of a proxy were left out
 
 
 class BodyTooLarge(Exception):
@@ -131,6 +132,8 @@ def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
+    if not trust_proxy and any(name in PROXY_HEADERS for name, _ in scope["headers"]):
+        environ[UNKNOWN_PROXY] = True
     if body:
         environ["CONTENT_LENGTH"] = str(len(body))
     for name, value in scope["headers"]:

@@ -99,7 +99,7 @@ def test_while_the_database_is_down_a_page_says_so_and_when_to_come_back(
 
 def test_health_is_503_while_the_database_is_down(client: FlaskClient, down: None) -> None:
     answer = client.get("/healthz")
-    assert (answer.status_code, answer.json["database"]) == (503, False)
+    assert (answer.status_code, answer.json) == (503, {"ok": False})
 
 
 def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, app: App) -> None:
@@ -107,21 +107,24 @@ def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, app: Ap
     event.listen(app.store.engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))
     app.store.engine.dispose()
     answer = client.get("/healthz")
-    assert (answer.status_code, answer.json["database"]) == (503, False)
+    assert (answer.status_code, answer.json) == (503, {"ok": False})
 
 
 def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/healthz").status_code == 200
     monkeypatch.setattr(host_pages, "MIN_FREE_BYTES", 2**63)
     answer = client.get("/healthz")
-    assert (answer.status_code, answer.json["database"]) == (503, False)
+    assert (answer.status_code, answer.json) == (503, {"ok": False})
 
 
-def test_health_calls_a_redis_of_its_own_what_it_is(tmp_path: Path, clock: apps.FakeTime, redis_url: str) -> None:
-    with apps.run_app(apps.make_settings(tmp_path), clock) as app:
-        assert create_app(app).test_client().get("/healthz").json["redis"] == "embedded"
+def test_health_says_nothing_but_ok_and_readiness_needs_redis(
+    tmp_path: Path, clock: apps.FakeTime, redis_url: str
+) -> None:
     with apps.run_app(apps.make_settings(tmp_path, redis=redis_url), clock) as app:
+        apps.open_table(app)
         client = create_app(app).test_client()
-        assert client.get("/healthz").json["redis"] is True
+        assert [client.get(path).json for path in ("/healthz", "/readyz")] == [{"ok": True}] * 2
         app.redis.ping = lambda: (_ for _ in ()).throw(NoRedis("gone"))  # type: ignore[method-assign]
-        assert client.get("/healthz").json["redis"] is False
+        assert client.get("/healthz").json == {"ok": True}
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.json) == (503, {"ok": False})

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from service.app import App
 from service.web import server
 from service.web.wsgi_threads import MAX_BODY_BYTES, MAX_HEADER_BYTES, make_environ
 from tests.web_server import serving
@@ -171,3 +172,22 @@ def test_what_a_client_says_as_if_a_proxy_said_it_is_left_out() -> None:
     assert environ["HTTP_ACCEPT"] == "a, b"
     assert environ["PATH_INFO"].encode("latin-1").decode() == "/t/é"
     assert make_environ(scope, b"", trust_proxy=True)["HTTP_X_FORWARDED_FOR"] == "1.2.3.4"
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "GET /mailbox HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nConnection: close\r\n\r\n",
+        "GET /mailbox HTTP/1.1\r\nHost: localhost\r\nForwarded: for=192.0.2.7\r\nConnection: close\r\n\r\n",
+        "GET /mailbox HTTP/1.0\r\nHost: 127.0.0.1:8765\r\n\r\n",  # nginx, with a proxy_pass and nothing else
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n",
+    ],
+)
+def test_behind_a_proxy_that_the_settings_do_not_name_no_visitor_is_local(app: App, request_text: str) -> None:
+    listener = run.take_port("127.0.0.1", 0)
+    number = listener.getsockname()[1]
+    with serving(server.create_server(app, listener, THREADS)):
+        assert b" 404 " in answer(number, request_text.encode()).splitlines()[0]
+        for path in ("/mailbox", "/metrics"):
+            plain = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            assert b" 200 " in answer(number, plain.encode()).splitlines()[0]

@@ -1,0 +1,99 @@
+"""Who can write to Redis cannot run programs: a worker calls the jobs of its fixed list, and imports nothing else."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rq.job import Job
+from rq.registry import StartedJobRegistry
+from rq.serializers import JSONSerializer
+
+from service.app import App
+from service.wakeups import JOBS
+from tests import apps
+from workers import bots
+from workers.processes import ProcessWorker, list_worker_options
+
+
+@pytest.fixture
+def app(tmp_path: Path, redis_url: str) -> Iterator[App]:
+    """An app with a real Redis."""
+    with apps.run_app(apps.make_settings(tmp_path, redis=redis_url), apps.FakeTime()) as app:
+        app_redis = app.redis
+        assert app_redis.ping()
+        yield app
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module whose import, and whose function, leave a trace."""
+    trace = tmp_path / "trace"
+    (tmp_path / "planted.py").write_text(f"open({str(trace)!r}, 'a')\ndef run(*_): open({str(trace)!r}, 'a')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "planted", raising=False)
+    return trace
+
+
+def work(app: App) -> None:
+    worker = ProcessWorker(["bots"], **list_worker_options(app))
+    worker.work(burst=True, logging_level="CRITICAL")
+
+
+def make_job(app: App, name: str, *args: object) -> Job:
+    return Job.create(name, args=args, connection=app.redis, serializer=JSONSerializer)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("planted.run", []),
+        ("os.mkdir", ["{trace}"]),
+        ("builtins.exec", ["open('{trace}', 'a')"]),
+        ("workers.bots.process_pool.run", []),
+    ],
+)
+def test_a_planted_job_runs_nothing_and_ours_goes_on(
+    app: App, planted: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: list[str]
+) -> None:
+    runs = list[str]()
+    monkeypatch.setattr(bots, "run", lambda: runs.append("bots"))
+    app.wakeups.queue("bots").enqueue_job(make_job(app, name, *(text.format(trace=planted) for text in args)))
+    app.wakeups.wake("bots")
+    work(app)
+    assert runs == ["bots"]
+    assert not planted.exists()
+
+
+def test_a_job_of_ours_calls_no_planted_callback(app: App, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bots, "run", lambda: None)
+    job = make_job(app, JOBS["bots"])
+    names = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
+    for name in names:
+        setattr(job, name, "planted.run")
+    app.wakeups.queue("bots").enqueue_job(job)
+    work(app)
+    assert not planted.exists()
+
+
+def test_an_abandoned_job_calls_no_planted_callback(app: App, planted: Path) -> None:
+    """RQ calls the failure callback of a job whose worker seems to have died."""
+    job = make_job(app, JOBS["bots"])
+    job._failure_callback_name = "planted.run"
+    job.save()
+    registry = StartedJobRegistry("bots", connection=app.redis, serializer=JSONSerializer)
+    app.redis.zadd(registry.key, {f"{job.id}:abc": time.time() - 1_000})
+    worker = ProcessWorker(["bots"], **list_worker_options(app))
+    worker.clean_registries()
+    assert not planted.exists()
+
+
+def test_a_job_with_arguments_is_none_of_ours(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[object]()
+    monkeypatch.setattr(bots, "run", lambda *args: calls.append(args))
+    app.wakeups.queue("bots").enqueue_job(make_job(app, JOBS["bots"], "argument"))
+    work(app)
+    assert calls == []
