@@ -19,6 +19,7 @@ from service.text.languages import LANGUAGES
 from service.text.templates import get_template_path
 
 PARTS = re.compile(r"([A-Za-z]+)")
+WORD_LISTS = ("small", "say", "polite", "greet", "never", "hesitate", "filler", "doubt", "lead")  # of each language
 Forms = Mapping[str, tuple[str, ...]]
 
 
@@ -33,6 +34,9 @@ class Dictionary(Struct, frozen=True, eq=False):
     polite: frozenset[str] = frozenset()  # may end a line
     greet: frozenset[str] = frozenset()  # may begin a line
     never: frozenset[str] = frozenset()  # turn a yes into a no
+    hesitate: frozenset[str] = frozenset()  # take back a move before them, if nothing else is in their clause
+    filler: frozenset[str] = frozenset()  # may be in such a clause
+    doubt: frozenset[str] = frozenset()  # take back a move before them, anywhere in a sentence
     lead: frozenset[str] = frozenset()  # may come before the verb of a move: “I want”
     announce: frozenset[str] = frozenset()  # may come before a colon and a move: “my move:”
 
@@ -87,14 +91,9 @@ def load_dictionary(folder: str, *languages: str) -> Dictionary:
     return Dictionary(
         _merge(language.get("verbs", {}) for language in sections),
         _merge(language.get("tokens", {}) for language in sections),
-        frozenset(word.casefold() for language in sections for word in language.get("small", ())),
-        frozenset(word for file in files for word in file.get("seats", ())),
-        frozenset(word.casefold() for language in sections for word in language.get("say", ())),
-        frozenset(word.casefold() for language in sections for word in language.get("polite", ())),
-        frozenset(word.casefold() for language in sections for word in language.get("greet", ())),
-        frozenset(word.casefold() for language in sections for word in language.get("never", ())),
-        frozenset(word.casefold() for language in sections for word in language.get("lead", ())),
-        frozenset(word.casefold() for file in files for word in file.get("announce", ())),
+        seats=frozenset(word for file in files for word in file.get("seats", ())),
+        announce=frozenset(word.casefold() for file in files for word in file.get("announce", ())),
+        **{name: frozenset(word.casefold() for one in sections for word in one.get(name, ())) for name in WORD_LISTS},
     )
 
 

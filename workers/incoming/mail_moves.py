@@ -34,7 +34,7 @@ from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
 from service.text.sentences import Sentence
 from service.text.words import Vocabulary
-from workers.incoming import mail_commands, mail_reports
+from workers.incoming import mail_commands, mail_reports, second_thoughts
 from workers.incoming.mail_commands import REMATCH, SIT
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, TalkLine, find_verb, split_words
@@ -64,6 +64,14 @@ NO_MOVE = Refused(
     "There is no move in this mail, and nobody else has seen it. To tell it to the table, answer with one word: say"
 )
 FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the host has been told.")
+
+
+class SecondThought(Exception):
+    """Undoes the moves of a mail that names two moves of which only one is possible; its sender is asked."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress)
+        self.progress = progress
 
 
 class Progress(Struct, frozen=True):
@@ -144,11 +152,31 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
-    progress = Progress(locked)
-    for place, line in enumerate(lines):
-        if not place or " ".join(split_words(line)).casefold() not in signatures:
-            progress = _play_line(progress, mail, line, vocabulary)
+    own = [line for place, line in enumerate(lines) if not place or _join_words(line) not in signatures]
+    try:
+        with locked.batch.savepoint():
+            progress = _play_lines(Progress(locked), mail, own, vocabulary)
+    except SecondThought as thought:
+        progress = thought.progress
     return progress if progress.lines else Progress(locked, _report_no_move(lines), True)
+
+
+def _join_words(line: str) -> str:
+    return " ".join(split_words(line)).casefold()
+
+
+def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: Vocabulary) -> Progress:
+    """Play lines in order; raise SecondThought where a move took the place of another one that a later line names."""
+    menu = tables.menu(start.locked.game, start.locked.table, mail.seat)
+    progress = start
+    for place, line in enumerate(lines):
+        progress = _play_line(progress, mail, line, vocabulary, lines[place + 1 :])
+        made = [Move.parse(one.move) for one in progress.lines if one.outcome == "done"]
+        if progress.lines and progress.lines[-1].outcome == "refused" and len(made) == 1:
+            doubt = second_thoughts.find_other_move(line, made[0], menu, vocabulary)
+            if doubt:
+                raise SecondThought(start.add(_report_guess(start.locked, line, doubt.as_guess())))
+    return progress
 
 
 def _report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
@@ -157,7 +185,7 @@ def _report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
     return (*quoted, mail_reports.make_refused_line("", NO_MOVE if lines else NO_LINE))
 
 
-def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary) -> Progress:
+def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary, later: Sequence[str]) -> Progress:
     """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
     locked = progress.locked
     meaning = mail_commands.parse_line(locked, mail.seat, line, lambda: _load_guess(locked, mail), vocabulary)
@@ -167,16 +195,34 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
         meaning = _explain_waiting(locked, mail.seat, line, vocabulary) or meaning
     if progress.stopped or len(progress.lines) >= MAX_MOVES:
         return progress.add(ReportLine(line, "later"))
+    if isinstance(meaning, Move):
+        meaning = _question_doubt(locked, mail.seat, line, later, meaning, vocabulary)
     match meaning:
         case Refused():
             return progress.add(mail_reports.make_refused_line(line, _shorten(meaning)))
-        case Guess(why, move):
-            refused = mail_reports.make_refused_line(line, _shorten(why))
-            return progress.add(replace(refused, guess=str(move), length=locked.table.length))
+        case Guess():
+            return progress.add(_report_guess(locked, line, meaning))
         case TalkLine(text):
             return progress.add(_say(locked, mail, line, text))
         case _:
             return _play_command(progress, mail, line, meaning)
+
+
+def _question_doubt(
+    locked: LockedTable, seat: int, line: str, later: Sequence[str], move: Move, vocabulary: Vocabulary
+) -> Move | Guess:
+    """Return a move, or a question about it if the mail goes on with words that take it back."""
+    options = mail_commands.list_options(locked, seat)
+    if not menus.allows(options, move) and move != REMATCH:
+        return move
+    doubt = second_thoughts.find_doubt(line, later, move, options, vocabulary)
+    return doubt.as_guess() if doubt else move
+
+
+def _report_guess(locked: LockedTable, line: str, guess: Guess) -> ReportLine:
+    """The report on a line that was not played, with the move that its sender may have meant."""
+    refused = mail_reports.make_refused_line(line, _shorten(guess.why))
+    return replace(refused, guess=str(guess.move), length=locked.table.length)
 
 
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:

@@ -39,7 +39,7 @@ SERVER_VERBS = ("status", "help", "hint", "pause")  # to the server, not to the 
 COMMAND_VERBS = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")
 EVERYDAY_VERBS = ("agree", "refuse", "sit")  # everyday words, which count only if the table asks for them
 MIN_SENTENCE_WORDS = 5  # a line of so many words is talk unless two of them belong to a move
-MAX_PREFACE_WORDS = 3  # “My next move”; or a “no, not that” behind a move
+MAX_PREFACE_WORDS = 3  # “My next move”
 MIN_VERB_LIKENESS = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
 # On average over the words of a move, and for each word: a slip of the pen, not another move.
 MIN_MOVE_LIKENESS, MIN_WORD_LIKENESS = 0.75, 0.6
@@ -129,8 +129,6 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield the line; then without what people write around a move; then later sentences, if the first says little."""
     yield line
     first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
-    if any(len(other.split()) <= MAX_PREFACE_WORDS and _has_negation(other, words) for other in others):
-        return
     yield from _iter_cores(_strip_courtesy(line, words), menu, words)
     if len(first.split()) <= MIN_SENTENCE_WORDS and "?" not in first and not _has_negation(first, words):
         for later in others[:2]:
