@@ -35,7 +35,7 @@ class Dictionary(Struct, frozen=True, eq=False):
     greet: frozenset[str] = frozenset()  # may begin a line
     never: frozenset[str] = frozenset()  # turn a yes into a no
     hesitate: frozenset[str] = frozenset()  # take back a move before them, if nothing else is in their clause
-    filler: frozenset[str] = frozenset()  # may be in such a clause
+    filler: frozenset[str] = frozenset()  # means nothing beside a hesitation
     doubt: frozenset[str] = frozenset()  # take back a move before them, anywhere in a sentence
     lead: frozenset[str] = frozenset()  # may come before the verb of a move: “I want”
     announce: frozenset[str] = frozenset()  # may come before a colon and a move: “my move:”

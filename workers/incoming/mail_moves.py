@@ -166,7 +166,7 @@ def _join_words(line: str) -> str:
 
 
 def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: Vocabulary) -> Progress:
-    """Play lines in order; raise SecondThought where a move took the place of another one that a later line names."""
+    """Play lines in order; raise SecondThought if a later line names another move instead."""
     menu = tables.menu(start.locked.game, start.locked.table, mail.seat)
     progress = start
     for place, line in enumerate(lines):

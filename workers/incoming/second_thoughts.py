@@ -22,22 +22,22 @@ MAX_WORDS_BEFORE = 5  # before a move in its clause: “sorry, I rather mean”
 class Doubt(Struct, frozen=True):
     """The words that take a move back, and the move that their sender may want."""
 
-    said: str
+    remark: str
     move: Move
 
     def as_guess(self) -> Guess:
         """Ask the sender instead of playing."""
-        return Guess(Refused("Your answer also says “{doubt}”, so it was not played.", doubt=self.said), self.move)
+        return Guess(Refused("Your answer also says “{doubt}”, so it was not played.", doubt=self.remark), self.move)
 
 
 def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
     """Return the first words behind a move, in its line or in later ones, that take it back."""
     tail = _cut_behind_move(line, move, menu, words)
     for text in _iter_talk(tail, later, menu, words):
-        said = find_doubtful_words(text, words)
-        if said:
+        remark = find_doubtful_words(text, words)
+        if remark:
             others = [other for one in (tail, *later) for other in _iter_moves_like(one, move, menu, words)]
-            return Doubt(said, others[-1] if others else move)
+            return Doubt(remark, others[-1] if others else move)
     return next((Doubt(sentence, other) for sentence, other in _iter_other_moves(tail, move, menu, words)), None)
 
 
@@ -49,8 +49,8 @@ def find_other_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> Dou
 def find_doubtful_words(text: str, words: Vocabulary) -> str:
     """Return the first sentence or clause of a text that expresses doubt; empty if there is none."""
     for sentence in filter(None, SENTENCE_BREAK.split(text)):
-        spoken = _normalize(sentence)
-        if any(f" {phrase} " in f" {spoken} " for phrase in _list_doubts(words)):
+        written = _normalize(sentence)
+        if any(f" {phrase} " in f" {written} " for phrase in _list_doubts(words)):
             return str(sentence).strip()
     return next((str(clause).strip() for clause in CLAUSE_BREAK.split(text) if _is_denial(clause, words)), "")
 
@@ -58,9 +58,9 @@ def find_doubtful_words(text: str, words: Vocabulary) -> str:
 def _is_denial(clause: str, words: Vocabulary) -> bool:
     """Return whether a clause says only no or wait: “no wait”, but not “no hurry”."""
     table = words.table
-    spoken = set(_normalize(clause).split())
+    written = set(_normalize(clause).split())
     denials = table.never | table.hesitate
-    return not spoken.isdisjoint(denials) and spoken <= denials | table.filler | table.lead | table.small
+    return not written.isdisjoint(denials) and written <= denials | table.filler | table.lead | table.small
 
 
 @functools.lru_cache(maxsize=64)
@@ -89,9 +89,9 @@ def _iter_talk(tail: str, later: Sequence[str], menu: Menu, words: Vocabulary) -
 def _is_talk(line: str, menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line is no move, no command, and no verb that the game may have later, such as “pas”."""
     meaning = parse_move_line(line, menu, words)
-    spoken = split_words(line)
-    verb = find_verb(spoken, tuple(words.game.verbs), words)
-    is_verb = verb is not None and count_verb_words(spoken, verb, words) == len(spoken)
+    written = split_words(line)
+    verb = find_verb(written, tuple(words.game.verbs), words)
+    is_verb = verb is not None and count_verb_words(written, verb, words) == len(written)
     return not is_verb and (meaning == TALK or isinstance(meaning, Refused | Guess))
 
 
@@ -103,9 +103,9 @@ def _iter_other_moves(tail: str, move: Move, menu: Menu, words: Vocabulary) -> I
 def _iter_moves_like(text: str, move: Move, menu: Menu, words: Vocabulary) -> Iterator[Move]:
     """Yield the moves of the same kind, but not the same, that end a text or one of its clauses: “I mean A14 A8”."""
     for part in dict.fromkeys((text, *CLAUSE_BREAK.split(text)[:MAX_CLAUSES])):
-        spoken = part.split()
-        for start in range(min(len(spoken), MAX_WORDS_BEFORE)):
-            meaning = parse_move_line(" ".join(spoken[start:]), menu, words)
+        written = part.split()
+        for start in range(min(len(written), MAX_WORDS_BEFORE)):
+            meaning = parse_move_line(" ".join(written[start:]), menu, words)
             other = meaning.move if isinstance(meaning, Guess) else meaning
             if isinstance(other, Move) and other.verb == move.verb and other != move:
                 yield other
