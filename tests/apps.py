@@ -162,7 +162,7 @@ def list_moves(app: App, place: Place) -> list[str]:
     """Return the moves that this seat may make now."""
     snapshot = load_table(app, place.table)
     assert place.seat is not None
-    return [str(move) for move in menus.iter_moves(tables.menu(snapshot.game, snapshot.table, place.seat))]
+    return [str(move) for move in menus.iter_moves(tables.menu(snapshot.game, snapshot.position, place.seat))]
 
 
 def find_move(app: App, places: list[Place]) -> tuple[Place, str]:

@@ -80,10 +80,10 @@ class Studio:
         opened = self._site.start_table(*game.players, game=game.name, pace=PACE_S)
         for _ in range(game.moves):
             snapshot = self._site.load(opened)
-            movers = tables.find_seats_to_move(snapshot.game, snapshot.table)
+            movers = tables.find_seats_to_move(snapshot.game, snapshot.position)
             if not movers:
                 break
-            move = choose_move(FIRST_SIGHT, snapshot.game, snapshot.table.state, movers[0], random.getrandbits(32))
+            move = choose_move(FIRST_SIGHT, snapshot.game, snapshot.position.state, movers[0], random.getrandbits(32))
             self._site.time += MOVE_S
             self._site.submit(opened, str(move), movers[0])
         return opened

@@ -46,7 +46,7 @@ def answer_by_mail(site: Site, opened: Opened, text: str) -> None:
 def move(site: Site, visitor: Visitor, opened: Opened) -> None:
     """Make the last move of the seat on turn, by its page or by mail."""
     snapshot, seat = site.load(opened), site.find_mover(opened)
-    chosen = list(menus.iter_moves(snapshots.open_menu(snapshot.game, snapshot.table, seat)))[-1]
+    chosen = list(menus.iter_moves(snapshots.open_menu(snapshot.game, snapshot.position, seat)))[-1]
     if seat == 0:
         page = visitor.get(f"/t/{opened.links[0]}")
         assert f'data-token="{chosen.args[-1]}"' in page
@@ -60,7 +60,7 @@ def main(name: str, folder: str) -> None:
     site = Site(Path(folder), games=name, confirm=False, secret="an app for tests", gather=0)
     visitor = site.new_visitor()
     over, running = start_table(site, visitor, name), start_table(site, visitor, name)
-    while site.load(over).table.phase == "playing":
+    while site.load(over).position.phase == "playing":
         move(site, visitor, over)
     move(site, visitor, running)
     site.store_letters()

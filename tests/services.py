@@ -79,9 +79,9 @@ class RunningService:
     def play_until(self, table: str, condition: Callable[[Any], bool], seed: int = 1) -> None:
         """Submit random moves, without pages because that is quicker, until the state meets a condition."""
         app, random = self.app, Random(seed)
-        while not condition((snapshot := apps.load_table(app, table)).table.state):
-            seat = tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
-            move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
+        while not condition((snapshot := apps.load_table(app, table)).position.state):
+            seat = tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
+            move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.position, seat), random)
             self.submit(access.make_seat_link(app, snapshot.seats[seat]), str(move))
 
     def disable_letters(self, table: str) -> None:
@@ -107,7 +107,7 @@ class RunningService:
     def find_mover(self, table: str) -> int:
         """Return a seat that may act now."""
         snapshot = apps.load_table(self.app, table)
-        return tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
+        return tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
 
 
 @contextmanager

@@ -64,12 +64,12 @@ class Site:
     def find_mover(self, opened: Opened) -> int:
         """Return a seat that may act now."""
         snapshot = self.load(opened)
-        return tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
+        return tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
 
     def list_moves(self, opened: Opened) -> list[str]:
         """Return the moves of a seat that may act now."""
         snapshot = self.load(opened)
-        menu = tables.menu(snapshot.game, snapshot.table, self.find_mover(opened))
+        menu = tables.menu(snapshot.game, snapshot.position, self.find_mover(opened))
         return [str(move) for entry in menu for move in entry.iter_moves()]
 
     def submit(self, opened: Opened, move: str, seat: int | None = None) -> None:

@@ -68,14 +68,14 @@ def _load(app: App, table: str) -> Snapshot:
 def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
     """Give the table its round, or ask again later."""
     snapshot = _load(app, table)
-    beacon, waiting = snapshot.table.beacon, snapshot.table.waiting_command
+    beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     signature = rounds.find_signature(beacon, waiting.round) if beacon and waiting else None
     if waiting is None or signature is None:
         _postpone(app, snapshot)
         return
     with judging.at_table(app, table, lock_free_table) as work:
-        if work.locked.table.waiting_command == waiting:
-            begins = work.locked.table.phase == "gathering"
+        if work.locked.position.waiting_command == waiting:
+            begins = work.locked.position.phase == "gathering"
             command = Move("round", (str(waiting.round), signature))
             work.locked = judging.carry_out_for_server(work.locked, command)
             work.locked = seat_commands.announce_all_vacations(work.locked) if begins else work.locked
@@ -83,7 +83,7 @@ def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
 
 def _postpone(app: App, snapshot: Snapshot) -> None:
     """Ask again after a pause that doubles; write to the players once if a round is missing for long."""
-    beacon, waiting = snapshot.table.beacon, snapshot.table.waiting_command
+    beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     with app.store.writing() as db:
         if beacon is None or waiting is None:
             queries.set_draw_time(db, snapshot.row.id, None)

@@ -126,11 +126,11 @@ def _move(app: App, place: Place) -> None:
     """Submit a move for this seat, once for each position, and another one if that was refused."""
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, place.table)
-        refused = _load_refused_moves(app, db, place, snapshot.table.length)
+        refused = _load_refused_moves(app, db, place, snapshot.position.length)
     assert place.seat is not None
-    if refused is not None and engine_table.menu(snapshot.game, snapshot.table, place.seat):
+    if refused is not None and engine_table.menu(snapshot.game, snapshot.position, place.seat):
         move = choose(app, snapshot, place.seat, refused)
-        submitting.submit(app, place, str(move), str(snapshot.table.length), source="bot")
+        submitting.submit(app, place, str(move), str(snapshot.position.length), source="bot")
 
 
 def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> frozenset[Move] | None:
@@ -147,6 +147,6 @@ def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = froze
     """Choose a move, but none of these, with a bot of this seat's level; its seed can be checked after the game."""
     meta, name = snapshot.game.META, snapshot.seats[seat].level or "normal"
     level = hints.find_level(name, app.settings)
-    seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.table.length, seat))
+    seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.position.length, seat))
     with app.metrics.measure_time("thinking_seconds", name):
-        return process_pool.run(hints.think, meta.name, meta.edition, snapshot.table.state, seat, level, seed, but)
+        return process_pool.run(hints.think, meta.name, meta.edition, snapshot.position.state, seat, level, seed, but)

@@ -95,13 +95,13 @@ def expire(app: App) -> None:
 def _expire(app: App, table: str, seat: int) -> None:
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, table)
-    if not engine_table.menu(snapshot.game, snapshot.table, seat):
+    if not engine_table.menu(snapshot.game, snapshot.position, seat):
         return
     command = consequence(app, snapshot, seat)
     try:
         with judging.at_table(app, table, lock_free_table) as work:
             late_at = work.locked.seats[seat].late_at
-            if work.locked.table.length != snapshot.table.length:
+            if work.locked.position.length != snapshot.position.length:
                 return  # a player moved in the meantime
             if late_at is None or late_at > app.now():
                 return  # a calendar was changed in the meantime
@@ -118,7 +118,7 @@ def consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
             return Move("miss", (str(seat), "relieve"))
         case "resign":
             return Move("miss", (str(seat), "resign"))
-    menu = engine_table.menu(snapshot.game, snapshot.table, seat)
+    menu = engine_table.menu(snapshot.game, snapshot.position, seat)
     skips = map(Move, snapshot.game.META.skips if snapshot.clock.late == "skip" else ())
     harmless = [move for move in skips if menus.allows(menu, move)]
     move = harmless[0] if harmless else bots.choose(app, snapshot, seat)
@@ -127,9 +127,9 @@ def consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
 
 def _offer_seat(locked: LockedTable, seat: int) -> LockedTable:
     """Offer the seat of a player who was late too often to a substitute."""
-    row, chair, often = locked.seats[seat], locked.table.seats[seat], locked.clock.offer_after
+    row, chair, often = locked.seats[seat], locked.position.seats[seat], locked.clock.offer_after
     lost = row.misses >= often or chair.status == "resigned"
-    if not often or not lost or chair.offered or locked.table.phase != "playing":
+    if not often or not lost or chair.offered or locked.position.phase != "playing":
         return locked
     return append_command(locked, None, Move("offer", (str(seat),)))
 

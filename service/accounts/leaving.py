@@ -159,12 +159,12 @@ def _give_up(app: App, person: int, table: str, seat: int) -> None:
 
 def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
     """Let a bot play for this seat from now on."""
-    chair = locked.table.seats[seat]
+    chair = locked.position.seats[seat]
     if locked.row.moved_to:
         return locked  # the other server plays this table now
-    if locked.table.phase == "gathering" and chair.status in ("empty", "taken"):
+    if locked.position.phase == "gathering" and chair.status in ("empty", "taken"):
         return seat_commands.seat_bot(locked, seat, chair.nonce or "bot")
-    if locked.table.phase != "playing" or chair.status != "taken":
+    if locked.position.phase != "playing" or chair.status != "taken":
         return locked
     return standing_orders.follow(append_command(locked, seat, Move("resign")))
 

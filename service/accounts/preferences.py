@@ -132,7 +132,7 @@ def change_calendar(app: App, person: int, calendar: Calendar) -> None:
         with app.store.writing() as connection:
             locked = lock_table(app, Batch(connection), seat.table)
             seat_row, share = locked.seats[seat.seat], app.settings.reminder
-            update_ = seat_changes.restart_deadline(seat_row, locked.table, locked.clock, share, app.now())
+            update_ = seat_changes.restart_deadline(seat_row, locked.position, locked.clock, share, app.now())
             if update_ is not None:
                 queries.update_seat(connection, seat.table, update_)
 

@@ -307,11 +307,11 @@ class Players:
     def _choose_move(self) -> tuple[Place, str]:
         with self._app.store.reading() as db:
             table = snapshots.load_table(self._app, db, self._places[0].table)
-        if table.table.phase == "over":
+        if table.position.phase == "over":
             self._places = self._open_table()
             return self._choose_move()
         place = next(place for place in self._places if table.seats[place.seat or 0].open_since is not None)
-        menu = tables.menu(table.game, table.table, place.seat or 0)
+        menu = tables.menu(table.game, table.position, place.seat or 0)
         return place, str(menus.pick(menu, self._random.randrange))
 
     def _open_table(self) -> list[Place]:

@@ -137,9 +137,9 @@ def _get_link_number(connection: Connection) -> int:
 def finish_table(app: App, table: str) -> None:
     """Let bots take every seat and play the game to its end; the log shows it, and the players are notified."""
     with judging.at_table(app, table) as work:
-        if work.locked.table.phase != "playing":
+        if work.locked.position.phase != "playing":
             raise Refused("Only a table that is being played can be finished.")
-        taken = [number for number, seat in enumerate(work.locked.table.seats) if seat.status == "taken"]
+        taken = [number for number, seat in enumerate(work.locked.position.seats) if seat.status == "taken"]
         work.locked = judging.carry_out_for_server(work.locked, *(Move("relieve", (str(seat),)) for seat in taken))
 
 

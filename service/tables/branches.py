@@ -244,7 +244,7 @@ def order_branch(app: App, place: Place, number: int) -> int:
     """Turn this seat's own moves of a branch into standing orders; return how many they are."""
     with app.store.reading() as db:
         table, branch = snapshots.load_table(app, db, place.table), find(db, place, number)
-        if table.table.phase != "playing":
+        if table.position.phase != "playing":
             raise Refused("The game is over; there is nothing left to order.")
         then, line = snapshots.load_past(app, db, table, branch.seq), play_out(app, db, table, branch)
     with at_table(app, place.table) as work:

@@ -72,16 +72,16 @@ def store_request(db: Connection, table: Snapshot | LockedTable, seat: int, at: 
     """Store a request for a hint at this position and return its number; raise Refused if hints are not allowed."""
     if not can_ask(table, seat):
         raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
-    if not snapshots.open_menu(table.game, table.table, seat):
+    if not snapshots.open_menu(table.game, table.position, seat):
         raise Refused("A hint is for your own turn; now there is nothing for you to choose.")
     own = (hints.c.table == table.row.id, hints.c.seat == seat)
-    same = select(hints.c.id).where(*own, hints.c.length == table.table.length)
+    same = select(hints.c.id).where(*own, hints.c.length == table.position.length)
     number = db.execute(same).scalar_one_or_none()
     if number is None:
         recent = select(func.count()).select_from(hints).where(*own, hints.c.at > at - HOUR_S)
         if db.execute(recent).scalar_one() >= MAX_PER_HOUR:
             raise Refused("That were many hints within an hour; please wait a while before you ask again.")
-        row = {"table": table.row.id, "seat": seat, "length": table.table.length, "at": at}
+        row = {"table": table.row.id, "seat": seat, "length": table.position.length, "at": at}
         number = queries.insert_new(db, hints, row) or db.execute(same).scalar_one()
     return int(number)
 
@@ -121,7 +121,7 @@ def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
             hint = _parse(row)
             return hint.moves if hint else ()
         table = snapshots.load_table(app, db, row.table)
-    moves = _compute(app, table, row.seat, in_pool) if table.table.length == row.length else ()
+    moves = _compute(app, table, row.seat, in_pool) if table.position.length == row.length else ()
     with app.store.writing() as db:
         text = SEPARATOR.join(map(str, moves)) or NO_MOVE
         db.execute(update(hints).where(hints.c.id == number).values(move=text))
@@ -132,8 +132,8 @@ def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
 def _compute(app: App, table: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
     """Return the turn of a strong bot; its seed holds no secret and is the same however often it is computed."""
     meta, level = table.game.META, find_level(STRENGTH, app.settings)
-    seed = make_seed(b"depesche hint 1", table.row.commitment.encode(), b"%d/%d" % (table.table.length, seat))
-    return in_pool(think_ahead, meta.name, meta.edition, table.table.state, seat, level, seed)
+    seed = make_seed(b"depesche hint 1", table.row.commitment.encode(), b"%d/%d" % (table.position.length, seat))
+    return in_pool(think_ahead, meta.name, meta.edition, table.position.state, seat, level, seed)
 
 
 def _parse(row: Any) -> GoodMove | None:
@@ -174,10 +174,10 @@ def imagine_move(table: Snapshot, seat: int, text: str) -> Any:
 
     Return None if the move is illegal, ends the seat's turn, or draws something.
     """
-    if table.table.phase != "playing" or table.table.undo_request or not text.strip():
+    if table.position.phase != "playing" or table.position.undo_request or not text.strip():
         return None
     game, chance = table.game, chances.make_rigged({})
-    imagined = game.redeal(table.table.state, seat, chances.make_sealed(REDEAL_SEED, 0))
+    imagined = game.redeal(table.position.state, seat, chances.make_sealed(REDEAL_SEED, 0))
     try:
         state = games.play(game, imagined, seat, Move.parse(text), chance).state
     except (Refused, UnexpectedDraw):

@@ -104,7 +104,7 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
     seat = numbers.parse_int(number, len(table.seats) - 1)
     if seat is None or not links.is_same(make_offer_token(app, table.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
-    if table.table.phase != "playing" or not table.table.seats[seat].offered:
+    if table.position.phase != "playing" or not table.position.seats[seat].offered:
         raise Unknown("This seat is no longer offered.")
     return table, seat
 
@@ -115,7 +115,7 @@ def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOUR
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, table.row.id) as work:
         db = work.locked.flush()
-        if not work.locked.table.seats[seat].offered:
+        if not work.locked.position.seats[seat].offered:
             raise Unknown("Somebody was quicker; this seat has been taken.")
         row = queries.list_seats(db, table.row.id)[seat]
         if row.link_number != table.seats[seat].link_number:
@@ -146,7 +146,7 @@ def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
     """Open the table, invite all players, and seat this one; return the link of the new seat."""
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, place.table)
-    if place.seat is None or table.table.phase != "over":
+    if place.seat is None or table.position.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
     own = table.seats[place.seat]
     if app.settings.confirms and own.person is not None and own.confirmed_at is None:
@@ -178,7 +178,7 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
     """Return the new table for this player, who sits down at once."""
     return NewTable(
         game=table.game.META.name,
-        chosen=table.table.options,
+        chosen=table.position.options,
         guests=tuple(_list_guests(app, table, seat)),
         clock=table.clock,
         language=language,

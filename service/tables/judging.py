@@ -68,7 +68,7 @@ def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
 def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
     """Cache the new positions of changed tables, tell their open pages, and wake the post and the bots if needed."""
     for locked in changed:
-        app.caches.newest.put(locked.row.id, locked.table)
+        app.caches.newest.put(locked.row.id, locked.position)
     app.wakeups.announce(*(locked.row.id for locked in changed))
     if any(locked.urgent for locked in changed):
         app.wakeups.wake("post")
@@ -78,13 +78,13 @@ def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
 
 def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTable]:
     """Carry a command out; if it is refused, the table stays as it was."""
-    length = locked.table.length
+    length = locked.position.length
     try:
         with locked.batch.savepoint():
             after = carry_out(locked, command)
     except Refused as refused:
         return Verdict(False, Sentence.from_refusal(refused), refused.rule), locked
-    return Verdict(True, seq=length if after.table.length > length else None), after
+    return Verdict(True, seq=length if after.position.length > length else None), after
 
 
 def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
@@ -95,7 +95,7 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     verb = verb.casefold()
     if verb == "sit":
         return follow_orders(locked, seat_commands.sit(locked, command.seat, args[0] if args else ""))
-    if verb == "refuse" and locked.table.phase == "gathering" and not locked.table.waiting_command:
+    if verb == "refuse" and locked.position.phase == "gathering" and not locked.position.waiting_command:
         return seat_commands.decline(locked, command.seat)
     if verb in seat_commands.COMMANDS:
         after = seat_commands.carry_out_request(locked, command.seat, verb, args)
@@ -113,7 +113,7 @@ def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
 
 def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
     """Follow standing orders if the game went on; after an undo no move is made automatically."""
-    return standing_orders.follow(after) if _is_continued(before.table, after.table) else after
+    return standing_orders.follow(after) if _is_continued(before.position, after.position) else after
 
 
 def _is_continued(before: Table, after: Table) -> bool:
@@ -138,39 +138,39 @@ def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
 
 def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
     """Return the position that the player had seen."""
-    if command.seen is None or command.seen >= locked.table.length - 1:
-        return locked.table
+    if command.seen is None or command.seen >= locked.position.length - 1:
+        return locked.position
     return locked.position_before(command.seen + 1)
 
 
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
     """Parse a move; moves of the game come before commands of the table, so that short words work."""
-    own = tables.menu(locked.game, locked.table, command.seat)
+    own = tables.menu(locked.game, locked.position, command.seat)
     vocabulary = words.make_vocabulary(locked.game, ())
     with suppress(Refused):
         return menus.parse_move(own, command.text, vocabulary)
     try:
-        return menus.parse_move(own + tables.list_commands(locked.table, command.seat), command.text, vocabulary)
+        return menus.parse_move(own + tables.list_commands(locked.position, command.seat), command.text, vocabulary)
     except Refused:
         if own:
             raise
-        if locked.table.waiting_command:
-            raise tables.explain_waiting(locked.table.waiting_command) from None
+        if locked.position.waiting_command:
+            raise tables.explain_waiting(locked.position.waiting_command) from None
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
 def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
     """Take the seat back from its bot if its player moves; raise Refused after a resignation."""
-    if locked.table.seats[seat].status == "resigned":
+    if locked.position.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
-    if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.table, seat), BACK_MOVE):
+    if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.position, seat), BACK_MOVE):
         return append_command(locked, seat, BACK_MOVE)
     return locked
 
 
 def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
     """Refuse a move from a page that shows other things, or another menu, than this seat has now."""
-    game, now = locked.game, locked.table
+    game, now = locked.game, locked.position
     same = then is now or (
         then.phase == now.phase
         and game.view(then.state, seat) == game.view(now.state, seat)
@@ -182,13 +182,13 @@ def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
 
 def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
     """Refuse an answer to a question that is not the one on the page."""
-    if move.verb in ("agree", "refuse") and _question(then) != _question(locked.table):
+    if move.verb in ("agree", "refuse") and _question(then) != _question(locked.position):
         raise Refused("Something else is asked by now; look at the table again before you answer.")
 
 
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
     """Refuse to give up a beacon that is not late."""
-    public, waiting = locked.table.beacon, locked.table.waiting_command
+    public, waiting = locked.position.beacon, locked.position.waiting_command
     due = public.time_of(waiting.round) if public and waiting else 0
     if move.verb == "sealed" and locked.now < due + beacon.LATE_AFTER_S:
         minutes = -(-(due + beacon.LATE_AFTER_S - locked.now) // 60)

@@ -60,7 +60,7 @@ class LockedTable(Struct, frozen=True, eq=False):
     head: str
     seats: tuple[SeatRow, ...]
     game: Game
-    table: Table
+    position: Table
     urgent: bool = False
 
     @property
@@ -73,7 +73,7 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     @property
     def clock(self) -> Clock:
-        return timing.parse_clock(self.table.clock, self.row.pace)
+        return timing.parse_clock(self.position.clock, self.row.pace)
 
     def flush(self) -> Connection:
         """Write what was appended, and return the connection for further statements."""
@@ -132,7 +132,7 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     """Append a command of a seat, or of the server (None), to the log; raise Refused and change nothing if illegal."""
     if locked.row.moved_to:
         raise make_transfer_refusal(locked.row.moved_to)
-    before, game = locked.table, locked.game
+    before, game = locked.position, locked.game
     at = max(locked.now, locked.row.moved_at)  # a clock that was set back dates no entry before the last one
     chance = tables.make_chance(before, locked.row.seed, move, at)
     after, events = tables.play(game, before, seat, move, chance, locked.position_before)
@@ -152,7 +152,7 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     )
     seats = tuple(_update_seat(row, updates) for row in locked.seats)
     urgent = locked.urgent or any(letter.due_at <= at for letter in letters)
-    return replace(locked, head=sealed.hash, table=after, seats=seats, urgent=urgent)
+    return replace(locked, head=sealed.hash, position=after, seats=seats, urgent=urgent)
 
 
 def _find_draw_time(after: Table) -> int | None:

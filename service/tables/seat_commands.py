@@ -37,9 +37,9 @@ def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -
 
 def refuse_closed(locked: LockedTable) -> None:
     """Raise Refused before the game and after it."""
-    if locked.table.phase == "over":
+    if locked.position.phase == "over":
         raise Refused("The game is over; nothing can be moved any more.")
-    if locked.table.phase != "playing" and not locked.table.waiting_command:
+    if locked.position.phase != "playing" and not locked.position.waiting_command:
         raise Refused("The game has not begun yet; somebody still has to sit down.")
 
 
@@ -57,7 +57,7 @@ def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     span, row = letter_settings.parse_vacation(words), locked.seats[seat]
     person = _require_person(row)
     letter_settings.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
-    if span in locked.table.seats[seat].vacations:
+    if span in locked.position.seats[seat].vacations:
         return locked
     _submit_at_other_tables(locked, person, f"vacation {span[0]} {span[1]}")
     return _append_vacation(locked, seat, span)
@@ -77,7 +77,7 @@ def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     else:
         first, last = letter_settings.end_vacation(locked.flush(), person, _find_today(locked, row))
         _submit_at_other_tables(locked, person, f"home {first} {last}")
-    if last >= dict(locked.table.seats[seat].vacations).get(first, ""):
+    if last >= dict(locked.position.seats[seat].vacations).get(first, ""):
         return locked
     return append_command(locked, None, Move("home", (str(seat), first, last)))
 
@@ -100,7 +100,7 @@ def _find_today(locked: LockedTable, row: SeatRow) -> date:
 def _submit_at_other_tables(locked: LockedTable, person: int, text: str) -> None:
     """Submit the same command for this person's other seats; the referee judges it like every other submission."""
     for table, seat in letter_settings.list_other_tables(locked.flush(), person, locked.row.id):
-        key = f"{locked.row.id}/{locked.table.length}/{text}"
+        key = f"{locked.row.id}/{locked.position.length}/{text}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
         queries.insert_new(locked.flush(), submissions, row)
 
@@ -130,7 +130,7 @@ COMMANDS: Mapping[str, Callable[[LockedTable, int, Words], LockedTable]] = {
 
 def sit(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
     """Let a player take a seat, and begin the game if it was the last free one."""
-    if locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
+    if locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
         raise Refused("You have sat down already.")
     return begin_if_full(append_command(locked, None, Move("sit", (str(seat), nonce))))
 
@@ -142,14 +142,14 @@ def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
 
 def begin_if_full(locked: LockedTable) -> LockedTable:
     """Begin the game if no seat is empty."""
-    if locked.table.waiting_command or any(seat.status == "empty" for seat in locked.table.seats):
+    if locked.position.waiting_command or any(seat.status == "empty" for seat in locked.position.seats):
         return locked
     return announce_all_vacations(append_command(locked, None, Move("start")))
 
 
 def announce_all_vacations(locked: LockedTable) -> LockedTable:
     """Add the vacations of all players to a game that has just begun; change nothing if its first draws are awaited."""
-    if locked.table.phase != "playing":
+    if locked.position.phase != "playing":
         return locked
     for seat in range(len(locked.seats)):
         locked = announce_vacations(locked, seat)
@@ -159,7 +159,7 @@ def announce_all_vacations(locked: LockedTable) -> LockedTable:
 def decline(locked: LockedTable, seat: int) -> LockedTable:
     """Decline an invitation: anyone with the table's link may take the seat now, and its opener gets a letter."""
     opener = queries.find_organiser(queries.list_seats(locked.flush(), locked.row.id))
-    if seat == opener or locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
+    if seat == opener or locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
     app, table = locked.app, locked.row.id
     row = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
@@ -174,7 +174,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     at = queries.NEVER_DUE if locked.row.awaits_opener else locked.now
     if opener is not None:
         queries.owe_letter(
-            locked.flush(), table, locked.table.length - 1, OwedLetter(opener, f"declined/{seat}.{number}", at), why
+            locked.flush(), table, locked.position.length - 1, OwedLetter(opener, f"declined/{seat}.{number}", at), why
         )
     return replace(locked, urgent=True)
 

@@ -165,12 +165,12 @@ class Snapshot(Struct, frozen=True):
     row: TableRow
     seats: tuple[SeatRow, ...]
     game: Game
-    table: Table
+    position: Table
     names: tuple[str, ...]
 
     @property
     def clock(self) -> Clock:
-        return timing.parse_clock(self.table.clock, self.row.pace)
+        return timing.parse_clock(self.position.clock, self.row.pace)
 
 
 def load_table(app: App, db: Connection, table: str) -> Snapshot:
@@ -200,7 +200,7 @@ def open_menu(game: Game, table: Table, seat: int | None) -> Menu:
 def load_past(app: App, db: Connection, snapshot: Snapshot, seq: int) -> Table:
     """Return the table as it was after entry `seq`."""
     if seq + 1 >= snapshot.row.length:
-        return snapshot.table
+        return snapshot.position
     return position_before(app.caches, db, snapshot.row, seq + 1)
 
 

@@ -97,7 +97,7 @@ def replace_branch_orders(
 
 def _refuse_bots(locked: LockedTable, seat: int) -> None:
     """Raise Refused if a bot has the seat."""
-    if locked.table.seats[seat].status != "taken":
+    if locked.position.seats[seat].status != "taken":
         raise Refused("Only the player of this seat can leave orders.")
 
 
@@ -139,7 +139,7 @@ def follow(locked: LockedTable) -> LockedTable:
     """Make the moves that were ordered or leave no choice until there is none left; not while the table pauses."""
     for _ in range(MAX_MOVES_IN_A_ROW):
         locked = _remove_past_orders(locked)
-        after = None if locked.table.paused else _make_one_move(locked)
+        after = None if locked.position.paused else _make_one_move(locked)
         if after is None:
             return locked
         locked = after
@@ -150,7 +150,7 @@ def follow(locked: LockedTable) -> LockedTable:
 def _make_one_move(locked: LockedTable) -> LockedTable | None:
     """Make the first move that is ordered or leaves no choice; return None if there is none."""
     for seat in locked.seats:
-        if seat.open_since is None or locked.table.seats[seat.seat].status != "taken":
+        if seat.open_since is None or locked.position.seats[seat.seat].status != "taken":
             continue
         for order, move in _list_legal_orders(locked, seat.seat) if seat.orders else ():
             _delete(locked, order)
@@ -159,7 +159,7 @@ def _make_one_move(locked: LockedTable) -> LockedTable | None:
             if after is not None:
                 return after
         if locked.clock.automatic:
-            only = bots.find_only_move(locked.game, locked.table, seat.seat, locked.row.seed)
+            only = bots.find_only_move(locked.game, locked.position, seat.seat, locked.row.seed)
             after = _try_move(locked, seat.seat, only) if only else None
             if after is not None:
                 return after
@@ -203,7 +203,7 @@ def _list_conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Con
 
 def _list_legal_orders(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
     """Yield the orders whose move is legal now."""
-    menu = tables.menu(locked.game, locked.table, seat)
+    menu = tables.menu(locked.game, locked.position, seat)
     vocabulary = words.make_vocabulary(locked.game, ())
     ready = {order.id for order, _, status in _list_conditional(locked, seat) if status == "now"}
     for order in list_orders(locked.flush(), locked.row.id, seat):
@@ -241,7 +241,7 @@ def compute_statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str
     """Return the status of conditional moves of a seat in the current position."""
     if not planned:
         return []
-    game, table = locked.game, locked.table
+    game, table = locked.game, locked.position
     now, so_far = digest_view(game, table.state, seat), dict[int, VisibleMoves | None]()
     for since in {condition.since for _, condition in planned}:
         later = load_game_entries(locked.flush(), game, locked.row.id, since + 1, table.length)

@@ -128,7 +128,7 @@ def _describe_open(table: Snapshot) -> OpenTable:
 
 
 def _describe_watched(table: Snapshot) -> WatchedTable:
-    standing = table.game.standing(table.table.state)
+    standing = table.game.standing(table.position.state)
     scores = [f"{name} {one.score}" for name, one in zip(table.names, standing, strict=True)]
     return WatchedTable(
         link=get_app().links.watch(table.row.id),
@@ -234,7 +234,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
         address=form.get("address", ""),
         nonce=form.get("nonce", ""),
         clock=table.clock,
-        public=table.table.beacon is not None,
+        public=table.position.beacon is not None,
         chairs=chairs(table),
         about=describe_table(table),
     )
@@ -243,8 +243,8 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
 
 def _offer_page(token: str, error: Refused | None = None) -> Response:
     table, seat = open_seats.find_offered_seat(get_app(), token)
-    view, shown = table.game.view(table.table.state, None), list_players(table.names)
-    standing = table.game.standing(table.table.state)
+    view, shown = table.game.view(table.position.state, None), list_players(table.names)
+    standing = table.game.standing(table.position.state)
     page = OfferPage(
         title=game_title(table.game.META),
         error=error,

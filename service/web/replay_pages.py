@@ -145,7 +145,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
         link=place.link,
         me=place.seat,
         title=game_title(table.game.META),
-        phase=table.table.phase,
+        phase=table.position.phase,
         eyes=eyes,
         query=query,
         since_own_move=since is not None and frame.since == frame.first and eyes == place.seat,
@@ -162,7 +162,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
 
 def _eyes(place: Place, table: Snapshot) -> int | None:
     """Return the seat whose view is shown: the reader's own, or after the end any seat's, or a spectator's."""
-    if table.table.phase != "over":
+    if table.position.phase != "over":
         return place.seat
     chosen = request.args.get("as", "")
     seat = numbers.parse_int(chosen, len(table.seats) - 1)
@@ -279,13 +279,13 @@ def _draw_end(name: str, names: tuple[str, ...], in_language: str, replica: bool
     """Draw the last position of a game; its players may change their names."""
     with get_app().store.reading(replica=replica) as db:
         table = snapshots.load_table(get_app(), db, name)
-    view = table.game.view(table.table.state, None)
+    view = table.game.view(table.position.state, None)
     return draw_board_svg(Scene(table.game, view, list_players(names), language=in_language))
 
 
 def _gallery_game(table: Snapshot) -> GalleryGame:
     seated = list_players(table.names)
-    ranks = sorted((place, seat) for seat, place in enumerate(table.table.places))
+    ranks = sorted((place, seat) for seat, place in enumerate(table.position.places))
     return GalleryGame(
         table=table.row.id,
         title=game_title(table.game.META),

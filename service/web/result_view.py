@@ -87,13 +87,13 @@ class FinalResult(Struct, frozen=True):
 
 def list_ranks(table: Snapshot) -> list[tuple[int, int]]:
     """The seats of a finished game with their ranks, the winner first."""
-    return sorted((rank, seat) for seat, rank in enumerate(table.table.places))
+    return sorted((rank, seat) for seat, rank in enumerate(table.position.places))
 
 
 def is_shown_in_gallery(table: Snapshot) -> bool:
     """Whether all players of a finished game show it in the gallery."""
     agreed = [seat.released for seat in table.seats if seat.person is not None]
-    return table.table.phase == "over" and any(seat.released for seat in table.seats) and all(agreed)
+    return table.position.phase == "over" and any(seat.released for seat in table.seats) and all(agreed)
 
 
 def list_results(
@@ -155,7 +155,7 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
 def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrator) -> FinalResult:
     """Load how a finished game ended, for one reader."""
     seat = None if place.seat is None else table.seats[place.seat]
-    seated, standing = list_players(table.names), table.game.standing(table.table.state)
+    seated, standing = list_players(table.names), table.game.standing(table.position.state)
     marks = game_story.load_scores(get_app(), db, table)
     sources = game_story.load_sources(get_app(), db, table)
     return FinalResult(

@@ -156,7 +156,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
         return None
     seat = table.seats[place.seat]
     if seat.person is None:
-        plays = seat.status == "taken" and table.table.phase != "over"
+        plays = seat.status == "taken" and table.position.phase != "over"
         return AddressNote("none", "") if plays else None
     if seat.confirmed_at is not None or not get_app().settings.confirms:
         return None
@@ -167,7 +167,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
 
 
 def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
-    beacon, waiting, request = table.table.beacon, table.table.waiting_command, table.table.seal_request
+    beacon, waiting, request = table.position.beacon, table.position.waiting_command, table.position.seal_request
     if beacon is None or waiting is None:
         return None
     is_late = get_app().now() >= beacon.time_of(waiting.round) + beacons.LATE_AFTER_S
@@ -187,7 +187,7 @@ def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
 def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
     if place.seat is None:
         return None
-    seat, is_playing = table.seats[place.seat], table.table.phase == "playing"
+    seat, is_playing = table.seats[place.seat], table.position.phase == "playing"
     at_once = False
     if is_playing and seat.person is not None:
         at_once = letter_settings.merge_settings(seat.player_wishes or "", seat.wishes).at_once
@@ -198,7 +198,7 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
 def find_join_address(place: Place, table: Snapshot) -> str:
     """The address to send to guests for the free seats; empty unless the reader opened the table and seats are free."""
     is_organiser = place.seat is not None and place.seat == queries.find_organiser(table.seats)
-    is_free = table.table.phase == "gathering" and any(seat.status == joining.FREE for seat in table.seats)
+    is_free = table.position.phase == "gathering" and any(seat.status == joining.FREE for seat in table.seats)
     if not (is_organiser and is_free):
         return ""
     app = get_app()
@@ -253,9 +253,9 @@ def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
     return AboutTable(
         game=table.game.META,
         clock=table.clock,
-        public=table.table.beacon is not None,
+        public=table.position.beacon is not None,
         shown=table.row.shown,
-        options=tuple(_option_in_words(table, option) for option in options if option.name in table.table.options),
+        options=tuple(_option_in_words(table, option) for option in options if option.name in table.position.options),
         watch=watch,
         commitment=table.row.commitment,
         length=table.row.length,
@@ -264,7 +264,7 @@ def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
 
 
 def _option_in_words(table: Snapshot, option: Option) -> OptionInWords:
-    in_language, game, value = language(), table.game.META.name, table.table.options[option.name]
+    in_language, game, value = language(), table.game.META.name, table.position.options[option.name]
     if isinstance(value, bool):
         words = translate(in_language, SWITCH_ON if value else SWITCH_OFF)
     else:

@@ -50,7 +50,7 @@ def show(link: str) -> Response:
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
-        if snapshot.table.phase not in ("playing", "over"):
+        if snapshot.position.phase not in ("playing", "over"):
             gathering = make_gathering_page(db, place, snapshot, find_join_address(place, snapshot))
             return render("gathering.html", gathering)
         page = make_table_page(db, place, snapshot)
@@ -64,7 +64,7 @@ def picture(link: str) -> Response:
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
-    if snapshot.table.phase not in ("playing", "over"):
+    if snapshot.position.phase not in ("playing", "over"):
         raise Unknown("The game has not begun yet.")
     position = (place.table, snapshot.row.length)
     board = drawing.draw_staged_board(

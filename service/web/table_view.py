@@ -187,13 +187,13 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
 
 def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
-    menu = snapshots.open_menu(table.game, table.table, place.seat)
+    menu = snapshots.open_menu(table.game, table.position, place.seat)
     scene, narrator = make_scene(place, table, menu), make_narrator(place, table)
     board = drawing.draw_staged_board(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
     hint = _find_hint(db, place, table)
     chosen = _find_chosen_words(menu, hint)
     chapters, happened = _load_chapters(db, place, table, narrator)
-    is_over = table.table.phase == "over"
+    is_over = table.position.phase == "over"
     waiting_for, due_at = _find_waiting(table)
     frame = make_frame(db, place, table, too_late=_is_too_late(place, table, chosen))
     frame, hidden = replace(frame, verdict=describe_verdict(frame.verdict, chapters)), _list_hidden_fields(table)
@@ -229,7 +229,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
 
 def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
     """The names of the players to move, and when the first of them is due."""
-    to_move = [row for row in table.seats if row.open_since is not None and table.table.phase != "over"]
+    to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
     return ", ".join(row.name for row in to_move), next((row.due_at for row in to_move if row.due_at), None)
 
 
@@ -239,13 +239,13 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
     """The board as this seat, or a spectator, sees it."""
-    view = table.game.view(table.table.state, place.seat)
+    view = table.game.view(table.position.state, place.seat)
     return Scene(table.game, view, list_players(table.names), place.seat, menu, language())
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:
     """The sentences for this reader, with places of the board marked."""
-    view = table.game.view(table.table.state, place.seat)
+    view = table.game.view(table.position.state, place.seat)
     return Narrator(table.game, table.names, language(), place.seat, marked=True, view=view)
 
 
@@ -253,7 +253,7 @@ def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None
     """The hint that the address asks for; None once the game went on."""
     number = numbers.parse_int(request.args.get("hint", ""))
     hint = None if number is None else hints.find(db, place, number)
-    return hint if hint and hint.length == table.table.length else None
+    return hint if hint and hint.length == table.position.length else None
 
 
 def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
@@ -267,7 +267,7 @@ def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
 def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
     """Whether the address is from a letter of another turn, or proposes a move that is no longer possible."""
     proposed, turn = request.args.get("say", ""), numbers.parse_int(request.args.get("turn", ""))
-    if not proposed or turn is None or place.seat is None or table.table.phase == "over":
+    if not proposed or turn is None or place.seat is None or table.position.phase == "over":
         return False
     return not chosen or table.seats[place.seat].open_since != turn
 
@@ -277,7 +277,7 @@ def _load_chapters(
 ) -> tuple[tuple[Chapter, ...], RecentChapters | None]:
     """The latest chapters, the newest first, and what happened since the reader's last move; each is described once."""
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
-    over = table.table.phase == "over"
+    over = table.position.phase == "over"
     recent = {entry.seq for entry in ([] if over else narration.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
     for chapter in narration.describe_entries(table.game, reversed(entries), narrator, place.seat):
@@ -296,7 +296,7 @@ def _make_recent(since: Sequence[Chapter]) -> RecentChapters:
 
 
 def _list_commands(place: Place, table: Snapshot, narrator: Narrator) -> dict[str, str]:
-    commands = () if place.seat is None else tables.list_commands(table.table, place.seat)
+    commands = () if place.seat is None else tables.list_commands(table.position, place.seat)
     return {entry.verb: narrator.label_verb(entry.verb) for entry in commands}
 
 
@@ -328,13 +328,13 @@ def _list_hidden_fields(table: Snapshot) -> tuple[tuple[str, str], ...]:
 
 
 def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Mapping[str, str]) -> TableNotices:
-    undo, pause = table.table.undo_request, table.table.pause_request
+    undo, pause = table.position.undo_request, table.position.pause_request
     can_answer_pause = undo is None and frame.dice is None
     is_bot = place.seat is not None and table.seats[place.seat].status == "bot"
     return TableNotices(
         undo=_make_question(undo, place, table, commands if place.seat in undo.waiting else {}) if undo else None,
         pause=_make_question(pause, place, table, commands if can_answer_pause else {}) if pause else None,
-        is_paused=table.table.paused,
+        is_paused=table.position.paused,
         is_bot=is_bot,
         free_seats=tuple(_list_free_seats(place, table)),
     )
@@ -356,17 +356,17 @@ def _make_question(
 
 def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
     """The seats that substitutes may take, for players of a running game only."""
-    if place.seat is None or table.table.phase == "over":
+    if place.seat is None or table.position.phase == "over":
         return
     for row in table.seats:
-        if table.table.seats[row.seat].offered and row.seat != place.seat:
+        if table.position.seats[row.seat].offered and row.seat != place.seat:
             address = url_for("joining.show_offer", token=joining.make_offer_token(get_app(), row))
             yield FreeSeat(row.name, address)
 
 
 def _load_own_time(db: Connection, place: Place, table: Snapshot, visitor: Any) -> OwnTime | None:
     """The reader's own time; None for spectators, after the game, and for a player who has left."""
-    if place.seat is None or table.table.phase == "over":
+    if place.seat is None or table.position.phase == "over":
         return None
     seat = table.seats[place.seat]
     if seat.status not in ("taken", "bot"):
@@ -404,7 +404,7 @@ def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: A
 
 
 def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:
-    standing = table.game.standing(table.table.state)
+    standing = table.game.standing(table.position.state)
     today = timing.local_date(Calendar(), get_app().now()).isoformat()
     return tuple(
         PlayerLine(
@@ -412,11 +412,11 @@ def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLi
             is_you=row.seat == place.seat,
             score=stand.score,
             mat=stage.mats[row.seat],
-            is_to_move=row.open_since is not None and table.table.phase != "over",
+            is_to_move=row.open_since is not None and table.position.phase != "over",
             due_at=row.due_at if row.open_since is not None else None,
             is_bot=row.status == "bot",
             has_resigned=row.status == "resigned",
-            away=next((span for span in table.table.seats[row.seat].vacations if span[1] >= today), None),
+            away=next((span for span in table.position.seats[row.seat].vacations if span[1] >= today), None),
             is_out=bool(stand.out),
             bounces=row.bounced_at is not None,
         )

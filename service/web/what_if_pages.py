@@ -248,7 +248,7 @@ def _make_page(
         turn=_make_turn(place, branch, table, scene, narrator, step),
         steps=tuple(_list_steps(table, branch, line)),
         players=seats,
-        is_playing=table.table.phase == "playing",
+        is_playing=table.position.phase == "playing",
         knows_all=branches.knows_all(table, branch.at),
         **others,
     )

@@ -96,12 +96,12 @@ def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], No
 
 def plan_game(snapshot: Snapshot, places: list[Place], seed: int, moves: int) -> Game:
     """Play random moves from a snapshot, and return them with their places."""
-    random, table, game = Random(seed), snapshot.table, Game()
+    random, table, game = Random(seed), snapshot.position, Game()
     while len(game) < moves and table.phase == "playing":
         (seat,) = tables.find_seats_to_move(snapshot.game, table)
         move = bots.pick_random_move(tables.menu(snapshot.game, table, seat), random)
         table, _ = tables.play(
-            snapshot.game, table, seat, move, chance.make_from_random(random), lambda _: snapshot.table
+            snapshot.game, table, seat, move, chance.make_from_random(random), lambda _: snapshot.position
         )
         game.append((places[seat], str(move)))
     return game

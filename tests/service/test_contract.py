@@ -53,14 +53,14 @@ def test_page_and_letter_are_written_at_every_step(game: Game, app: App, opened:
         apps.submit(app, place, "sit word")
     for step in range(STEPS):
         look = apps.load_table(app, opened.table)
-        waiting = tables.find_seats_to_move(game, look.table)
+        waiting = tables.find_seats_to_move(game, look.position)
         if not waiting:
             break
         seat = waiting[0]
         for path in (places[seat].link, opened.watch, *(f"{places[seat].link}/{page}" for page in PAGES)):
             assert visitor.get(f"/t/{path}").status_code == 200, path
         assert_readable(written(app, opened.table, look, seat))
-        move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
+        move = bots.pick_random_move(tables.menu(game, look.position, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted, (step, move)
 
 
@@ -69,7 +69,7 @@ def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> 
     places = [access.find(app, link) for link in opened.links]
     for place in places:
         apps.submit(app, place, "sit word")
-    seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, opened.table).table)))
+    seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, opened.table).position)))
     number = hints.ask(app, places[seat])
     bot_jobs.answer_hints(app)
     hint = apps.read(app, hints.find, places[seat], number)
@@ -81,7 +81,7 @@ def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> 
         length = apps.count_entries(app, places[0])
         bot_jobs.run()
         referee.run()
-        if apps.load_table(app, opened.table).table.phase == "over":
+        if apps.load_table(app, opened.table).position.phase == "over":
             return
         assert apps.count_entries(app, places[0]) > length
 

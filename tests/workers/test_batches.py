@@ -87,14 +87,14 @@ def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) 
     tables = [apps.start_table(any_app) for _ in range(3)]
     mover, move = apps.find_move(any_app, tables[1])
     other = next(place for place in tables[1] if place != mover)
-    before = apps.load_table(any_app, mover.table).table.state
+    before = apps.load_table(any_app, mover.table).position.state
     numbers = [submitting.submit(any_app, *apps.find_move(any_app, tables[0]))]
     for place, text in ((mover, move), (mover, "undo"), (other, "agree")):
         numbers.append(submitting.submit(any_app, place, text))
     numbers.append(submitting.submit(any_app, *apps.find_move(any_app, tables[2])))
     referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).text for number in numbers] == [""] * len(numbers)
-    assert apps.load_table(any_app, mover.table).table.state == before
+    assert apps.load_table(any_app, mover.table).position.state == before
     for places in tables:
         sound(any_app, places[0])
 

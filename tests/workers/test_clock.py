@@ -143,11 +143,11 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = apps.start_table(any_app, pace=DAY_S)[0], apps.start_table(any_app, pace=DAY_S)[0]
-    choose, broken = bots.choose, apps.load_table(any_app, bad.table).table.state
+    choose, broken = bots.choose, apps.load_table(any_app, bad.table).position.state
     before = apps.count_entries(any_app, good)
 
     def choosy(app: App, look: Any, seat: int) -> Any:
-        if look.table.state is broken:
+        if look.position.state is broken:
             raise ZeroDivisionError("the board is on fire")
         return choose(app, look, seat)
 

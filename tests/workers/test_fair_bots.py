@@ -131,4 +131,4 @@ def test_real_bots_of_a_crowd_let_another_visitor_move(app: App) -> None:
     (other,) = open_tables(app, "other", 1)
     bots.run()
     referee.run()
-    assert all(apps.load_table(app, table).table.length > 0 for table in (*crowd, other))
+    assert all(apps.load_table(app, table).position.length > 0 for table in (*crowd, other))

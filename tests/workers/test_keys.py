@@ -113,5 +113,5 @@ def test_no_key_and_no_entry_holds_a_link_or_a_part_of_it(any_app: App) -> None:
     referee.run()
     with any_app.store.reading() as connection:
         kept = [*connection.execute(select(submissions)).all(), *queries.list_entries(connection, places[0].table)]
-    assert apps.load_table(any_app, places[0].table).table.phase == "playing"
+    assert apps.load_table(any_app, places[0].table).position.phase == "playing"
     assert not [row for row in kept for place in places if place.link[:8] in repr(row)]

@@ -52,7 +52,7 @@ def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
     luck = chance.make_from_random(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
-    after = games.play(look.game, look.table.state, mover.seat, Move.parse(move), luck).state
+    after = games.play(look.game, look.position.state, mover.seat, Move.parse(move), luck).state
     return [str(one) for one in menus.iter_moves(kaiser.menu(after, other.seat))]
 
 
@@ -205,11 +205,11 @@ def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatc
     one, other = apps.start_table(any_app, pace=Clock(DAY_S, automatic=True))
     while not any(entry.seat == 0 for entry in since_start(any_app, one)):
         says(any_app, other, apps.list_moves(any_app, other)[0])
-    before = apps.load_table(any_app, one.table).table.last
+    before = apps.load_table(any_app, one.table).position.last
     says(any_app, one, "undo")
-    if apps.load_table(any_app, one.table).table.undo_request:
+    if apps.load_table(any_app, one.table).position.undo_request:
         says(any_app, other, "agree")
-    after = apps.load_table(any_app, one.table).table.last
+    after = apps.load_table(any_app, one.table).position.last
     assert before
     assert after is None or after.seq < before.seq
     assert len(apps.list_moves(any_app, one)) == 1

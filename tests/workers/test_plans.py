@@ -224,7 +224,7 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
     real = last_moves(app, mover, before)
     assert real == made[: len(real)]
     copy = states(app, mover, number)[len(real)]
-    game, now = apps.load_table(app, mover.table).game, apps.load_table(app, mover.table).table.state
+    game, now = apps.load_table(app, mover.table).game, apps.load_table(app, mover.table).position.state
     as_there = game.view(now, mover.seat) == game.view(copy, mover.seat)
     found = intention(app, mover)
     assert found is not None or len(real) == len(made)

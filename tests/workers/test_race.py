@@ -107,7 +107,7 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
         assert won.accepted
         assert won.seq == before
         assert apps.count_entries(app, mover) == before + 1
-        over = apps.load_table(app, mover.table).table.phase == "over"
+        over = apps.load_table(app, mover.table).position.phase == "over"
         assert lost.text.startswith("The game is over" if over else "The table has changed")
         if over:
             break
@@ -142,7 +142,7 @@ def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
         assert get_verdict(app, numbers[0]).seq == before
         assert submitting.submit(there, mover, move, key).number == numbers[0].number
         assert apps.count_entries(app, mover) == before + 1
-        if apps.load_table(app, mover.table).table.phase == "over":
+        if apps.load_table(app, mover.table).position.phase == "over":
             break
     sound(app, places[0])
 
@@ -155,7 +155,7 @@ def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
         at_once(lambda: judge_all(app), lambda: judge_all(there))
         assert all(get_verdict(app, number).accepted for number in numbers)
         look = apps.load_table(app, places[0].table)
-        assert look.table.phase == "playing"
+        assert look.position.phase == "playing"
         assert [entry.move for entry in apps.load_entries(app, look)].count("start") == 1
         sound(app, places[0])
 

@@ -26,16 +26,16 @@ def test_the_game_starts_when_the_last_has_sat_down(any_app: App) -> None:
     places = apps.open_table(any_app, 3)
     for place in places[:-1]:
         assert submit(any_app, place, "sit word").accepted
-        assert apps.load_table(any_app, place.table).table.phase == "gathering"
+        assert apps.load_table(any_app, place.table).position.phase == "gathering"
     assert submit(any_app, places[-1], "sit word").accepted
     look = apps.load_table(any_app, places[0].table)
-    assert look.table.phase == look.row.phase == "playing"
+    assert look.position.phase == look.row.phase == "playing"
     assert isinstance(apps.load_entries(any_app, look)[-1].events[0], Started)
 
 
 def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: App) -> None:
     (place,) = apps.start_table(any_app, 3, bots=2)
-    assert apps.load_table(any_app, place.table).table.phase == "playing"
+    assert apps.load_table(any_app, place.table).position.phase == "playing"
 
 
 def test_nobody_sits_down_twice(any_app: App) -> None:
@@ -152,7 +152,7 @@ def test_a_page_from_the_future_is_judged_like_the_newest(any_app: App, seen: in
 def test_nothing_can_be_moved_when_the_table_is_over(any_app: App) -> None:
     first, second = apps.start_table(any_app)
     assert submit(any_app, first, "resign").accepted
-    assert apps.load_table(any_app, first.table).table.phase == "over"
+    assert apps.load_table(any_app, first.table).position.phase == "over"
     for place in (first, second):
         for text in ("resign", "undo", "pass"):
             assert "over" in submit(any_app, place, text).text

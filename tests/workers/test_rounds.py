@@ -60,7 +60,7 @@ def look(app: App, place: Place) -> snapshots.Snapshot:
 
 def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
     """The awaited round comes, and the worker looks."""
-    waited = look(app, place).table.waiting_command
+    waited = look(app, place).position.waiting_command
     assert waited
     server.newest = waited.round
     clock.at = max(clock.at, BEACON.time_of(waited.round))
@@ -79,15 +79,15 @@ def sound(app: App, place: Place) -> None:
 
 def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(app, clock, beacon_server):
     place = opened(app)[0]
-    waited = look(app, place).table.waiting_command
+    waited = look(app, place).position.waiting_command
     assert waited
     assert BEACON.time_of(waited.round) > app.now() + BEACON.period
-    assert look(app, place).table.phase == "gathering"
+    assert look(app, place).position.phase == "gathering"
     rounds.run()
     assert beacon_server.requests == 0  # nothing is looked for before its time
     came(app, clock, beacon_server, place)
-    assert look(app, place).table.phase == "playing"
-    assert not look(app, place).table.waiting_command
+    assert look(app, place).position.phase == "playing"
+    assert not look(app, place).position.waiting_command
     sound(app, place)
 
 
@@ -109,8 +109,8 @@ def drawing(app: App, places: list[Place]) -> tuple[Place, str]:
     for _ in range(30):
         place, move = apps.find_move(app, places)
         found = look(app, place)
-        luck = tables.make_chance(found.table, found.row.seed, tables.Move.parse(move), app.now())
-        events = tables.play(found.game, found.table, place.seat, tables.Move.parse(move), luck).events
+        luck = tables.make_chance(found.position, found.row.seed, tables.Move.parse(move), app.now())
+        events = tables.play(found.game, found.position, place.seat, tables.Move.parse(move), luck).events
         if isinstance(events[0], RoundNamed):
             return place, move
         assert apps.submit(app, place, move).accepted
@@ -131,7 +131,7 @@ def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, 
 
 def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
     place = opened(app)[0]
-    waited = look(app, place).table.waiting_command
+    waited = look(app, place).position.waiting_command
     clock_now, beacon_server.newest = BEACON.time_of(waited.round), waited.round
     queued = app.wakeups.queue("bots")
     queued.empty()
@@ -153,9 +153,9 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, c
     place = opened(app, "kurier", guests, clock=time)[0]
     for _ in range(3000):
         found = look(app, place)
-        if found.table.phase == "over":
+        if found.position.phase == "over":
             break
-        if found.table.waiting_command:
+        if found.position.waiting_command:
             came(app, clock, beacon_server, place)
         elif moves := apps.list_moves(app, place):
             assert apps.submit(app, place, moves[len(moves) // 2]).accepted
@@ -181,11 +181,11 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
     assert apps.submit(app, place, move).accepted
     found = look(app, place)
     waited, key = (
-        found.table.waiting_command,
-        f"round {found.table.waiting_command.round} {sign(found.table.waiting_command.round)}",
+        found.position.waiting_command,
+        f"round {found.position.waiting_command.round} {sign(found.position.waiting_command.round)}",
     )
-    luck = tables.make_chance(found.table, found.row.seed, tables.Move.parse(key), app.now())
-    after = tables.play(found.game, found.table, None, tables.Move.parse(key), luck).table
+    luck = tables.make_chance(found.position, found.row.seed, tables.Move.parse(key), app.now())
+    after = tables.play(found.game, found.position, None, tables.Move.parse(key), luck).table
     seat = tables.find_seats_to_move(found.game, after)[0]
     ordered = str(next(menus.iter_moves(tables.menu(found.game, after, seat))))
     other = next(one for one in places if one.seat == seat)
@@ -199,7 +199,7 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
 def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_told_once(app, clock, beacon_server):
     places = opened(app)
     beacon_server.down = True
-    waited = look(app, places[0]).table.waiting_command
+    waited = look(app, places[0]).position.waiting_command
     clock.at = BEACON.time_of(waited.round)
     for _ in range(40):
         rounds.run()
@@ -211,26 +211,26 @@ def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_
     beacon_server.down = False
     clock.advance(rounds.MAX_PAUSE_S)
     came(app, clock, beacon_server, places[0])
-    assert look(app, places[0]).table.phase == "playing"
+    assert look(app, places[0]).position.phase == "playing"
     sound(app, places[0])
 
 
 def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, beacon_server):
     anna, berta = opened(app)
-    waited = look(app, anna).table.waiting_command
+    waited = look(app, anna).position.waiting_command
     early = apps.submit(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.text
     clock.at = BEACON.time_of(waited.round) + beacons.LATE_AFTER_S
     assert apps.submit(app, anna, "sealed").accepted
-    assert look(app, anna).table.seal_request.waiting == (1,)
+    assert look(app, anna).position.seal_request.waiting == (1,)
     assert apps.submit(app, berta, "refuse").accepted
-    assert look(app, anna).table.seal_request is None
+    assert look(app, anna).position.seal_request is None
     assert apps.submit(app, berta, "sealed").accepted
     assert apps.submit(app, anna, "agree").accepted
     found = look(app, anna)
-    assert found.table.phase == "playing"
-    assert found.table.beacon is None
+    assert found.position.phase == "playing"
+    assert found.position.beacon is None
     last = apps.load_entries(app, found)[found.row.length - 1]
     assert WentSealed(None) in last.events
     place, move = apps.find_move(app, [anna, berta])
@@ -258,8 +258,8 @@ def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
     with apps.run_app(chosen, clock) as app:
         usual = apps.open_new(app, "kaiser", {}, GUESTS)
         sealed = apps.open_new(app, "kaiser", {}, GUESTS, luck="sealed")
-        assert apps.load_table(app, usual.table).table.beacon == BEACON
-        assert apps.load_table(app, sealed.table).table.beacon is None
+        assert apps.load_table(app, usual.table).position.beacon == BEACON
+        assert apps.load_table(app, sealed.table).position.beacon is None
 
 
 def test_quicknet_is_the_beacon_of_a_house_that_names_none():

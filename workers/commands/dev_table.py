@@ -95,7 +95,7 @@ def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
         sitting = [Move("sit", (str(seat), "word")) for seat in range(seats)]
         work.locked = judging.carry_out_for_server(work.locked, *sitting, Move("start"))
         for made in range(moves):
-            game, at = work.locked.game, work.locked.table
+            game, at = work.locked.game, work.locked.position
             open_menus = [(seat, menu) for seat in range(seats) if (menu := engine_table.menu(game, at, seat))]
             if not open_menus:
                 return made
@@ -105,8 +105,8 @@ def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
 
 
 def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) -> DevSeat:
-    menu = snapshots.open_menu(snapshot.game, snapshot.table, seat)
-    view = snapshot.game.view(snapshot.table.state, seat)
+    menu = snapshots.open_menu(snapshot.game, snapshot.position, seat)
+    view = snapshot.game.view(snapshot.position.state, seat)
     scene = Scene(snapshot.game, view, drawing.list_players(snapshot.names), seat, menu, language)
     narrator = Narrator(snapshot.game, snapshot.names, language, seat)
     return DevSeat(

@@ -44,7 +44,7 @@ def parse_line(
     locked: LockedTable, seat: int, line: str, load_guess: Callable[[], Move | None], words: Vocabulary
 ) -> Meaning:
     """Parse a line of a seat's mail; a line that only agrees means the move that the last letter offered as a guess."""
-    phase = locked.table.phase
+    phase = locked.position.phase
     if phase == "over" and _is_rematch_request(line, words):
         return REMATCH
     if phase == "gathering" and (answer := _parse_invitation_answer(line, words)):
@@ -55,7 +55,7 @@ def parse_line(
         or (load_guess() if _is_consent(line, menu, words) else None)
         or parse_move_line(line, menu, words)
     )
-    if meaning == TALK and phase == "playing" and locked.table.last is None:
+    if meaning == TALK and phase == "playing" and locked.position.last is None:
         answer = _parse_invitation_answer(line, words)  # of a player who has already sat down in another way
         return SIT if answer and answer.verb == SIT.verb else TALK
     return meaning
@@ -63,8 +63,8 @@ def parse_line(
 
 def list_options(locked: LockedTable, seat: int) -> Menu:
     """All that may be written in a mail: the seat's menu and the table's commands; resigning takes a second word."""
-    menu = tables.menu(locked.game, locked.table, seat)
-    commands = tables.list_commands(locked.table, seat)
+    menu = tables.menu(locked.game, locked.position, seat)
+    commands = tables.list_commands(locked.position, seat)
     return (*menu, *(RESIGN if entry.verb == "resign" else entry for entry in commands))
 
 

@@ -167,7 +167,7 @@ def _join_words(line: str) -> str:
 
 def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: Vocabulary) -> Progress:
     """Play lines in order; raise SecondThought if a later line names another move instead."""
-    menu = tables.menu(start.locked.game, start.locked.table, mail.seat)
+    menu = tables.menu(start.locked.game, start.locked.position, mail.seat)
     progress = start
     for place, line in enumerate(lines):
         progress = _play_line(progress, mail, line, vocabulary, lines[place + 1 :])
@@ -222,14 +222,14 @@ def _question_doubt(
 def _report_guess(locked: LockedTable, line: str, guess: Guess) -> ReportLine:
     """The report on a line that was not played, with the move that its sender may have meant."""
     refused = mail_reports.make_refused_line(line, _shorten(guess.why))
-    return replace(refused, guess=str(guess.move), length=locked.table.length)
+    return replace(refused, guess=str(guess.move), length=locked.position.length)
 
 
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
     """The move that the report on the mail before offered as a guess, if nothing has happened since."""
     previous = mail_reports.load_previous(locked.flush(), mail)
     lines = previous[1].lines if previous else ()
-    guesses = [line.guess for line in lines if line.length == locked.table.length]
+    guesses = [line.guess for line in lines if line.length == locked.position.length]
     return Move.parse(guesses[-1]) if guesses and guesses[-1] else None
 
 
@@ -240,7 +240,7 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
     except Refused as refused:
         return refused
     table_verbs = tuple(vocabulary.table.verbs)
-    if tables.menu(locked.game, locked.table, seat) or find_verb(split_words(line), table_verbs, vocabulary):
+    if tables.menu(locked.game, locked.position, seat) or find_verb(split_words(line), table_verbs, vocabulary):
         return None
     return Refused("It is not your turn; somebody else has to move first.")
 
@@ -275,9 +275,9 @@ def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Prog
             return progress.add(_request_hint(locked, mail, line))
         case Move("again", ()):
             return _open_rematch(progress, mail, line)
-        case Move("sit", ()) if locked.table.phase == "playing":
+        case Move("sit", ()) if locked.position.phase == "playing":
             return progress.add(ReportLine(line, "done", SIT.verb, why=ALREADY_SEATED))
-        case Move("pause") if not menus.allows(tables.list_commands(locked.table, mail.seat), move):
+        case Move("pause") if not menus.allows(tables.list_commands(locked.position, mail.seat), move):
             return progress.add(ReportLine(line, "pause"))
         case Move("resign", ()):
             return progress.add(ReportLine(line, "confirm"))
@@ -357,7 +357,7 @@ def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> N
     mail_reports.store(db, mail.id, report, app.now(), is_counted)
     if needs_letter:
         kind = "refused" if report.has("refused") else "accepted"
-        seq = progress.locked.table.length - 1 if seat.open_since is None else seat.open_since
+        seq = progress.locked.position.length - 1 if seat.open_since is None else seat.open_since
         queries.owe_letter(db, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", app.now()))
         _cancel_turn_letter(db, mail, seat.open_since)
 

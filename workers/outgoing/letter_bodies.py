@@ -39,7 +39,7 @@ def write_invitation(draft: TableDraft) -> Body:
             about=translate_in_game(draft.request.language, meta.name, meta.about),
             players=_("At the table: %(names)s.", names=names),
             clock=snapshot.clock,
-            has_beacon=snapshot.table.beacon is not None,
+            has_beacon=snapshot.position.beacon is not None,
             welcome=write_welcome(draft),
             asks_to_sit=asks_to_sit,
         ),
@@ -118,8 +118,8 @@ def write_move_button(draft: TableDraft) -> str:
 
 def write_asked(draft: TableDraft) -> Body:
     """Ask whether another player may take moves back."""
-    _, undo = draft.translator.gettext, draft.snapshot.table.undo_request
-    entries = draft.entries[undo.to : draft.snapshot.table.length] if undo else []
+    _, undo = draft.translator.gettext, draft.snapshot.position.undo_request
+    entries = draft.entries[undo.to : draft.snapshot.position.length] if undo else []
     return Body(
         headline=_("%(who)s would like to take a move back. Do you agree?", who=find_name(draft, undo)),
         undone=narrate(draft, (entry for entry in entries if record.find_mover(entry) is not None)),
@@ -135,7 +135,7 @@ def write_pausing(draft: TableDraft) -> Body:
     return Body(
         headline=_(
             "%(who)s would like to pause the game: no clock runs until anybody ends the pause. Do you agree?",
-            who=find_name(draft, draft.snapshot.table.pause_request),
+            who=find_name(draft, draft.snapshot.position.pause_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
         answers=build_answers(draft),
@@ -150,7 +150,7 @@ def write_sealing(draft: TableDraft) -> Body:
         headline=_(
             "%(who)s would like to go on without the public beacon, which does not come: from then on the dice follow"
             " from the seal alone. Do you agree?",
-            who=find_name(draft, draft.snapshot.table.seal_request),
+            who=find_name(draft, draft.snapshot.position.seal_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
         answers=build_answers(draft),
@@ -283,7 +283,7 @@ def write_offer(draft: TableDraft) -> Body:
                 link=f"{app.settings.address}/offer/{joining.make_offer_token(app, seat)}",
             )
             for seat in snapshot.seats
-            if snapshot.table.seats[seat.seat].offered
+            if snapshot.position.seats[seat.seat].offered
         ),
         button=_("Look at the table"),
     )
@@ -337,7 +337,7 @@ def write_over(draft: TableDraft) -> Body:
 def build_review(draft: TableDraft) -> Review:
     """Return the look back at a game. It tells no story of a game that was given up."""
     snapshot, _ = draft.snapshot, draft.translator.gettext
-    seed = snapshot.row.seed.hex() if snapshot.table.phase == "over" else ""
+    seed = snapshot.row.seed.hex() if snapshot.position.phase == "over" else ""
     if not game_story.has_story(snapshot):
         return Review(seed)
     story = game_story.load_or_compute(draft.app, snapshot, process_pool.run)

@@ -123,7 +123,7 @@ def build_table_section(draft: TableDraft) -> TableSection:
 
 def build_result(draft: TableDraft) -> Result | None:
     """Return the places of all players; None before the game is over."""
-    table, names = draft.snapshot.table, draft.snapshot.names
+    table, names = draft.snapshot.position, draft.snapshot.names
     if not table.places:
         return None
     scores = dict(list_scores(draft.snapshot))
@@ -134,8 +134,8 @@ def build_result(draft: TableDraft) -> Result | None:
 
 def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
     """Return the score of each player; nothing before the game begins."""
-    has_started = snapshot.table.phase in ("playing", "over")
-    standing = snapshot.game.standing(snapshot.table.state) if has_started else ()
+    has_started = snapshot.position.phase in ("playing", "over")
+    standing = snapshot.game.standing(snapshot.position.state) if has_started else ()
     return tuple((name, row.score) for name, row in zip(snapshot.names, standing, strict=False))
 
 
@@ -193,7 +193,7 @@ def write_commands(draft: TableDraft) -> str:
         return ""
     hint = ("hint",) if draft.menu and hints.can_ask(draft.snapshot, draft.request.seat) else ()
     commands = answer_hints.list_commands(
-        draft.snapshot.table, draft.request.seat, draft.writer, (*answer_hints.SERVER_COMMANDS, *hint)
+        draft.snapshot.position, draft.request.seat, draft.writer, (*answer_hints.SERVER_COMMANDS, *hint)
     )
     return draft.translator.gettext("At any time: %(commands)s", commands=", ".join(commands)) if commands else ""
 

@@ -280,7 +280,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     except NotInstalled as missing:
         log_missing_game(seat.table, str(missing))
         return None
-    if table.table.paused:
+    if table.position.paused:
         return None
     with app.store.reading() as db:
         recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))

@@ -58,9 +58,9 @@ def make_draft(
 ) -> TableDraft:
     """Return everything to write a letter from, in the reader's language; there is no scene before the game begins."""
     game, language = snapshot.game, request.language
-    menu, scene = snapshots.open_menu(game, snapshot.table, request.seat), None
-    if snapshot.table.phase in ("playing", "over"):
-        view = game.view(snapshot.table.state, request.seat)
+    menu, scene = snapshots.open_menu(game, snapshot.position, request.seat), None
+    if snapshot.position.phase in ("playing", "over"):
+        view = game.view(snapshot.position.state, request.seat)
         scene = Scene(game, view, list_players(snapshot.names), request.seat, menu, language)
     return TableDraft(
         app=app,
@@ -81,7 +81,7 @@ def make_draft(
 
 def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether the moment that a letter is about has passed."""
-    table, seat = snapshot.table, snapshot.seats[request.seat]
+    table, seat = snapshot.position, snapshot.seats[request.seat]
     match request.kind_name:
         case "turn" | "reminder":
             return bool(seat.open_since != request.seq)

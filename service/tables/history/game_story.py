@@ -136,7 +136,7 @@ class ChanceHistory(Struct, frozen=True):
 
 def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHistory | None:
     """Return the chances of a game that is over, to be drawn; its moment is that of entry `at`."""
-    moments = _load_moments(app, db, table) if table.table.phase == "over" else ()
+    moments = _load_moments(app, db, table) if table.position.phase == "over" else ()
     if len(moments) < 2:
         return None
     place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
@@ -197,7 +197,7 @@ def ask(app: App, place: Place) -> None:
 
 def has_story(table: Snapshot) -> bool:
     """Return whether the game was played to its end, and not given up."""
-    return table.table.phase == "over" and table.game.standing(table.table.state)[0].place is not None
+    return table.position.phase == "over" and table.game.standing(table.position.state)[0].place is not None
 
 
 def find(app: App, db: Connection, table: Snapshot) -> StoryRequest | None:

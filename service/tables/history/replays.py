@@ -308,7 +308,7 @@ class ProtocolLine(Struct, frozen=True):
 
 def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
     """Return the whole game in plain text: everything after the end, before that what this reader may know."""
-    is_over, meta = table.table.phase == "over", table.game.META
+    is_over, meta = table.position.phase == "over", table.game.META
     template = get_environment(reader.language).get_template("table/protocol.txt")
     return template.render(
         title=translate_in_game(reader.language, meta.name, meta.title),
@@ -316,15 +316,15 @@ def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
         row=table.row,
         players=table.names,
         options=[
-            (translate_in_game(reader.language, meta.name, option.label), table.table.options[option.name])
+            (translate_in_game(reader.language, meta.name, option.label), table.position.options[option.name])
             for option in describe(meta.options)
-            if option.name in table.table.options
+            if option.name in table.position.options
         ],
         over=is_over,
-        public=table.table.beacon is not None,
+        public=table.position.beacon is not None,
         lines=_list_protocol_lines(db, table, reader),
-        places=sorted((place, table.names[seat]) for seat, place in enumerate(table.table.places)),
-        standing=table.game.standing(table.table.state) if is_over else (),
+        places=sorted((place, table.names[seat]) for seat, place in enumerate(table.position.places)),
+        standing=table.game.standing(table.position.state) if is_over else (),
         seed=table.row.seed.hex() if is_over else "",
     )
 
@@ -332,7 +332,7 @@ def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
 def _list_protocol_lines(db: Connection, table: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     narrator = _make_narrator(table, reader)
     for entry in snapshots.load_entries(db, table):
-        visible = entry if table.table.phase == "over" else record.redact(table.game, entry, reader.eyes)
+        visible = entry if table.position.phase == "over" else record.redact(table.game, entry, reader.eyes)
         sentences = tuple(sentence for event in visible.events if (sentence := narrator.describe(event)))
         who = "" if visible.seat is None else table.names[visible.seat]
         yield ProtocolLine(visible.seq, visible.at, who, visible.move or "", sentences)

@@ -202,7 +202,7 @@ def view(link: str) -> Cacheable:
 def menu(link: str, query: Words) -> Choices:
     """The moves of this seat, and with `said` how the words of a move may go on."""
     place, table = _load_table(link)
-    moves = snapshots.open_menu(table.game, table.table, place.seat)
+    moves = snapshots.open_menu(table.game, table.position, place.seat)
     return Choices(
         length=table.row.length,
         count=menus.count(moves),
@@ -351,7 +351,7 @@ def _list_moves(menu: Menu) -> tuple[str, ...]:
 
 
 def _list_commands(place: Place, table: Snapshot) -> tuple[str, ...]:
-    commands = tables.list_commands(table.table, place.seat) if place.seat is not None else ()
+    commands = tables.list_commands(table.position, place.seat) if place.seat is not None else ()
     return tuple(command.verb for command in commands)
 
 
@@ -372,29 +372,29 @@ def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
 
 
 def _make_view(place: Place, table: Snapshot) -> Seen:
-    started = table.table.phase in ("playing", "over")
-    menu = snapshots.open_menu(table.game, table.table, place.seat)
+    started = table.position.phase in ("playing", "over")
+    menu = snapshots.open_menu(table.game, table.position, place.seat)
     return Seen(
         table=place.table,
         game=table.row.game,
         seat=place.seat,
-        phase=table.table.phase,
+        phase=table.position.phase,
         length=table.row.length,
         receipt=table.row.head,
         players=table.names,
         to_move=tuple(one.seat for one in table.seats if one.open_since is not None),
         due=tuple(one.due_at for one in table.seats),
         clock=table.clock,
-        options=table.table.options,
-        places=table.table.places,
-        standing=table.game.standing(table.table.state) if started else (),
-        asked=table.table.undo_request,
-        pausing=table.table.pause_request,
-        paused=table.table.paused,
-        luck="public" if table.table.beacon else "sealed",
+        options=table.position.options,
+        places=table.position.places,
+        standing=table.game.standing(table.position.state) if started else (),
+        asked=table.position.undo_request,
+        pausing=table.position.pause_request,
+        paused=table.position.paused,
+        luck="public" if table.position.beacon else "sealed",
         awaited=_find_awaited_round(table),
-        sealing=table.table.seal_request,
-        view=table.game.view(table.table.state, place.seat) if started else None,
+        sealing=table.position.seal_request,
+        view=table.game.view(table.position.state, place.seat) if started else None,
         menu=menu,
         moves=_list_moves(menu),
         commands=_list_commands(place, table),
@@ -402,7 +402,7 @@ def _make_view(place: Place, table: Snapshot) -> Seen:
 
 
 def _find_awaited_round(table: Snapshot) -> AwaitedRound | None:
-    command, beacon = table.table.waiting_command, table.table.beacon
+    command, beacon = table.position.waiting_command, table.position.beacon
     if command is None or beacon is None:
         return None
     return AwaitedRound(command.seq, command.round, beacon.time_of(command.round))
@@ -415,7 +415,7 @@ def _make_news(place: Place, table: Snapshot, query: Since) -> News:
         with get_app().store.reading() as db:
             entries = snapshots.load_entries(db, table, query.since, end)
     described = _describe_entries(place.seat, table, entries, _language_of(query))
-    return News(table.table.phase, table.row.length, table.row.head, max(end, query.since), described)
+    return News(table.position.phase, table.row.length, table.row.head, max(end, query.since), described)
 
 
 def _describe_entries(
@@ -423,7 +423,7 @@ def _describe_entries(
 ) -> tuple[Heard, ...]:
     """Describe entries as this seat may see them; in full once the game is over."""
     narrator = Narrator(table.game, table.names, in_language, seat)
-    if table.table.phase != "over":
+    if table.position.phase != "over":
         entries = [record.redact(table.game, entry, seat) for entry in entries]
     return tuple(
         Heard(
@@ -442,7 +442,7 @@ def _describe_entries(
 def _eyes(place: Place, table: Snapshot, query: Eyes) -> int | None:
     if query.eyes is UNSET or query.eyes == place.seat:
         return place.seat
-    if table.table.phase != "over":
+    if table.position.phase != "over":
         raise Refused("While the game is played you see it through your own eyes; leave “as” out.")
     if query.eyes >= len(table.seats):
         raise Refused("This table has no seat {seat}.", seat=query.eyes)

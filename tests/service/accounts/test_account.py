@@ -296,10 +296,10 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(site: Site) -
     for opened in (finished, three, two, waiting):
         visitor.get(f"/t/{opened.links[0]}", 404)
         assert audit.audit(site.load(opened).game, archive.export_whole(opened.table), running=True).finding is None
-    assert site.load(three).table.seats[0].status == "resigned"
+    assert site.load(three).position.seats[0].status == "resigned"
     assert site.load(three).names == ("Seat 1", "Bert", "Clara")
-    assert site.load(two).table.phase == "over"
-    assert site.load(waiting).table.seats[0].status == "bot"
+    assert site.load(two).position.phase == "over"
+    assert site.load(waiting).position.seats[0].status == "bot"
 
 
 def test_deleting_needs_the_address_typed(site: Site) -> None:
@@ -317,9 +317,9 @@ def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(site: Sit
     for seat in (0, 1):
         submitting.submit(site.app, access.find(site.app, opened.links[seat]), "sit word", "sit")
     leaving.delete_person(site.app, person(site), ANNA)
-    assert site.load(opened).table.seats[0].status == "bot"
+    assert site.load(opened).position.seats[0].status == "bot"
     submitting.submit(site.app, access.find(site.app, opened.links[2]), "sit word", "sit")
-    assert site.load(opened).table.phase == "playing"
+    assert site.load(opened).position.phase == "playing"
 
 
 def test_who_comes_again_is_somebody_new(site: Site) -> None:

@@ -72,7 +72,7 @@ def test_a_letter_is_answered_by_a_move(app: App, client: FlaskClient) -> None:
     letter = start_game(app)
     table = letter.message_id[1:].partition(".")[0]
     snapshot = apps.load_table(app, table)
-    move = str(next(menus.iter_moves(tables.menu(snapshot.game, snapshot.table, 0))))
+    move = str(next(menus.iter_moves(tables.menu(snapshot.game, snapshot.position, 0))))
     assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
     wait_until(lambda: any(entry.move == move for entry in apps.load_entries(app, apps.load_table(app, table))))
 

@@ -77,7 +77,7 @@ def offered(site: Site) -> tuple[Opened, str]:
     site.time += 2 * HOUR_S
     clock.expire(site.app)
     look = site.load(opened)
-    free = next(seat for seat in look.seats if look.table.seats[seat.seat].offered)
+    free = next(seat for seat in look.seats if look.position.seats[seat.seat].offered)
     return opened, joining.make_offer_token(site.app, free)
 
 
@@ -128,7 +128,7 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
     strict.submit(opened, "resign", 1)
     own = joining.open_rematch(strict.app, Place(opened.table, 0, ""))
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
-    options = strict.load(opened).table.options
+    options = strict.load(opened).position.options
     for key in (f"again/{opened.table}", opened.table):
         body = {"game": "kaiser", "players": guests, "options": options, "key": key}
         response = strict.flask_app.test_client().post("/api/v1/tables", json=body)

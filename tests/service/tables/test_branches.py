@@ -37,8 +37,8 @@ def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Pl
     random = Random(5)
     for _ in range(min(moves, half(game))):
         look = apps.load_table(app, opened.table)
-        seat = tables.find_seats_to_move(game, look.table)[0]
-        move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
+        seat = tables.find_seats_to_move(game, look.position)[0]
+        move = bots.pick_random_move(tables.menu(game, look.position, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted
     return places
 
@@ -113,8 +113,8 @@ def test_a_branch_is_the_same_whatever_its_seat_cannot_know(app: App, game: Any)
     wander(app, place, number, STEPS)
     before = states(app, place, number)
     for luck in range(5):
-        other = game.redeal(look.table.state, place.seat, chance.make_sealed(bytes(32), luck))
-        app.caches.newest.put(place.table, replace(look.table, state=other))
+        other = game.redeal(look.position.state, place.seat, chance.make_sealed(bytes(32), luck))
+        app.caches.newest.put(place.table, replace(look.position, state=other))
         assert states(app, place, number) == before
 
 
@@ -192,7 +192,7 @@ def test_after_the_end_everything_lies_open(app: App, clock: apps.FakeTime) -> N
     game = catalogue.find("turfmaster")
     places = table_of(app, game, 12)
     place, seq = places[0], newest(app, places[0])
-    real = apps.load_table(app, place.table).table.state
+    real = apps.load_table(app, place.table).position.state
     before = branches.begin(app, place, seq)
     assert apps.submit(app, places[1], "resign").accepted
     clock.advance(1)

@@ -96,7 +96,7 @@ def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site,
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     site.submit(opened, "resign", 0)
     site.submit(opened, "resign", 1)
-    assert site.load(opened).table.phase == "over"
+    assert site.load(opened).position.phase == "over"
     release(visitor, opened, 1)
     assert opened.table not in visitor.get("/gallery")
     release(visitor, opened, 0)

@@ -106,8 +106,8 @@ def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(app, monkeypatch, gam
     place = turn_of(app, ANNA, BOT, game=game)
     look = apps.load_table(app, place.table)
     hint = hinted(app, place)
-    other = look.game.redeal(look.table.state, place.seat, chance.make_from_random(Random(7)))
-    elsewhere = replace(look, table=replace(look.table, state=other))
+    other = look.game.redeal(look.position.state, place.seat, chance.make_from_random(Random(7)))
+    elsewhere = replace(look, position=replace(look.position, state=other))
     assert hints._compute(app, elsewhere, place.seat, process_pool.run) == hint.moves
 
 
@@ -182,5 +182,5 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
     bots.run()
     assert seen == [False, True]
     snapshot = apps.load_table(app, place.table)
-    menu = snapshots.open_menu(snapshot.game, snapshot.table, place.seat)
+    menu = snapshots.open_menu(snapshot.game, snapshot.position, place.seat)
     assert menus.allows(menu, apps.read(app, hints.find, place, asked[0]).move)

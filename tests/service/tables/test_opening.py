@@ -118,7 +118,7 @@ def test_anybody_with_the_link_takes_a_free_seat(site: Site) -> None:
     own = response.location.rsplit("/", 1)[1]
     look = apps.load_table(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bert", "Clara")
-    assert [chair.status for chair in look.table.seats] == ["taken", "taken", "taken"]
+    assert [chair.status for chair in look.position.seats] == ["taken", "taken", "taken"]
 
 
 # Bots and their levels
@@ -236,7 +236,7 @@ def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(site: Site)
     assert visitor.post(f"/t/{opened.watch}/fill").status_code == 422
     page = visitor.get(visitor.post(f"/t/{opened.links[0]}/fill").location)
     look = site.load(opened)
-    assert look.table.phase == "playing"
+    assert look.position.phase == "playing"
     assert len(set(look.names)) == 4
     assert "<svg" in page
 
@@ -271,8 +271,8 @@ def test_from_the_lobby_to_the_board_in_one_form(site: Site) -> None:
     assert "Vacation" not in page
     place = access.find(site.app, response.location.rsplit("/", 1)[1])
     look = apps.load_table(site.app, place.table)
-    assert [chair.status for chair in look.table.seats] == ["taken", "bot", "bot"]
-    assert look.table.seats[0].nonce
+    assert [chair.status for chair in look.position.seats] == ["taken", "bot", "bot"]
+    assert look.position.seats[0].nonce
     assert look.clock.pace == 0
 
 
@@ -434,7 +434,7 @@ def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
     for word, expected in (("", ["Anna", "Bert"]), ("hat", ["Anna", "Bert", "Bert"])):
         answer = site.flask_app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
         assert answer
-        assert [seat.status for seat in apps.load_table(site.app, answer["table"]).table.seats] == [
+        assert [seat.status for seat in apps.load_table(site.app, answer["table"]).position.seats] == [
             "taken" if word else "empty",
             "empty",
         ]

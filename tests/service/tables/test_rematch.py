@@ -31,7 +31,7 @@ def over(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: A
     people = [seat for seat, link in enumerate(opened.links) if link]
     for seat in people:
         site.submit(opened, "sit word", seat)
-    while site.load(opened).table.phase != "over":
+    while site.load(opened).position.phase != "over":
         site.submit(opened, "resign", people.pop())
     return opened
 
@@ -41,7 +41,7 @@ def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules
     opened = over(site, [*guests, Invitee("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
     look, seat = again(site, visitor, opened.links[1])
     assert (look.names, seat) == (("Bert", "Bot 1", "Anna"), 0)
-    assert look.table.options["rounds"] == 3
+    assert look.position.options["rounds"] == 3
     assert look.clock == site.load(opened).clock
     assert [one.status for one in look.seats] == ["taken", "bot", "invited"]
     assert [owner(site, look, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
@@ -53,7 +53,7 @@ def test_who_asks_second_finds_the_table_laid_and_sits_down_there(site: Site, vi
     second, other = again(site, visitor, opened.links[0])
     assert first.row.id == second.row.id
     assert (first.names[chair], second.names[other]) == ("Bert", "Anna")
-    assert ([seat.status for seat in second.seats], second.table.phase) == (["taken", "taken"], "playing")
+    assert ([seat.status for seat in second.seats], second.position.phase) == (["taken", "taken"], "playing")
     third, _ = again(site, visitor, opened.links[0])
     assert third.row.length == second.row.length
 
@@ -74,7 +74,7 @@ def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(site: Si
     opened = apps.open_new(site.app, "kaiser", {}, [me, Invitee("Bot 1")], 0)
     site.submit(opened, "resign", 0)
     look, _ = again(site, visitor, opened.links[0])
-    assert (look.table.phase, look.names) == ("playing", ("Anna", "Bot 1"))
+    assert (look.position.phase, look.names) == ("playing", ("Anna", "Bot 1"))
 
 
 def test_bots_keep_their_level_at_the_next_table(site: Site, visitor: Visitor) -> None:

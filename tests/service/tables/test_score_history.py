@@ -20,7 +20,7 @@ def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Runni
     look = apps.load_table(service.app, service.play_like(load(game, "short")).table)
     with service.app.store.reading() as db:
         sources = game_story.load_sources(service.app, db, look)
-    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
+    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.position.state)]
     assert any(sources)
     for language in LANGUAGES:
         narrator = Narrator(look.game, look.names, language)
@@ -37,4 +37,4 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     look = apps.load_table(service.app, opened.table)
     with service.app.store.reading() as db:
         sources = game_story.load_sources(service.app, db, look)
-    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
+    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.position.state)]

@@ -33,9 +33,9 @@ def finish_game(site: Site) -> Opened:
     """Play a game of Kurier between two persons to its end, with random moves."""
     guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     opened, random = apps.open_new(site.app, "kurier", {}, guests, 0), Random(3)
-    while (snapshot := site.load(opened)).table.phase == "playing":
-        seat = tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
-        move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
+    while (snapshot := site.load(opened)).position.phase == "playing":
+        seat = tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
+        move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.position, seat), random)
         site.submit(opened, str(move), seat)
     return opened
 
@@ -86,7 +86,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     assert len(lines) == 2
     look = site.load(finished)
     assert {len(line.split()) for line in lines} == {len(apps.load(site.app, game_story._load_moments, look))}
-    winner = look.table.places.index(1)
+    winner = look.position.places.index(1)
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
     assert f"{look.names[winner]} <strong>100 %" not in begun
@@ -183,7 +183,7 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(last
 
 
 def test_the_last_letter_draws_how_the_chances_went(last_letter: LastLetter) -> None:
-    message, places = last_letter.write("en"), last_letter.snapshot.table.places
+    message, places = last_letter.write("en"), last_letter.snapshot.position.places
     found = re.search(CHANCES, read_body(message))
     assert found
     rows = found.groups()

@@ -67,7 +67,7 @@ def test_who_moves_in_between_is_not_offered(site: Site) -> None:
     opened = site.start_table(pace=Clock(DAY_S, offer_after=2))
     for _ in range(3):
         seat = late(site, opened)
-        while site.load(opened).table.last.seat != seat or site.load(opened).seats[seat].misses:
+        while site.load(opened).position.last.seat != seat or site.load(opened).seats[seat].misses:
             site.submit(opened, site.list_moves(opened)[0])
         while site.find_mover(opened) != seat:
             site.submit(opened, site.list_moves(opened)[0])
@@ -76,7 +76,7 @@ def test_who_moves_in_between_is_not_offered(site: Site) -> None:
 
 def test_a_seat_that_was_lost_is_offered_at_once(site: Site) -> None:
     opened, seat = begun(site, late="resign", offer_after=5)
-    assert site.load(opened).table.seats[seat].offered
+    assert site.load(opened).position.seats[seat].offered
 
 
 def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: Visitor) -> None:
@@ -93,7 +93,7 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: V
     page = visitor.get(response.location)
     assert "It is your turn" in page
     assert "Somebody else plays on as Fritz" in page
-    assert site.load(opened).table.seats[seat].status == "taken"
+    assert site.load(opened).position.seats[seat].status == "taken"
     assert kinds(site, opened, seat)[-2:] == ["seat", "turn"]
     row = site.load(opened).seats[seat]
     assert (row.name, row.due_at, row.misses) == ("Fritz", site.time + DAY_S, 0)

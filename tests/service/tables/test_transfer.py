@@ -85,7 +85,7 @@ def import_file(app: App, raw: bytes) -> None:
 def head(app: App, table: str) -> str:
     log = replays.Archive(app.store, app.links).export_whole(table)
     look = apps.load_table(app, table)
-    running = look.table.phase != "over"
+    running = look.position.phase != "over"
     assert audit.audit(look.game, log, running=running, verify_signature=beacon.is_signed).finding is None
     return log.head
 
@@ -201,7 +201,7 @@ def test_a_finished_table_moves_too(old, new):
     places = start_table(old)
     for place in places:
         assert apps.submit(old, place, "resign").accepted
-        if apps.load_table(old, place.table).table.phase == "over":
+        if apps.load_table(old, place.table).position.phase == "over":
             break
     table = places[0].table
     before = head(old, table)

@@ -74,7 +74,7 @@ def locked(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[LockedTa
     """
 
     def list_all(table: LockedTable, seat: int) -> menus.Menu:
-        return (*tables.menu(table.game, table.table, seat), *menus.make_menu(*TABLE_COMMANDS), RESIGN)
+        return (*tables.menu(table.game, table.position, seat), *menus.make_menu(*TABLE_COMMANDS), RESIGN)
 
     gathering, playing = apps.open_table(app)[0], start_with_first_seat(app)
     over = apps.start_table(app)[0]
@@ -91,7 +91,7 @@ def start_with_first_seat(app: App) -> apps.Place:
     while True:
         place = apps.start_table(app)[0]
         snapshot = apps.load_table(app, place.table)
-        if tables.menu(snapshot.game, snapshot.table, 0):
+        if tables.menu(snapshot.game, snapshot.position, 0):
             return place
 
 

@@ -273,7 +273,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             apps.submit(app, place, "sit word")
         for _ in range(STEPS):
             snapshot = apps.load_table(app, opened.table)
-            seat = tables.find_seats_to_move(game, snapshot.table)[0]
+            seat = tables.find_seats_to_move(game, snapshot.position)[0]
             for path in (
                 f"/t/{places_at_table[seat].link}",
                 f"/t/{opened.watch}",
@@ -287,7 +287,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             assert letter["Content-Language"] == language
             assert f'<html lang="{language}">' in bodies(letter)
             seen.append(bodies(letter))
-            move = bots.pick_random_move(tables.menu(game, snapshot.table, seat), random)
+            move = bots.pick_random_move(tables.menu(game, snapshot.position, seat), random)
             assert apps.submit(app, places_at_table[seat], str(move)).accepted
     assert_not_english("\n".join(seen), language)
 

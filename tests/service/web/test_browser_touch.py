@@ -108,7 +108,7 @@ def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, lambda state: bool(two_readings(state)))
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
-    player.touch(" ".join(two_readings(apps.load_table(service.app, opened.table).table.state)[0]))
+    player.touch(" ".join(two_readings(apps.load_table(service.app, opened.table).position.state)[0]))
     expect(player.page.locator(".bar .confirm")).to_have_text("Hand the dispatch over")
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
 
@@ -128,7 +128,7 @@ def test_the_dispatch_is_touched_beside_its_courier(
 ) -> None:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, beside_its_courier)
-    state: Any = apps.load_table(service.app, opened.table).table.state
+    state: Any = apps.load_table(service.app, opened.table).position.state
     own = state.players[state.turn].dispatch
     player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
     spots = {token: player.page.locator(f'[data-token="{token}"]') for token in ("hand", f"{own.inn} {own.kind}")}
@@ -151,7 +151,7 @@ def touch_until_chosen(player: Player, token: str) -> None:
 def test_a_finger_between_dispatch_and_courier_is_led_closer(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, beside_its_courier)
-    state: Any = apps.load_table(service.app, opened.table).table.state
+    state: Any = apps.load_table(service.app, opened.table).position.state
     own = state.players[state.turn].dispatch
     page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
     before = page.locator("[data-stage]").get_attribute("viewBox") or ""

@@ -92,7 +92,7 @@ def test_a_closed_house_opens_no_tables_and_those_that_are_open_go_on(site: Site
 def test_bots_finish_a_table_that_its_players_left(site: Site, visitor: Visitor, door: str) -> None:
     opened = site.start_table()
     assert visitor.post(f"{door}/finish/{opened.table}").status_code == 303
-    assert [seat.status for seat in site.load(opened).table.seats] == ["bot", "bot"]
+    assert [seat.status for seat in site.load(opened).position.seats] == ["bot", "bot"]
     gathering = site.open_table()
     refused = visitor.post(f"{door}/finish/{gathering.table}")
     assert "Only a table that is being played can be finished." in refused.text

@@ -56,8 +56,8 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(site: Site, visitor:
     look = site.load(Opened(access.find(site.app, response.location.rsplit("/", 1)[1]).table, (), ""))
     assert [seat.status for seat in look.seats[:2]] == ["taken", "invited"]
     assert look.row.pace == 7 * 86_400
-    assert look.table.options["rounds"] == 3
-    assert look.table.options["eliminated_score"] is False
+    assert look.position.options["rounds"] == 3
+    assert look.position.options["eliminated_score"] is False
 
 
 def test_a_bot_needs_neither_name_nor_address(visitor: Visitor) -> None:
@@ -74,7 +74,7 @@ def test_everybody_sits_down_and_the_game_begins(site: Site, visitor: Visitor) -
         page = visitor.get(response.location)
     assert "<svg" in page
     assert "Accepted." in page
-    assert site.load(opened).table.seats[0].nonce == "a-word-of-mine"
+    assert site.load(opened).position.seats[0].nonce == "a-word-of-mine"
 
 
 def test_sitting_down_twice_is_the_same_as_once(site: Site, visitor: Visitor) -> None:

@@ -75,10 +75,10 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
     waits = opened(app)
     seen = client.get(f"/api/v1/t/{waits.links[0]}").json
     look = apps.load_table(app, waits.table)
-    due = look.table.beacon.time_of(look.table.waiting_command.round)
+    due = look.position.beacon.time_of(look.position.waiting_command.round)
     assert seen["awaited"] == {
-        "entry": look.table.waiting_command.seq,
-        "round": look.table.waiting_command.round,
+        "entry": look.position.waiting_command.seq,
+        "round": look.position.waiting_command.round,
         "due": due,
     }
 
@@ -90,7 +90,7 @@ def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, la
     rounds.run()
     look = apps.load_table(app, table.table)
     order = LetterRequest(
-        table.table, look.table.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language
+        table.table, look.position.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language
     )
     text = table_letters.write(app, order).get_body(("plain",)).get_content()
     word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]

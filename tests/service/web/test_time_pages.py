@@ -86,7 +86,7 @@ def test_who_was_relieved_comes_back_on_the_page_or_by_moving(site: Site, visito
         assert "A bot plays for you." in page
         move = "back" if how == "back" else site.list_moves(opened)[0]
         assert "is back and plays on" in visitor.submit(opened.links[turn], move)
-        assert site.load(opened).table.seats[turn].status == "taken"
+        assert site.load(opened).position.seats[turn].status == "taken"
 
 
 def test_who_lost_the_seat_has_nothing_to_do_there(site: Site, visitor: Visitor) -> None:

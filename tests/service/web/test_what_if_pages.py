@@ -75,8 +75,8 @@ def test_the_page_is_the_same_whatever_its_player_cannot_know(site: Site, visito
 
     before = pages()
     for luck in range(3):
-        other = look.game.redeal(look.table.state, places[0].seat, chance.make_sealed(bytes(32), luck))
-        site.app.caches.newest.put(look.row.id, replace(look.table, state=other))
+        other = look.game.redeal(look.position.state, places[0].seat, chance.make_sealed(bytes(32), luck))
+        site.app.caches.newest.put(look.row.id, replace(look.position, state=other))
         assert pages() == before
 
 

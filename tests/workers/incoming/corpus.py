@@ -89,7 +89,7 @@ class Written(Struct, frozen=True):
 def on_turn(app: App, table: str) -> Place | None:
     """Who is to move now; nobody where the game is over."""
     look = apps.load_table(app, table)
-    waiting = tables.find_seats_to_move(look.game, look.table)
+    waiting = tables.find_seats_to_move(look.game, look.position)
     return Place(table, waiting[0], "") if waiting else None
 
 
@@ -109,7 +109,7 @@ def genuine(app: App, place: Place, number: int) -> Written:
     program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 5) % len(QUOTING)]
     language = tuple(LANGUAGES)[number % 4]
     look = apps.load_table(app, place.table)
-    move, entry = any_move(tables.menu(look.game, look.table, place.seat or 0), random)
+    move, entry = any_move(tables.menu(look.game, look.position, place.seat or 0), random)
     line = MoveWriter(look.game, look.names, language).write(move, entry)
     before, after = AROUND[number % len(AROUND)]
     own = f"{before}{line.upper() if number % 7 == 3 else line}{after.format(name=look.names[place.seat or 0])}"

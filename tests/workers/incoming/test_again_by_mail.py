@@ -24,7 +24,7 @@ def finished(app: App) -> list[Place]:
     """A table of two where both have had enough."""
     places = apps.start_table(app)
     assert apps.submit(app, places[0], "resign").accepted
-    assert apps.load_table(app, places[0].table).table.phase == "over"
+    assert apps.load_table(app, places[0].table).position.phase == "over"
     return places
 
 
@@ -45,7 +45,7 @@ def test_one_word_lays_the_table_again_and_who_asks_sits_there(app: App, finishe
     posted(app, finished[0], "again")
     assert count(app) == 2  # who asks second finds it laid, and sits down
     look = apps.load_table(app, new)
-    assert ([seat.status for seat in look.seats], look.table.phase) == (["taken", "taken"], "playing")
+    assert ([seat.status for seat in look.seats], look.position.phase) == (["taken", "taken"], "playing")
     late = next(seat for seat in look.seats if seat.name == "Anna")
     place = Place(new, late.seat, access.make_seat_link(app, late))
     posted(app, place, "Yes, gladly!")  # to the invitation, which was on its way
@@ -75,7 +75,7 @@ def over(app: App, place: Place, language: str = "en") -> EmailMessage:
 
 def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> None:
     places = apps.start_table(app)
-    while apps.load_table(app, places[0].table).table.phase != "over":
+    while apps.load_table(app, places[0].table).position.phase != "over":
         place, move = apps.find_move(app, places)
         assert apps.submit(app, place, move).accepted
     told = over(app, places[0], "de")
@@ -88,5 +88,5 @@ def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> No
     )
     assert [name for _, name in bars] == ["Anna", "Berta"]
     scores = apps.load_table(app, places[0].table)
-    ends = [one.score for one in scores.game.standing(scores.table.state)]
+    ends = [one.score for one in scores.game.standing(scores.position.state)]
     assert re.search(rf'alt="Anna: [-\d → ]*→ {ends[0]}; Berta: [-\d → ]*→ {ends[1]}"', shown)

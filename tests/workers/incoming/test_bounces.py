@@ -269,7 +269,7 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
     app.now.advance(86_400)  # type: ignore[attr-defined]  # a clock for tests
     timekeeping.tick(app)
     look = apps.load_table(app, opened.table)
-    seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
+    seat = next(number for number, chair in enumerate(look.position.seats) if chair.offered)
     letter = next(row.id for row in rows(app, "invitation") if row.seat == seat)
     joining.take_offered_seat(
         app, joining.make_offer_token(app, look.seats[seat]), Invitee("Fritz", "fritz@example.org")

@@ -40,11 +40,11 @@ def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
 
 def is_played_again(app: App, table: str, readers: list[Correspondent]) -> None:
     """The game came to its end, and one word laid the table again."""
-    assert apps.load_table(app, table).table.phase == "over", [reader.last for reader in readers]
+    assert apps.load_table(app, table).position.phase == "over", [reader.last for reader in readers]
     assert [text for reader in readers for text in reader.refused] == []
     with app.store.reading() as connection:
         (new,) = connection.execute(select(tables.c.id).where(tables.c.id != table)).scalars().all()
-    assert apps.load_table(app, new).table.phase == "playing"
+    assert apps.load_table(app, new).position.phase == "playing"
     for reader in readers:
         assert "turn" in reader.kinds or "accepted" in reader.kinds
         assert "over" in reader.kinds

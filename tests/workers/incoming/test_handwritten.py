@@ -54,7 +54,7 @@ def test_an_answer_makes_the_move_that_was_typed(app: App, name: str) -> None:
     number = NAMES.index(name)
     place, language = turn(app, number), tuple(LANGUAGES)[number % 4]
     look = apps.load_table(app, place.table)
-    move, entry = corpus.any_move(tables.menu(look.game, look.table, place.seat or 0), Random(number))
+    move, entry = corpus.any_move(tables.menu(look.game, look.position, place.seat or 0), Random(number))
     letter, say = corpus.letter(app, place, language), MoveWriter(look.game, look.names, language).write(move, entry)
     body = handwritten.genuine(say, letter, clients.marked(letter), clients.lines(letter))[name]
     assert heard(app, corpus.mail(app, place, name, body)) == [str(move)]
@@ -63,7 +63,7 @@ def test_an_answer_makes_the_move_that_was_typed(app: App, name: str) -> None:
 def typed(app: App, place: Place, number: int) -> str:
     """A move as its player would type it."""
     look = apps.load_table(app, place.table)
-    entry = next(entry for entry in tables.menu(look.game, look.table, place.seat or 0) if entry.count())
+    entry = next(entry for entry in tables.menu(look.game, look.position, place.seat or 0) if entry.count())
     return MoveWriter(look.game, look.names, tuple(LANGUAGES)[number % 4]).write(next(entry.iter_moves()), entry)
 
 

@@ -162,7 +162,7 @@ class Table:
         self.place: Place = places[0]
         look = apps.load_table(self.app, opened.table)
         self.address = access.make_reply_address(self.app, look.seats[0])
-        self.length = look.table.length
+        self.length = look.position.length
 
     def receive(self, letter: Letter) -> None:
         """Nothing may break; and what was not written by Anna is not played."""
@@ -173,7 +173,7 @@ class Table:
         else:
             assert inbox.receive(self.app, raw, self.address, "anna@example.org") == inbox.REPLY_OK
         mail_moves.run()
-        if apps.load_table(self.app, self.place.table).table.length != self.length:
+        if apps.load_table(self.app, self.place.table).position.length != self.length:
             self.lay()
             assert not letter.innocent, letter.raw
 

@@ -236,7 +236,7 @@ def test_resigning_takes_two_mails(app):
     assert "these two words: resign yes" in text(last_letter(app, place))
     posted(app, place, "ich gebe auf ja")
     assert handed_in(app) == ["resign"]
-    assert apps.load_table(app, place.table).table.phase == "over"
+    assert apps.load_table(app, place.table).position.phase == "over"
 
 
 def test_who_has_resigned_on_his_turn_is_offered_no_moves(app):
@@ -255,7 +255,7 @@ def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(app
     replying = apps.list_moves(app, other)[0]
     posted(app, other, replying)
     posted(app, place, word)
-    assert apps.load_table(app, place.table).table.undo_request
+    assert apps.load_table(app, place.table).position.undo_request
     posted(app, other, "d'accord")
     assert handed_in(app) == [move, replying, "undo", "agree"]
 
@@ -280,7 +280,7 @@ def test_status_and_help_are_told_to_whoever_asks(app, word, said):
 def test_a_pause_is_asked_for_by_mail(app):
     place, _, _ = start(app)
     posted(app, place, "Pauze")
-    assert apps.load_table(app, place.table).table.pause_request
+    assert apps.load_table(app, place.table).position.pause_request
     posted(app, place, "pause")
     assert "cannot be paused now" in text(last_letter(app, place))
 
@@ -289,7 +289,7 @@ def test_an_invitation_is_accepted_by_mail(app):
     first, second = apps.open_table(app)
     posted(app, first, "Ja, graag!")
     posted(app, second, "sit lantern")
-    assert apps.load_table(app, first.table).table.phase == "playing"
+    assert apps.load_table(app, first.table).position.phase == "playing"
 
 
 def test_before_and_after_the_game_nothing_is_moved(app):

@@ -85,8 +85,8 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
         assert apps.submit(app, access.find(app, link), "sit word").accepted
     with judging.at_table(app, opened.table) as work:
         for _ in range(moves):
-            seat = tables.find_seats_to_move(game, work.locked.table)[0]
-            move = bots.pick_random_move(tables.menu(game, work.locked.table, seat), random)
+            seat = tables.find_seats_to_move(game, work.locked.position)[0]
+            move = bots.pick_random_move(tables.menu(game, work.locked.position, seat), random)
             work.locked = append_command(work.locked, seat, move)
     return opened.links
 

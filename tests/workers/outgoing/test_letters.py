@@ -49,7 +49,7 @@ def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
     while True:
         mover, move = apps.find_move(app, places)
         table = apps.load_table(app, mover.table)
-        choice = any(entry.count() > 1 for entry in tables.menu(table.game, table.table, mover.seat or 0))
+        choice = any(entry.count() > 1 for entry in tables.menu(table.game, table.position, mover.seat or 0))
         if choice and mover.seat in moved and moved[-1] != mover.seat:
             break
         assert apps.submit(app, mover, move).accepted
@@ -173,7 +173,7 @@ def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str)
     text = body(write_letter(app, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
     posted(app, place, answer)
-    assert apps.load_table(app, place.table).table.seats[1].status == "taken"
+    assert apps.load_table(app, place.table).position.seats[1].status == "taken"
 
 
 @pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
@@ -184,15 +184,15 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, g
     posted(app, places[0], "status")
     texts = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
     assert apps.submit(app, loser, "resign").accepted
-    while (table := apps.load_table(app, loser.table)).table.phase != "over":
-        seat = tables.find_seats_to_move(table.game, table.table)[0]
-        move = bots.pick_random_move(tables.menu(table.game, table.table, seat), random)
+    while (table := apps.load_table(app, loser.table)).position.phase != "over":
+        seat = tables.find_seats_to_move(table.game, table.position)[0]
+        move = bots.pick_random_move(tables.menu(table.game, table.position, seat), random)
         assert apps.submit(app, Place(loser.table, seat, ""), str(move)).accepted
     letter = write_letter(app, places[0], "over")
     text = body(letter, "plain")
-    points = [own.score for own in table.game.standing(table.table.state)]
+    points = [own.score for own in table.game.standing(table.position.state)]
     for seat, name in enumerate(("Anna", "Berta")):
-        assert f"{table.table.places[seat]}. {name}: {points[seat]}" in text
+        assert f"{table.position.places[seat]}. {name}: {points[seat]}" in text
     assert table.row.seed.hex() in text
     texts += [" ".join(text.split()), body(letter, "html"), visitor.get(f"/t/{places[0].link}").text]
     assert [counts in one for one in texts] == [explained] * 5

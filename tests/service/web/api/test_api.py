@@ -227,7 +227,7 @@ def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, app):
     look = apps.load_table(app, opened["table"])
     for seat, link in [*enumerate(opened["links"]), (None, opened["watch"])]:
         shown = get(client, f"/t/{link}")[1]["view"]
-        assert shown == json.loads(json.dumps(_plain(look.game.view(look.table.state, seat))))
+        assert shown == json.loads(json.dumps(_plain(look.game.view(look.position.state, seat))))
 
 
 def _plain(view: Any) -> Any:
