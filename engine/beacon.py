@@ -50,7 +50,7 @@ def parse(words: Mapping[str, str]) -> Beacon | None:
     key, genesis, period = (words.get(name, "") for name in ("key", "genesis", "period"))
     valid = len(words) == 3 and KEY.fullmatch(key) and NUMBER.fullmatch(genesis) and NUMBER.fullmatch(period)
     if not valid or period == "0":
-        raise Refused("A beacon is told by beacon.key=, beacon.genesis= and beacon.period=, each once.")
+        raise Refused("Write a beacon as beacon.key=, beacon.genesis= and beacon.period=, each once.")
     return Beacon(key, int(genesis), int(period))
 
 

@@ -179,7 +179,7 @@ def _find_wrong_shape(entry: dict[str, Any]) -> str:
     if type(at) is not int or type(edition) is not int or at < 0 or edition < 0:
         return "tells its time or its edition otherwise than in whole numbers"
     if seat is not None and (type(seat) is not int or seat < 0):
-        return "is neither a seat's nor the house's"
+        return "is neither a seat's nor the server's"
     if type(entry["draws"]) is not list or type(events) is not list:
         return "has no list of draws or of events"
     for event in events:
@@ -192,7 +192,7 @@ def _check_opening(export: Export) -> Iterator[FormatFault]:
     first = export.entries[0].entry
     opened = first["events"][0] if len(first["events"]) == 1 else {}
     if first["seat"] is not None or opened.get("type") != "table.Opened":
-        yield FormatFault(0, "The log does not begin with the opening of a table by the house.")
+        yield FormatFault(0, "The log does not begin with the opening of a table by the server.")
     if opened.get("commitment") != export.commitment or not HASH.fullmatch(export.commitment):
         yield FormatFault(0, "The table was not opened with the commitment that this log names.")
     if opened.get("game") != export.game:
@@ -211,7 +211,7 @@ def _check_seed(export: Export) -> Iterator[FormatFault]:
     if not HASH.fullmatch(export.seed) or chance.commit(bytes.fromhex(export.seed)) != export.commitment:
         yield FormatFault(0, "The revealed seed is not the one that was committed to when the table opened.")
     if export.seat is not None:
-        yield FormatFault(0, "A log with its seed is nobody's own copy, yet this one names a seat.")
+        yield FormatFault(0, "A log with its seed is a copy for no seat, yet this one names a seat.")
 
 
 def _check_disclosed(export: Export) -> Iterator[FormatFault]:

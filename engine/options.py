@@ -163,7 +163,7 @@ def parse_open_command(game: Game, number: str, commitment: str, chosen: Sequenc
     rest, name_words = _split_prefix("table.", rest)
     rest, beacon_words = _split_prefix("beacon.", rest)
     if not all(map(CLOCK_WORD.fullmatch, clock_words)):
-        raise Refused("A table’s clock is told in plain words, such as clock.pace=86400.")
+        raise Refused("Give the table’s clock in plain words, such as clock.pace=86400.")
     options = parse(game.META.options, dict(map(_split_pair, rest)))
     refusal = games.objection(game, options, seats)
     if refusal:
@@ -187,7 +187,7 @@ def _parse_name(words: Sequence[str]) -> str:
             return ""
         case [("name", name)] if TABLE_NAME.fullmatch(name):
             return name
-    raise Refused("A table’s name is told once and in plain letters and digits, such as table.name=1f3a.")
+    raise Refused("Give the table’s name once, in plain letters and digits, such as table.name=1f3a.")
 
 
 def _split_pair(word: str) -> tuple[str, str]:

@@ -287,7 +287,7 @@ def _check_sentence(stage: Stage, sentence: str, where: str) -> None:
             if _holds(stage, holds, match.groups(), f"{where}: “{sentence}”"):
                 return
             raise Failed(f"{where}: “{sentence}” does not hold; {_describe(stage)}")
-    raise Invalid(f"{where}: nobody knows how to check “{sentence}”")
+    raise Invalid(f"{where}: there is no check “{sentence}”; engine/README.md lists those that exist")
 
 
 def _holds(stage: Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:

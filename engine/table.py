@@ -247,7 +247,7 @@ def _parse_round(table: Table, move: Move) -> RoundDrawn:
     match move.args:
         case (number, signature) if number == str(command.round) and beacons.SIGNATURE.fullmatch(signature):
             return RoundDrawn(command.round, signature, command.seat)
-    raise Refused("The round is told as: round {round} and its signature.", round=command.round)
+    raise Refused("Write the round as: round {round} and its signature.", round=command.round)
 
 
 def _answer_seal_request(table: Table, seat: int, move: Move) -> tuple[SealAsked | SealAgreed | SealRefused, bool]:
@@ -286,7 +286,7 @@ def _move_for_late_seat(game: Game, table: Table, move: Move, chance: Chance) ->
 
 
 def _explain_impossible(move: Move) -> Refused:
-    return Refused("The house cannot do “{move}” at this table now.", move=move)
+    return Refused("The server cannot play “{move}” at this table now.", move=move)
 
 
 def _parse_seat(table: Table, number: str) -> int:
@@ -312,7 +312,7 @@ def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) ->
             return (_sit_down(table, _parse_seat(table, number), nonce, bot=move.verb == "bot"),)
         case "gathering", "start", ():
             if any(seat.status == "empty" for seat in table.seats):
-                raise Refused("Somebody still has to sit down before the game can start.")
+                raise Refused("The game can start when every seat is taken.")
             options = parse_options(game.META.options, table.options)
             return (Started(), *games.begin(game, options, len(table.seats), chance).events)
         case "playing", _, (number, *_):
@@ -324,7 +324,7 @@ def _sit_down(table: Table, seat: int, nonce: str, *, bot: bool) -> Sat:
     """Return the event of a person or a bot taking an empty seat, or of a bot taking over a person's seat and nonce."""
     replaces_person = bot and table.seats[seat] == Seat("taken", nonce, has_player=True)
     if not replaces_person and (table.seats[seat].status != "empty" or not menus.is_token(nonce)):
-        raise Refused("Nobody can sit down on seat {seat} with these words.", seat=seat)
+        raise Refused("Seat {seat} cannot be taken with these words.", seat=seat)
     return Sat(seat, nonce, bot=bot)
 
 

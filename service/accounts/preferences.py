@@ -52,7 +52,7 @@ def find_recipient(app: App, token: str) -> Recipient:
         row = register.find_person(connection, number)
     deleted = row is None or row.address == register.make_deleted_address(row.id)
     if deleted or not links.is_same(app.links.preferences(row.id), token.lower()):
-        raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
+        raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
     settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)
     return Recipient(row.id, row.language, settings, calendar, row.bounced_at is not None)
 

@@ -134,7 +134,7 @@ def _refuse_impossible(span: Span, current: list[Span], today: date) -> None:
     if first < today.isoformat():
         raise Refused("A vacation begins today or later.")
     if last > (today + timedelta(days=MAX_DAYS_AHEAD)).isoformat():
-        raise Refused("A vacation lies within a year from now.")
+        raise Refused("A vacation has to be within a year from now.")
     for begin, end in current:
         if first <= end and begin <= last:
             raise Refused("You are away from {begin} to {end} already.", begin=begin, end=end)

@@ -37,7 +37,7 @@ def find_open_table(app: App, token: str) -> Snapshot:
     """Return the open table of this link; raise Unknown if the link is wrong or no seat is free."""
     (name,) = links.parse_subject(token, 1)
     if not links.is_same(app.links.join(name), token):
-        raise Unknown("This link leads to no open table; please ask whoever sent it for the newest one.")
+        raise Unknown("This link leads to no open table; please ask its sender for the newest one.")
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, name)
     if not any(seat.status == FREE for seat in table.seats):
@@ -147,7 +147,7 @@ def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, place.table)
     if place.seat is None or table.position.phase != "over":
-        raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
+        raise Refused("Only players of a finished game can open a rematch; please open a new table.")
     own = table.seats[place.seat]
     if app.settings.confirms and own.person is not None and own.confirmed_at is None:
         # the new link would table as if a letter had led the player there
@@ -164,7 +164,7 @@ def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
     for seat in queries.list_seats(locked.flush(), locked.row.id):
         if (seat.name, seat.person) == (name, person):
             return seat
-    raise Refused("The table is laid again, but you have given up your seat there.")
+    raise Refused("A new game was opened, but you have given up your seat there.")
 
 
 def seat_player(locked: LockedTable, seat: SeatRow) -> LockedTable:

@@ -156,7 +156,7 @@ def _parse(locked: LockedTable, command: SeatCommand) -> Move:
             raise
         if locked.position.waiting_command:
             raise tables.explain_waiting(locked.position.waiting_command) from None
-        raise Refused("It is not your turn; somebody else has to move first.") from None
+        raise Refused("It is not your turn; another player has to move first.") from None
 
 
 def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
@@ -183,7 +183,7 @@ def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
 def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
     """Refuse an answer to a question that is not the one on the page."""
     if move.verb in ("agree", "refuse") and _question(then) != _question(locked.position):
-        raise Refused("Something else is asked by now; look at the table again before you answer.")
+        raise Refused("The question has changed; look at the table again before you answer.")
 
 
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:

@@ -172,7 +172,7 @@ def check_guests(invited: Sequence[Invitee], language: str = SOURCE) -> tuple[In
         raise Refused("At least one player needs an e-mail address; the others may be bots.")
     first = next(guest for guest in guests if guest.status != "bot")
     if first.status == "open":
-        raise Refused("Whoever opens the table plays; please put your own name before the seats for anybody.")
+        raise Refused("You play at the table that you open; please put your own name before the free seats.")
     if not all(guest.address for guest in persons) and any(guest.status != "bot" for guest in guests if guest != first):
         raise Refused("Without an e-mail address you can play against bots only; please give yours and theirs.")
     return guests

@@ -40,7 +40,7 @@ def refuse_closed(locked: LockedTable) -> None:
     if locked.position.phase == "over":
         raise Refused("The game is over; nothing can be moved any more.")
     if locked.position.phase != "playing" and not locked.position.waiting_command:
-        raise Refused("The game has not begun yet; somebody still has to sit down.")
+        raise Refused("The game has not begun yet; it begins when every seat is taken.")
 
 
 def announce_vacations(locked: LockedTable, seat: int) -> LockedTable:
@@ -187,7 +187,7 @@ def refuse_second_seat(locked: LockedTable, seat: int, person: int, name: str) -
         if other.person == person and other.status in ("taken", "invited"):
             raise Refused("You have a seat at this table already; its link is in the letter you have from it.")
         if register.fold_name(other.name) == register.fold_name(name):
-            raise Refused("Somebody at this table is called {name} already; please take another name.", name=name)
+            raise Refused("Another player at this table is called {name} already; please take another name.", name=name)
 
 
 LONGEST_NOTE = 4_000

@@ -269,7 +269,7 @@ function checkOrder(log) {
     ok(isHash(digest), "has no digest of 64 small hexadecimal digits")
     ok(has(entry, ...FIELDS), "has other fields than an entry has")
     ok(isCount(entry.get("at")) && isCount(entry.get("edition")), "tells its time or edition otherwise than in whole numbers")
-    ok(entry.get("seat") === null || isCount(entry.get("seat")), "is neither a seat's nor the house's")
+    ok(entry.get("seat") === null || isCount(entry.get("seat")), "is neither a seat's nor the server's")
     ok(Array.isArray(entry.get("draws")) && Array.isArray(entry.get("events")), "has no list of draws or events")
     ok(entry.get("events").length || !log.links[n].whole, "is whole, yet nothing happened in it")
     ok(entry.get("events").every(event => isMap(event) && isText(event.get("type"))), "has an event without a type")
@@ -282,7 +282,7 @@ function checkOpening(log) {
   const entry = log.links[0].entry, [opened] = entry.get("events"), seat = entry.get("seat")
   const ok = (holds, sentence, n = 0) => require(holds, "opening", n, sentence)
   ok(seat === null && entry.get("events").length === 1 && opened.get("type") === "table.Opened",
-    "The log does not begin with the opening of a table by the house.")
+    "The log does not begin with the opening of a table by the server.")
   ok(isHash(log.commitment) && opened.get("commitment") === log.commitment, "The table was opened with another commitment.")
   ok(opened.get("game") === log.game, "The table was opened for another game.")
   ok(!opened.has("table") || opened.get("table") === log.table, "The table was opened under another name.")
@@ -297,7 +297,7 @@ function checkSeed(log) {
   require(isHash(log.seed), "seed", 0, "The seed is not 64 small hexadecimal digits.")
   const committed = hex(sha256(ascii("depesche commitment 1"), unhex(log.seed)))
   require(committed === log.commitment, "seed", 0, "The revealed seed is not the one that was committed to.")
-  require(log.seat === null, "seed", 0, "A log with its seed is nobody's own copy, yet this one names a seat.")
+  require(log.seat === null, "seed", 0, "A log with its seed is a copy for no seat, yet this one names a seat.")
   log.links.forEach((link, n) => {
     require(link.whole && isText(link.entry.get("move")), "seed", n, `Entry ${n} is not whole, though the seed is revealed.`)
     require(link.salt == null, "seed", n, `Entry ${n} has a salt of its own, though the seed gives it.`)
@@ -453,12 +453,12 @@ function checkLaw(log) {
     if (!TOKENS.test(entry.get("move"))) forbid("its words are not parted by single blanks")
     const [verb, ...words] = entry.get("move").split(" "), seat = entry.get("seat"), events = entry.get("events")
     if (table.phase === "over") forbid("the table is over")
-    const house = seat === null, own = house || OWN.has(verb)
-    if (!house && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length)) forbid("no seat can act there now")
+    const server = seat === null, own = server || OWN.has(verb)
+    if (!server && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length)) forbid("no seat can act there now")
     const waits = events[0].get("type") === "table.RoundNamed", decides = events.slice(0, 2).some(isDeciding)
     const moves = !waits && (decides || (!table.awaited && (!own || ["start", "expire"].includes(verb))))
     if (!moves && entry.get("draws").length) forbid("nothing is drawn for it")
-    const command = () => house ? houseEvents(table, verb, words, events, forbid) : own ? seatEvents(table, seat, verb, words, entry, forbid) : []
+    const command = () => server ? serverEvents(table, verb, words, events, forbid) : own ? seatEvents(table, seat, verb, words, entry, forbid) : []
     const wanted = table.awaited ? meanwhile(table, seat, verb, words, events, forbid) : command()
     if (waits && (table.awaited || (own && !["start", "expire"].includes(verb)))) forbid("nothing is drawn for it")
     checkEvents(table, waits ? [told("RoundNamed", { round: events[0].get("round") })] : wanted, events, moves, forbid)
@@ -491,7 +491,7 @@ function meanwhile(table, seat, verb, words, events, forbid) {
     return [told("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }), ...then]
   }
   if (seat === null && verb === "bot" && table.phase === "gathering") return gathering(table, verb, words, () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")], forbid)
-  if (seat === null && STANDING.includes(verb) && table.phase === "playing") return houseEvents(table, verb, words, events, forbid)
+  if (seat === null && STANDING.includes(verb) && table.phase === "playing") return serverEvents(table, verb, words, events, forbid)
   if (taken && verb === "resign" && table.phase === "playing") return [told("Resigned", { seat })]
   if (taken && verb === "sealed" && !sealing) return [told("SealAsked", { seat }), ...(toAsk(table, seat).length ? [] : went())]
   if (taken && verb === "agree" && sealing?.waiting.includes(seat)) return [told("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
@@ -513,7 +513,7 @@ function checkEvents(table, wanted, events, moves, forbid) {
 function checkEnding(table, events, n, last, forbid) {
   const left = table.seats.filter(chair => chair.status !== "resigned").length
   const ends = table.phase === "over"
-  if (!ends && ["playing"].includes(table.phase) && left < 2) forbid("fewer than two chairs are held, yet the table goes on")
+  if (!ends && ["playing"].includes(table.phase) && left < 2) forbid("fewer than two players are left, yet the game goes on")
   if (!ends && n === last && !table.open) throw new Broken("end", n, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
   if (!ends) return
   const places = events.at(-1).get("places")
@@ -526,7 +526,7 @@ function checkEnding(table, events, n, last, forbid) {
   })
 }
 
-function houseEvents(table, verb, words, events, forbid) {
+function serverEvents(table, verb, words, events, forbid) {
   const chair = () => {
     const seat = Number(words[0])
     if (!/^(0|[1-9]\d*)$/.test(words[0] ?? "") || seat >= table.seats.length) forbid("there is no such seat")
@@ -545,15 +545,15 @@ function houseEvents(table, verb, words, events, forbid) {
   if (verb === "offer" && bare && held && !offered) return [told("Offered", { seat })]
   if (verb === "vacation" && days && held && isDay(second) && second <= third) return [told("VacationTaken", { seat, first: second, last: third })]
   if (verb === "home" && days && third < (away.get(second) ?? "")) return [told("VacationEnded", { seat, first: second, last: third })]
-  return forbid("the house cannot do that now")
+  return forbid("the server cannot do that now")
 }
 
 function gathering(table, verb, words, chair, forbid) {
   if (verb === "start" && !words.length) {
-    if (table.seats.some(one => one.status === "empty")) forbid("somebody still has to sit down")
+    if (table.seats.some(one => one.status === "empty")) forbid("a seat is still empty")
     return [told("Started")]
   }
-  if (!["sit", "bot"].includes(verb) || words.length !== 2) forbid("the house cannot do that now")
+  if (!["sit", "bot"].includes(verb) || words.length !== 2) forbid("the server cannot do that now")
   const [seat, { status, nonce }] = chair(), bot = verb === "bot" || undefined
   if (status !== "empty" && !(bot && status === "taken" && nonce === words[1])) forbid("the chair is taken")
   if (Array.from(words[1]).length > 40) forbid("the nonce is too long")
@@ -582,7 +582,7 @@ function seatEvents(table, seat, verb, words, entry, forbid) {
   const wish = asked ?? pausing, asks = wish?.waiting.includes(seat), others = toAsk(table, seat)
   if (words.length) forbid("the command has no words of its own")
   if (verb === "back" && ((status === "bot" && held) || (status === "taken" && offered))) return [told("Returned", { seat })]
-  if (status !== "taken") forbid("nobody sits there")
+  if (status !== "taken") forbid("the seat is empty")
   if (verb === "resign") return [told("Resigned", { seat })]
   if (verb === "resume" && paused) return [told("Resumed", { seat })]
   if (verb === "pause" && !paused && !asked && !pausing) return [told("PauseAsked", { seat }), ...(others.length ? [] : [told("Paused")])]

@@ -65,14 +65,14 @@ def test_a_table_is_opened_with_its_options_in_full_and_the_commitment():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("open chess 2 {commitment}", "The house cannot do"),
+        ("open chess 2 {commitment}", "The server cannot play"),
         ("open highcard two {commitment}", "played by 2, 3, 4 players"),
         ("open highcard 9 {commitment}", "played by 2, 3, 4 players, not by 9"),
         ("open highcard 2 abc", "64 hexadecimal digits"),
         ("open highcard 2 {commitment} cards", "“cards” can be 1 to 5, not “”"),
         ("open highcard 2 {commitment} moon=full", "no option “moon”"),
-        ("sit 0 word", "The house cannot do"),
-        ("start", "The house cannot do"),
+        ("sit 0 word", "The server cannot play"),
+        ("start", "The server cannot play"),
     ],
 )
 def test_a_table_with_wrong_words_is_not_opened(words, sentence):
@@ -82,7 +82,7 @@ def test_a_table_with_wrong_words_is_not_opened(words, sentence):
 def test_people_and_bots_sit_down_and_the_game_starts():
     ledger = Ledger(highcard)
     ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
-    check_refused(ledger, None, "start", "Somebody still has to sit down")
+    check_refused(ledger, None, "start", "when every seat is taken")
     check_refused(ledger, 0, "play 1", "has not begun")
     ledger.do(None, "sit 1 anna")
     ledger.do(None, "bot 0 clockwork")
@@ -98,10 +98,10 @@ def test_a_bot_replaces_a_player_before_the_start_and_keeps_the_nonce():
     ledger = Ledger(highcard)
     ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 lantern")
-    check_refused(ledger, None, "bot 0 another", "Nobody can sit down on seat 0")
+    check_refused(ledger, None, "bot 0 another", "Seat 0 cannot be taken")
     ledger.do(None, "bot 0 lantern")
     assert (ledger.table.seats[0].status, ledger.table.seats[0].nonce) == ("bot", "lantern")
-    check_refused(ledger, None, "bot 0 lantern", "Nobody can sit down on seat 0")
+    check_refused(ledger, None, "bot 0 lantern", "Seat 0 cannot be taken")
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_a_taken_or_missing_seat_is_refused(words):
     ledger = Ledger(highcard)
     ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 anna")
-    check_refused(ledger, None, words, "cannot do|no seat|Nobody can sit down")
+    check_refused(ledger, None, words, "cannot play|no seat|cannot be taken")
 
 
 def test_a_nonce_is_one_word():
     ledger = Ledger(highcard)
     ledger.do(None, options.make_open_command(highcard, 2, SEED, {}))
-    check_refused(ledger, None, Move("sit", ("0", "two words")), "Nobody can sit down")
+    check_refused(ledger, None, Move("sit", ("0", "two words")), "cannot be taken")
 
 
 def test_every_nonce_changes_the_deal():
@@ -153,7 +153,7 @@ def test_the_end_of_the_game_ends_the_table():
     for words in ("play 1", "undo", "resign"):
         check_refused(ledger, 0, words, "The game is over")
     for words in ("start", "sit 0 x", "expire 0 play 1", "substitute 0", "relieve 0"):
-        check_refused(ledger, None, words, "The house cannot do")
+        check_refused(ledger, None, words, "The server cannot play")
     assert tables.list_commands(ledger.table, 0) == ()
 
 
@@ -184,7 +184,7 @@ def test_when_the_time_is_up_the_server_moves():
     check_refused(ledger, None, f"expire 1 play {card}", "not your turn")
     check_refused(ledger, None, "expire 0 play 99", "does not fit")
     check_refused(ledger, None, "expire 5 play 1", "no seat 5")
-    check_refused(ledger, None, "expire 0", "The house cannot do")
+    check_refused(ledger, None, "expire 0", "The server cannot play")
     table = ledger.do(None, f"expire 0 play {card}")
     assert ledger.entries[-1].events[:2] == (TimedOut(0), highcard.Played(0, card))
     assert table.last.seat == 0

@@ -125,7 +125,7 @@ def test_an_answer_is_for_what_its_page_showed(any_app: App, table: list[Place])
     seen = apps.count_entries(any_app, mover) - 1
     says(any_app, mover, "undo")
     said = apps.submit(any_app, other, "agree", seen=seen)
-    assert "Something else is asked" in said.text
+    assert "The question has changed" in said.text
     assert apps.submit(any_app, other, "agree", seen=seen + 1).accepted
 
 

@@ -57,7 +57,7 @@ CLAIM = (
 OTHER_TABLE = Refused(
     "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
 )
-REMATCH_OPENED = Sentence("The same table is laid again, for the same players; the letters of the new game follow.")
+REMATCH_OPENED = Sentence("A rematch with the same players was opened; the letters of the new game follow.")
 ALREADY_SEATED = Sentence("You have sat down already.")
 NO_LINE = Refused("There is no line of its own in this mail.")
 NO_MOVE = Refused(
@@ -242,13 +242,13 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
     table_verbs = tuple(vocabulary.table.verbs)
     if tables.menu(locked.game, locked.position, seat) or find_verb(split_words(line), table_verbs, vocabulary):
         return None
-    return Refused("It is not your turn; somebody else has to move first.")
+    return Refused("It is not your turn; another player has to move first.")
 
 
 def _shorten(why: Refused) -> Refused:
     """The same refusal without its list of all moves: the letter lists them below, in the words of its reader."""
     if {"said", "moves"} <= why.words.keys():
-        return Refused("“{said}” is not one of your moves; what you can do stands below.", said=why.words["said"])
+        return Refused("“{said}” is not one of your moves; see below what you can do.", said=why.words["said"])
     return why
 
 

@@ -187,7 +187,7 @@ def ask(app: App, place: Place) -> None:
     with app.store.writing() as db:
         table = snapshots.load_table(app, db, place.table)
         if not has_story(table):
-            raise Refused("Where a game turned is told when it has been played to its end.")
+            raise Refused("The turning points of a game are shown when it is over.")
         row = {"length": table.row.length, "at": app.now(), "body": ""}
         if queries.insert_new(db, stories, {"table": table.row.id, **row}) is None:
             other = (stories.c.table == table.row.id, stories.c.length != table.row.length)

@@ -167,7 +167,7 @@ def test_dealing_anew_says_what_no_longer_fits(site: Site, visitor: Visitor) -> 
     lost = int(dealt.partition("dealt=")[2])
     assert lost > 1
     page = visitor.get(dealt)
-    assert "dealt anew" in page
+    assert "dealt again" in page
     assert f"The last {lost} moves no longer fitted" in page
 
 
