@@ -27,7 +27,7 @@ from service.tables.snapshots import Snapshot
 from workers import process_pool
 from workers.jobs import JOB_MAX_S, begin, is_stopping, log_database_error, try_table
 
-VISIT_S = 3_600  # a table where no person has acted for so long is one that nobody waits for
+VISIT_S = 3_600  # after so long without an action of a person, no player waits for the bots
 
 
 class Task(Struct, frozen=True):
@@ -62,7 +62,7 @@ def run() -> None:
 def find_next_task(app: App, done: Set[Task], spent: Mapping[str, float]) -> Task | None:
     """Return the task to do next; None if all are done.
 
-    Bots at tables that nobody visits come last. Otherwise the opener for whom this job has thought least is first, so
+    Bots at tables without a visit come last. Otherwise the opener for whom this job has thought least is first, so
     that many tables of one visitor do not hold up another's. Of one opener's tasks, hints are first.
     """
     with app.store.reading() as db:

@@ -108,7 +108,7 @@ def _load(app: App, place: Place, number: int) -> GoodMove | None:
 
 
 def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:
-    """Return the hints that have no move yet, with their tables and who opened these, the oldest first."""
+    """Return the hints that have no move yet, with their tables and the visitors who opened these, the oldest first."""
     unanswered = select(hints.c.id, hints.c.table, tables.c.visitor).join(tables).where(hints.c.move == "")
     return [(row.id, row.table, row.visitor or row.table) for row in db.execute(unanswered.order_by(hints.c.id))]
 

@@ -107,11 +107,11 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
         if verdict is None:
             message = app.wakeups.wait(submitted.number, seconds)
             verdict = _decode(message, submitted) or _load_verdict(app, submitted)
-    return verdict or _secure(app, submitted)
+    return verdict or _load_after_sync(app, submitted)
 
 
-def _secure(app: App, submitted: StoredSubmission) -> Verdict | None:
-    """Wait until the row is on the disk, and look again whether it is there, and whether it has a verdict now."""
+def _load_after_sync(app: App, submitted: StoredSubmission) -> Verdict | None:
+    """Write the row to the disk, and load its verdict once more; raise Refused if the row is gone."""
     app.store.sync()
     with app.store.reading() as db:
         row = _find(db, submitted.table, submitted.number)

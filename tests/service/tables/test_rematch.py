@@ -100,4 +100,4 @@ def test_where_it_is_offered_one_reads_who_has_won(site: Site, visitor: Visitor)
 def test_a_game_that_goes_on_is_not_laid_again(site: Site, visitor: Visitor) -> None:
     response = visitor.post(f"/t/{site.start_table().links[0]}/again")
     assert response.status_code == 422
-    assert "please open a new one" in response.text
+    assert "please open a new table" in response.text

@@ -116,7 +116,7 @@ def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: V
 def test_a_bad_token_is_met_with_one_sentence(site: Site, visitor: Visitor, opened: Opened, token: str) -> None:
     for where in (f"/wishes/{token}", f"/wishes/{token}/stop"):
         assert visitor.client.get(where).status_code == 404
-    assert "belongs to nobody" in visitor.get(f"/wishes/{token}", 404)
+    assert "This link does not work" in visitor.get(f"/wishes/{token}", 404)
 
 
 def test_the_table_page_leads_here(site: Site, visitor: Visitor, opened: Opened) -> None:
