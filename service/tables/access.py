@@ -88,12 +88,13 @@ def require_seat(place: Place) -> int:
 
 
 def find_by_reply_address(app: App, token: str) -> Place:
-    """Return the seat that a reply address belongs to: `table.seat.proof`."""
+    """Return the seat that a reply address belongs to: `table.seat.proof`, which mail programs may capitalise."""
+    token = token.lower()
     table, number = links.parse_subject(token, 2)
     query = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
     with app.store.reading() as connection:
         seat = connection.execute(query).one_or_none()
-    if seat is None or not links.is_same(app.links.answer(table, seat.seat, seat.link_number), token.lower()):
+    if seat is None or not links.is_same(app.links.answer(table, seat.seat, seat.link_number), token):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
     return Place(table, seat.seat, make_seat_link(app, seat))
 

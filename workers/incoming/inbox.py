@@ -79,9 +79,28 @@ class Receiver:
         return max(replies, key=(REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER).index)
 
 
+class SmtpServer(SMTP):
+    """An SMTP server that takes lines that are longer than RFC 5321 allows: some mail programs never break a line."""
+
+    line_length_limit = MAX_MAIL_BYTES
+
+
+class LmtpServer(LMTP):
+    """The same for LMTP."""
+
+    line_length_limit = MAX_MAIL_BYTES
+
+
+class SmtpController(Controller):
+    """A controller of aiosmtpd for the server above."""
+
+    def factory(self) -> SMTP:
+        return SmtpServer(self.handler, **self.SMTP_kwargs)
+
+
 def make_smtp_server(app: App, host: str, port: int) -> Controller:
     """Make a server that receives answers by SMTP; the caller starts and stops it."""
-    return Controller(Receiver(app), hostname=host, port=port, data_size_limit=MAX_SMTP_BYTES)
+    return SmtpController(Receiver(app), hostname=host, port=port, data_size_limit=MAX_SMTP_BYTES)
 
 
 def make_lmtp_server(app: App, host: str, port: int) -> Controller:
@@ -93,7 +112,7 @@ class LmtpController(Controller):
     """A controller of aiosmtpd whose server speaks LMTP."""
 
     def factory(self) -> SMTP:
-        return LMTP(self.handler, **self.SMTP_kwargs)
+        return LmtpServer(self.handler, **self.SMTP_kwargs)
 
 
 def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:

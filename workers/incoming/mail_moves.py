@@ -152,13 +152,21 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
-    own = [line for place, line in enumerate(lines) if not place or _join_words(line) not in signatures]
+    written = [line for place, line in enumerate(lines) if not place or _join_words(line) not in signatures]
+    own = [part for line in written for part in _split_moves(line, vocabulary)]
     try:
         with locked.batch.savepoint():
             progress = _play_lines(Progress(locked), mail, own, vocabulary)
     except SecondThought as thought:
         progress = thought.progress
     return progress if progress.lines else Progress(locked, _report_no_move(lines), True)
+
+
+def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
+    """Split a line at semicolons if each of its parts begins with a verb: “place 1,0 0; figure meeple city”."""
+    parts = [part.strip() for part in line.split(";")]
+    are_moves = all(find_verb(split_words(part), vocabulary.verbs, vocabulary) for part in parts)
+    return parts if are_moves else [line]
 
 
 def _join_words(line: str) -> str:

@@ -51,6 +51,8 @@ PARENTHESIS = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
 QUESTION = re.compile(r"[?？]\W*$")
 LIST_MARK = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 SENTENCE_END = re.compile(r"(?<=[.!;…])\s+|\s+[-–—]{1,2}\s+(?=[^\W\d])")
+HYPHEN = re.compile("[\u2010-\u2012\u2212]")  # also the one that does not break, and the minus sign
+SMILEY = re.compile(r"(?<!\S)(?:[:;=8x]['’]?-?[DPO()\[\]/\\|*3]+|\^\^|<3)(?!\S)", re.IGNORECASE)
 ARROW = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
 
@@ -62,6 +64,7 @@ def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
     command = _parse_server_command(written, menu, words) or _parse_remark(line, menu, words)
     if command:
         return command
+    line = SMILEY.sub("", HYPHEN.sub("-", line)).replace("…", ". ")
     move = _find_move(_iter_readings(line, menu, words), menu, words)
     if isinstance(move, Move):
         is_question = QUESTION.search(line) and move.verb not in words.table.verbs
@@ -119,8 +122,13 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> TalkLine | None:
     """Parse a remark: what follows the word `say`, as it was written. If the game has that word, it is a move."""
     for size in (2, 1):
         parts = line.split(maxsplit=size)
-        prefix = " ".join(split_words(" ".join(parts[:size]))).casefold()
-        if prefix in words.table.say and find_verb([prefix], tuple(entry.verb for entry in menu), words) is None:
+        start = split_words(" ".join(parts[:size]))
+        prefix = " ".join(start).casefold()
+        if (
+            len(start) == size
+            and prefix in words.table.say
+            and find_verb([prefix], tuple(entry.verb for entry in menu), words) is None
+        ):
             return TalkLine(parts[size].lstrip(":-–— ") if len(parts) > size else "")
     return None
 
@@ -144,7 +152,7 @@ def _iter_cores(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
         yield from _iter_cores(core[lead_in.end() :], menu, words)
     shortened = _join_meaningful_words(core, menu, words)
     yield shortened
-    spaced = ARROW.sub(" ", shortened)
+    spaced = ARROW.sub(" ", _strip_lead(shortened, words))
     yield spaced
     game_entries = [entry for entry in menu if entry.verb not in words.table.verbs]
     if len(game_entries) == 1 and any(letter.isdigit() for letter in spaced):
@@ -161,6 +169,12 @@ def _iter_from_verb(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
             yield " ".join(written[place:])
         if any(word.casefold() not in leading for word in split_words(one)):
             return
+
+
+def _strip_lead(core: str, words: Vocabulary) -> str:
+    """Remove words such as “ok” or “doe maar” at the beginning."""
+    leading = words.table.lead | words.table.greet | words.table.small
+    return " ".join(itertools.dropwhile(lambda word: word.casefold() in leading, core.split()))
 
 
 def _is_announcement(head: str, words: Vocabulary) -> bool:
@@ -297,18 +311,19 @@ def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line that is no move was meant as a move: then its sender has to know."""
     menu_verbs, other_verbs = tuple(entry.verb for entry in menu), (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)
     verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in other_verbs))
+    game_verbs = tuple(verb for verb in menu_verbs if verb not in words.table.verbs)
     meaningful = remove_small_words(written, words) or written
     verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)
-    if verb is None and not (_is_abbreviated(meaningful, menu_verbs, words) or _is_misspelt(meaningful, verbs, words)):
+    if verb is None and not (_is_abbreviated(meaningful, game_verbs, words) or _is_misspelt(meaningful, verbs, words)):
         return False
     return len(written) < MIN_SENTENCE_WORDS or any(_is_token(word, menu, words) for word in meaningful[1:])
 
 
 def _is_abbreviated(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
-    """Return whether a short line begins with the first letters of a verb."""
+    """Return whether a short line begins with the first letters of a verb of the game."""
     first = menus.normalize_name(written[0]) or ""
     is_short = len(first) >= MIN_ABBREVIATION_CHARS and len(written) < MIN_SENTENCE_WORDS
-    return is_short and any(form.startswith(first) for form in _list_names(verbs, words))
+    return is_short and any(name.startswith(first) for name in _list_names(verbs, words))
 
 
 def _is_misspelt(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:

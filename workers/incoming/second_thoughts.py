@@ -60,7 +60,7 @@ def _is_denial(clause: str, words: Vocabulary) -> bool:
     table = words.table
     written = set(_normalize(clause).split())
     denials = table.never | table.hesitate
-    return not written.isdisjoint(denials) and written <= denials | table.filler | table.lead | table.small
+    return not written.isdisjoint(denials) and written <= denials | table.filler | table.small
 
 
 @functools.lru_cache(maxsize=64)

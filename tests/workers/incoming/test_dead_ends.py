@@ -13,7 +13,7 @@ from service.text import words
 from service.text.sentences import Sentence
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, report, rows, start, text
-from workers.incoming.move_parser import TALK, Guess, parse_move_line
+from workers.incoming.move_parser import TALK, Guess, TalkLine, parse_move_line
 from workers.outgoing.answer_hints import MoveWriter, translate_refusal
 
 assert app  # the fixture
@@ -26,6 +26,15 @@ MEANT = {
     "Move A14-A8, please, good luck": "move A14 A8",
     "zet A14 A8. Jouw beurt, en tot morgen!": "move A14 A8",
     "déplace A14 A8 s'il te plaît": "move A14 A8",
+    "pls move A14 A8": "move A14 A8",
+    "ok, A14 A8": "move A14 A8",
+    "doe maar A14 A8": "move A14 A8",
+    "Mijn zet is A14 A8": "move A14 A8",
+    "A14 A8…": "move A14 A8",
+    "A14 A8 :-D": "move A14 A8",
+    "A14 A8 xD": "move A14 A8",
+    "A14\u2011A8": "move A14 A8",
+    "move A14\u2212A8": "move A14 A8",
     "2) A15 A9 - bonne chance !": "move A15 A9",
 }
 GUESSED = {"ziehn A14 A8": "move A14 A8", "moev A15 A9": "move A15 A9", "déplcae A9 Z": "move A9 Z"}
@@ -47,6 +56,16 @@ NO = ("nee bedankt", "no thanks", "Nein danke.", "non merci", "count me out")
 @pytest.mark.parametrize(("line", "move"), MEANT.items())
 def test_courtesy_and_numbers_are_no_obstacle(line: str, move: str) -> None:
     assert str(parse_move_line(line, MENU, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
+
+
+def test_an_everyday_word_that_begins_like_a_command_does_not_stop_the_mail() -> None:
+    menu = (*MENU, *make_menu("pause"))
+    assert [parse_move_line(line, menu, spoken()) for line in ("Fair enough.", "Fair play!")] == [TALK, TALK]
+
+
+@pytest.mark.parametrize("line", ["say 😀", "Sagen: 😀", "zeggen 😀", "dites : 😀"])
+def test_a_remark_may_be_a_picture(line: str) -> None:
+    assert parse_move_line(line, MENU, spoken()) == TalkLine("😀")
 
 
 @pytest.mark.parametrize(("line", "move"), GUESSED.items())

@@ -145,6 +145,32 @@ def test_a_mail_to_two_seats_is_two_answers_and_lmtp_says_so_twice(app):
     assert handed_in(app) == [move]
 
 
+@pytest.mark.parametrize("by_lmtp", [True, False], ids=["lmtp", "smtp"])
+def test_a_line_longer_than_a_mail_server_may_send_is_taken(app, by_lmtp):
+    place, _, move = start(app)
+    head = f"From: {access.load_address(app, place)}\r\nTo: {address(app, place)}\r\nMessage-ID: <long@example.org>\r\n"
+    with listening(app, by_lmtp) as client:
+        client.sendmail(
+            "anna@example.org", address(app, place), f"{head}\r\n{move}\r\n\r\n{'so long ' * 40_000}\r\n".encode()
+        )
+    mail_moves.run()
+    assert handed_in(app) == [move]
+
+
+def test_a_mail_server_may_write_the_address_in_capitals(app):
+    place, _, move = start(app)
+    message = answer(app, place, move)
+    inbox.process_mail(app, message.as_bytes(), address(app, place).upper(), "somebody@example.org")
+    mail_moves.run()
+    assert handed_in(app) == [move]
+
+
+def test_two_moves_in_one_line_are_both_played_or_reported(app):
+    place, _, move = start(app)
+    posted(app, place, f"{move}; undo")
+    assert report(app) == [(move, "done"), ("undo", "done")]
+
+
 def test_lines_quoted_above_are_not_the_move(app):
     place, _, move = start(app)
     posted(app, place, "On Monday 3, Depesche wrote:", "> It is your turn", "> move A1 A2", "", move)
