@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
 from engine.record import Table
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class LRU(Generic[T]):
@@ -30,6 +31,14 @@ class LRU(Generic[T]):
                 return None
             self._values.move_to_end(key)
             return entry[0]
+
+    def get_all(self, keys: Iterable[K]) -> dict[K, T]:
+        """Return the cached values of these keys; a key without one is left out."""
+        with self._lock:
+            cached = {key: self._values[key][0] for key in keys if key in self._values}
+            for key in cached:
+                self._values.move_to_end(key)
+            return cached
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
         with self._lock:

@@ -43,6 +43,7 @@ END_TAG = "</svg>"
 SPRITE_TAG = '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans"'
 
 Sprite = tuple[Image.Image, Image.Image | None]  # colours, and how much they cover unless that is everything
+SpriteKey = tuple[str, int, int]  # its SVG, and its width and height in pixels
 SPRITES = LRU[Sprite](16_000_000)  # pixels: about 80 MB, which holds all grounds and pieces of the games here
 
 BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
@@ -93,13 +94,13 @@ def paint(svg: str) -> Image.Image:
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
     scale, colour = PICTURE_WIDTH / box_width, PAPER.findall(body) or ["#ffffff"]
     paper = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), colour[0])
-    for part in SPRITE_PART.split(PAPER.sub("", body, count=1)):
-        if box := SPRITE_BOX.match(part):
-            left, top, width, height = (float(number) * scale for number in box.groups())
-            sprite = part[box.end() :]
-            colours, cover = _draw_sprite(
-                f"{sprite}{_collect_definitions(sprite, definitions)}", round(width), round(height)
-            )
+    parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
+    keys = [_make_key(part, box, scale, definitions) for part, box in parts if box]
+    sprites = iter(_draw_sprites(keys))
+    for part, box in parts:
+        if box:
+            colours, cover = next(sprites)
+            left, top = float(box[1]) * scale, float(box[2]) * scale
             paper.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:
             layer = draw(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *paper.size)
@@ -114,16 +115,27 @@ def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
     return "".join(f"<defs>{body}</defs>{_collect_definitions(body, definitions)}" for body in bodies)
 
 
+def _make_key(part: str, box: re.Match[str], scale: float, definitions: dict[str, str]) -> SpriteKey:
+    """Return the SVG of a sprite with its definitions, and its size in pixels."""
+    sprite = part[box.end() :]
+    width, height = float(box[3]) * scale, float(box[4]) * scale
+    return f"{sprite}{_collect_definitions(sprite, definitions)}", round(width), round(height)
+
+
+def _draw_sprites(keys: Sequence[SpriteKey]) -> list[Sprite]:
+    """Return these sprites; draw those that were not drawn before."""
+    sprites = SPRITES.get_all(keys)
+    missing = {key: _draw_sprite(*key) for key in dict.fromkeys(keys) if key not in sprites}
+    for key, sprite in missing.items():
+        SPRITES.put(key, sprite, key[1] * key[2])
+    sprites |= missing
+    return [sprites[key] for key in keys]
+
+
 def _draw_sprite(part: str, width: int, height: int) -> Sprite:
-    """Draw a sprite, or return it as it was drawn before."""
-    key = (part, width, height)
-    sprite = SPRITES.get(key)
-    if sprite is None:
-        image = draw(f"{SPRITE_TAG} {part}{END_TAG}", width, height)
-        cover = image.getchannel("A")
-        sprite = image.convert("RGB"), None if cover.getextrema() == (255, 255) else cover
-        SPRITES.put(key, sprite, width * height)
-    return sprite
+    image = draw(f"{SPRITE_TAG} {part}{END_TAG}", width, height)
+    cover = image.getchannel("A")
+    return image.convert("RGB"), None if cover.getextrema() == (255, 255) else cover
 
 
 def draw(svg: str, width: int, height: int) -> Image.Image:
