@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import structlog
+from msgspec import Struct
 from sqlalchemy import Connection, Select, delete, exists, func, insert, literal, or_, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
@@ -27,42 +30,71 @@ DELETE_BATCH = 100
 log = structlog.get_logger()
 
 
+class DueWork(Struct, frozen=True):
+    """What time alone sets in motion now.
+
+    The queues with due rows, the seats whose players are reminded, the seats that are late, and a batch of mails to
+    delete.
+    """
+
+    queues: Sequence[str] = ()
+    reminders: Sequence[Any] = ()
+    late: Sequence[Any] = ()
+    old_mails: Sequence[int] = ()
+
+
 def tick(app: App) -> None:
     """Do everything that time alone sets in motion; a part that fails is logged, and the others go on."""
+    due = DueWork()
+    with _log_failure("find_due"), app.store.reading() as db:
+        due = find_due(db, app.now())
     for step in (wake_workers, remind, expire, delete_old_mails):
-        try:
-            step(app)
-        except OperationalError as error:  # the next tick tries again
-            log_database_error(error, "tick not finished", at=step.__name__)
-        except Exception:
-            log.exception("tick not finished", at=step.__name__)
+        with _log_failure(step.__name__):
+            step(app, due)
 
 
-def wake_workers(app: App) -> None:
-    """Wake the workers of every queue with due work, in case its wake-up was lost."""
+@contextmanager
+def _log_failure(step: str) -> Iterator[None]:
+    """Log that a part of a tick failed; the next tick tries it again."""
+    try:
+        yield
+    except OperationalError as error:
+        log_database_error(error, "tick not finished", at=step)
+    except Exception:
+        log.exception("tick not finished", at=step)
+
+
+def find_due(db: Connection, now: int) -> DueWork:
+    """Find all work that is due."""
     bot_moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
     thinking = or_(bot_moves, exists().where(hints.c.move == ""), exists().where(stories.c.body == ""))
-    due_rows: dict[str, Select[Any]] = {
+    rows_by_queue: dict[str, Select[Any]] = {
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
         "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
-        "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= app.now()),
-        "rounds": select(tables.c.id).where(tables.c.draws_at <= app.now()),
+        "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= now),
+        "rounds": select(tables.c.id).where(tables.c.draws_at <= now),
         "bots": select(literal(1)).where(thinking),
     }
-    with app.store.reading() as db:
-        due = [queue for queue, rows in due_rows.items() if db.execute(rows.limit(1)).first()]
-    for queue in due:
+    reminders = select(seats, people.c.calendar).select_from(seats.outerjoin(people, people.c.id == seats.c.person))
+    return DueWork(
+        queues=[queue for queue, rows in rows_by_queue.items() if db.execute(rows.limit(1)).first()],
+        reminders=db.execute(reminders.where(seats.c.remind_at <= now)).all(),
+        late=db.execute(select(seats.c.table, seats.c.seat).where(seats.c.late_at <= now)).all(),
+        old_mails=_list_old_mails(db, now),
+    )
+
+
+def wake_workers(app: App, due: DueWork) -> None:
+    """Wake the workers of queues with due work, in case its wake-up was lost."""
+    for queue in due.queues:
         if app.wakeups.wake(queue):
             app.metrics.count("wakeups", queue)
     app.metrics.flush()
 
 
-def remind(app: App) -> None:
+def remind(app: App, due: DueWork) -> None:
     """Owe a reminder to each player whose time to be reminded has come."""
-    rows = select(seats, people.c.calendar).select_from(seats.outerjoin(people, people.c.id == seats.c.person))
-    with app.store.reading() as db:
-        late = db.execute(rows.where(seats.c.remind_at <= app.now())).all()
-    for seat in late:
+    for seat in due.reminders:
         with app.store.writing() as db:
             _owe_reminder(app, db, seat)
 
@@ -83,12 +115,9 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
         db.execute(insert(letters), {**letter, "due_at": app.now()})
 
 
-def expire(app: App) -> None:
+def expire(app: App, due: DueWork) -> None:
     """Apply to every seat that is late what its table agreed on."""
-    rows = select(seats.c.table, seats.c.seat).where(seats.c.late_at <= app.now())
-    with app.store.reading() as db:
-        late = db.execute(rows).all()
-    for seat in late:
+    for seat in due.late:
         try_table(seat.table, partial(_expire, app, seat.table, seat.seat), "deadline not kept", seat=seat.seat)
 
 
@@ -134,20 +163,22 @@ def _offer_seat(locked: LockedTable, seat: int) -> LockedTable:
     return append_command(locked, None, Move("offer", (str(seat),)))
 
 
-def delete_old_mails(app: App) -> None:
-    """Delete the mails that were answered weeks ago, with their players' words, a batch at a time.
+def delete_old_mails(app: App, due: DueWork) -> None:
+    """Delete mails that were answered weeks ago, with their players' words, a batch at a time."""
+    numbers = due.old_mails
+    while numbers:
+        with app.store.writing() as db:
+            db.execute(delete(mails).where(mails.c.id.in_(numbers)))
+            numbers = _list_old_mails(db, app.now())
+
+
+def _list_old_mails(db: Connection, now: int) -> Sequence[int]:
+    """List a batch of mails that were answered weeks ago.
 
     The newest mail stays, so that its number is not given again: Message-IDs of letters hold the number of the mail
     that they answer.
     """
     oldest = select(mails.c.id, mails.c.read_at).order_by(mails.c.id).limit(DELETE_BATCH).subquery()
-    expired = select(oldest.c.id).where(oldest.c.read_at < app.now() - MAIL_KEEP_S)
+    expired = select(oldest.c.id).where(oldest.c.read_at < now - MAIL_KEEP_S)
     newest = select(func.max(mails.c.id)).scalar_subquery()
-    count = DELETE_BATCH
-    while count == DELETE_BATCH:
-        with app.store.reading() as db:
-            numbers = db.execute(expired.where(oldest.c.id < newest)).scalars().all()
-        count = len(numbers)
-        if count:
-            with app.store.writing() as db:
-                db.execute(delete(mails).where(mails.c.id.in_(numbers)))
+    return db.execute(expired.where(oldest.c.id < newest)).scalars().all()

@@ -144,7 +144,7 @@ def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
 
 def workers_clock_rings(app: App) -> None:
     app.wakeups.acknowledge("rounds")
-    clock.wake_workers(app)
+    clock.tick(app)
 
 
 def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, clock, beacon_server):

@@ -75,7 +75,7 @@ def offered(site: Site) -> tuple[Opened, str]:
     for seat in site.load(opened).seats:
         submitting.submit(site.app, Place(opened.table, seat.seat, ""), "sit word", "sit")
     site.time += 2 * HOUR_S
-    clock.expire(site.app)
+    clock.tick(site.app)
     look = site.load(opened)
     free = next(seat for seat in look.seats if look.position.seats[seat.seat].offered)
     return opened, joining.make_offer_token(site.app, free)
