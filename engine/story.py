@@ -182,7 +182,7 @@ def _find_mistake(game: Game, step: _Step) -> TurningPoint | None:
 
 
 def _search_gain(game: Game, step: _Step, point: TurningPoint) -> float:
-    """Return how much better the better move is if both are tried equally often, in the same imagined deals."""
+    """Search both moves equally often, in the same random deals, and return how much more the better one wins."""
     state, seat = step.before.state, point.seat
     search, root = Search(game, state, seat, GAIN_EVALUATIONS, NO_LIMIT_S, ~point.seq), Node(seat)
     root.expand(search, game.menu(state, seat), search.redeal(search.make_chance()))

@@ -48,10 +48,10 @@ class WithoutOutages(logging.Filter):
 
 
 class UnknownJob(Exception):
-    """A job in Redis that is none of ours."""
+    """A job in Redis that calls none of JOBS."""
 
 
-class KnownJob(Job):
+class RegisteredJob(Job):
     """A job that calls one of JOBS without arguments, and nothing after it.
 
     Job and callbacks are names in Redis, which RQ imports and calls: with this class the holder of Redis cannot run
@@ -123,7 +123,7 @@ class ThreadWorker(ProcessWorker):
 
 
 def list_worker_options(app: App) -> dict[str, Any]:
-    return {"connection": app.redis, "serializer": JSONSerializer, "job_class": KnownJob}
+    return {"connection": app.redis, "serializer": JSONSerializer, "job_class": RegisteredJob}
 
 
 def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:

@@ -85,7 +85,7 @@ def judge_batch(app: App, skipped: set[str] | None = None) -> bool:
 
 
 def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[Claim]:
-    """Lock the next submissions with their tables, but none of skipped tables; of one table only the first."""
+    """Lock the next submissions and their tables, except skipped tables; with `table`, only its first submission."""
     statement = CLAIM.where(tables.c.id.not_in(skipped))
     if table is not None:
         statement = statement.where(tables.c.id == table).limit(1)

@@ -127,7 +127,10 @@ def _misjudge(ranking: list[RankedMove], noise: float, random: Random) -> list[R
 
 
 def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking: list[RankedMove]) -> Move:
-    """Return the first of the moves after which no other seat can at once win, or throw this seat out."""
+    """Return the best move after which no other seat can win at once, or eliminate this seat.
+
+    The moves of `misjudged` come first, those of `ranking` next; if none is safe, the first of `misjudged` is played.
+    """
     hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= misjudged[0].share / 2]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
         if not _loses_at_once(search, seat, ranked.move):

@@ -228,7 +228,10 @@ def _check(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) 
 
 
 def _find_wrong_standing(standing: Sequence[Standing], seats: int) -> str:
-    """Return why this is no standing, or an empty text: it has all places or none, and the best place is 1."""
+    """Return what is wrong with a standing, or an empty text.
+
+    Either every seat has a place or none has one, and the best place is 1.
+    """
     if len(standing) != seats:
         return f"{len(standing)} of {seats} seats have a standing"
     places = [one.place for one in standing if one.place is not None]

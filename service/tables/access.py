@@ -55,7 +55,7 @@ def find(app: App, link: str) -> Place:
 
 
 def find_place(db: Connection, link: str) -> Place:
-    """Find the place that this link leads to; raise Unknown or TransferredAway if it leads nowhere here."""
+    """Find the place of a link; raise Unknown if it has none, TransferredAway if another server has the table."""
     row = db.execute(SEAT.where(seats.c.link == hash_token(link))).one_or_none()
     row = row or db.execute(FORMER.where(former_links.c.link == hash_token(link))).one_or_none()
     if row:

@@ -38,7 +38,7 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     before: Table
     after: Table
     player: int | None  # the seat that moved with this entry
-    opened: bool
+    is_to_move: bool
     status: str
     clock: Clock
     share: float
@@ -54,25 +54,25 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         return frozenset(type(event) for event in events if getattr(event, "seat", None) == self.seat.seat)
 
     @property
-    def goes_on(self) -> bool:
+    def continues_turn(self) -> bool:
         """Whether the draws of its own move have arrived, so that its turn goes on."""
         waited = self.before.waiting_command
         return waited is not None and waited.seat == self.seat.seat
 
     @property
-    def resumed(self) -> bool:
+    def ends_pause(self) -> bool:
         """Whether a pause of the table ends."""
         return self.before.paused and not self.after.paused
 
     @property
-    def arrives(self) -> bool:
-        """Whether its player comes home from a vacation that had begun."""
+    def returns_from_vacation(self) -> bool:
+        """Whether its player ends a vacation that had begun."""
         return self.has(VacationEnded) and timing.is_away(
             self.entry.at, make_calendar(self.before, self.seat, self.clock)
         )
 
     @property
-    def moved(self) -> bool:
+    def has_moved(self) -> bool:
         """Whether its player made the move."""
         return self.player == self.seat.seat
 
@@ -82,9 +82,9 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         return any(isinstance(event, Undone) for event in self.entry.events)
 
     @property
-    def begins(self) -> bool:
+    def begins_turn(self) -> bool:
         """Whether its turn begins: it was not its turn before, or another player had the seat."""
-        return self.opened and (
+        return self.is_to_move and (
             self.seat.open_since is None or self.status != self.seat.status or self.has(Substituted)
         )
 
@@ -103,21 +103,23 @@ def list_seat_updates(
 
 
 def _is_changed(turn: SeatTurn) -> bool:
-    if turn.opened != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
+    if turn.is_to_move != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
         return True
-    if turn.opened and turn.rolled_back:
+    if turn.is_to_move and turn.rolled_back:
         return True
-    if turn.opened and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
+    if turn.is_to_move and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
         return True
-    return turn.has(TimedOut, Missed, Returned, Substituted) or (turn.moved and (turn.opened or turn.seat.misses > 0))
+    return turn.has(TimedOut, Missed, Returned, Substituted) or (
+        turn.has_moved and (turn.is_to_move or turn.seat.misses > 0)
+    )
 
 
 def _update(turn: SeatTurn) -> SeatUpdate:
     seat, at = turn.seat, turn.entry.at
-    since = turn.entry.seq if turn.begins or turn.rolled_back else seat.open_since
-    update = SeatUpdate(seat.seat, turn.status, since if turn.opened else None, misses=_count_misses(turn))
+    since = turn.entry.seq if turn.begins_turn or turn.rolled_back else seat.open_since
+    update = SeatUpdate(seat.seat, turn.status, since if turn.is_to_move else None, misses=_count_misses(turn))
     left = _compute_time_left(turn)
-    if not (turn.opened and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:
+    if not (turn.is_to_move and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:
         return replace(update, clock_left=left)
     if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
         return replace(update, clock_left=0, clock_from=at, due_at=at, late_at=at)
@@ -147,22 +149,26 @@ def make_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
 
 
 def _compute_time_left(turn: SeatTurn) -> int | None:
-    """Return the seconds that this seat has left; None before its first turn and where there is no limit."""
-    left, clock = _compute_rest(turn), turn.clock
+    """Return the seconds on this seat's clock after the entry; None before its first turn, or without a limit.
+
+    A missed deadline leaves none, a new player gets the bank, and after a pause or an absence there are at least
+    the seconds of courtesy. A new turn, or a further move in the same turn, adds its own time.
+    """
+    left, clock = _compute_time_left_at_entry(turn), turn.clock
     if not clock.runs:
         return None
     if turn.has(TimedOut, Missed):
         return 0
     if turn.has(Substituted):
         left = clock.bank
-    if left is not None and (turn.resumed or turn.has(Returned) or turn.arrives):
+    if left is not None and (turn.ends_pause or turn.has(Returned) or turn.returns_from_vacation):
         left = max(left, clock.courtesy)
-    if turn.begins and not turn.goes_on:
+    if turn.begins_turn and not turn.continues_turn:
         return timing.time_for_turn(clock, left)
-    return clock.pace if clock.pace and (turn.moved or turn.goes_on) and turn.opened else left
+    return clock.pace if clock.pace and (turn.has_moved or turn.continues_turn) and turn.is_to_move else left
 
 
-def _compute_rest(turn: SeatTurn) -> int | None:
+def _compute_time_left_at_entry(turn: SeatTurn) -> int | None:
     """Return the seconds that were left at the time of the entry."""
     seat = turn.seat
     if seat.clock_from is None or seat.clock_left is None:
@@ -175,5 +181,5 @@ def _count_misses(turn: SeatTurn) -> int:
     """Count the deadlines missed in a row, each turn once."""
     if turn.has(TimedOut, Missed):
         return turn.seat.misses + (turn.seat.clock_left != 0)
-    fresh = turn.moved or turn.has(Returned, Substituted) or turn.status == "taken" != turn.seat.status
+    fresh = turn.has_moved or turn.has(Returned, Substituted) or turn.status == "taken" != turn.seat.status
     return 0 if fresh else turn.seat.misses

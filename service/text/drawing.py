@@ -95,7 +95,7 @@ def draw_board(cache: LRU[DrawnBoard], position: Hashable, scene: Scene, narrato
 
 
 def draw_staged_board(cache: LRU[StagedBoard], position: Hashable, scene: Scene, narrator: Narrator) -> StagedBoard:
-    """Draw the board taken apart, or take it from the cache; `position` identifies the table and its last entry."""
+    """Draw the board in its parts, or take it from the cache; `position` identifies the table and its last entry."""
     return _draw_once(
         cache,
         position,

@@ -127,9 +127,8 @@ def _html(text: str, status: int, in_language: str) -> Response:
 def is_local_visitor() -> bool:
     """Return whether the visitor's browser runs on this machine.
 
-    The connection, the proxy's word for it and the name in the address must all be local. If the server's own address
-    has TLS, or a proxy passed the request on that the settings do not name, every visitor seems local: then the answer
-    is no.
+    The connection, the address that a trusted proxy reports, and the host name must all be local. Behind TLS or an
+    unnamed proxy every visitor would seem local, so the answer is no.
     """
     direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
@@ -145,7 +144,7 @@ def is_local_visitor() -> bool:
 def _is_unknown_proxy() -> bool:
     """Return whether a proxy passed this request on, although the settings say that there is none.
 
-    Browsers have not sent HTTP/1.0 for decades, but nginx does where it is not told otherwise.
+    Browsers have not sent HTTP/1.0 for decades, but nginx does by default.
     """
     if get_app().settings.proxies:
         return False

@@ -88,7 +88,7 @@ def is_repeated(db: Connection, mail: Row[Any], report: MailReport) -> bool:
     return report.has("refused") and db.execute(earlier.limit(1)).first() is not None
 
 
-def is_answered_too_often(db: Connection, mail: Row[Any], an_hour: int) -> bool:
+def is_answered_too_often(db: Connection, mail: Row[Any], max_per_hour: int) -> bool:
     """Return whether this sender was answered so often within an hour that it may be a program."""
     answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR_S)
-    return db.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour
+    return db.execute(select(func.count()).where(*answers)).scalar_one() >= max_per_hour

@@ -213,7 +213,7 @@ class Box(Protocol):
         return ()
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
-        """Note what a feature brought."""
+        """Return the state after a feature was scored, with what the box remembers of it."""
         return state
 
     # The end.
