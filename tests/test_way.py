@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (54, 530), "mail": (39, 345), "reminder": (37, 300)}
+BOUNDS = {"move": (54, 530), "mail": (39, 325), "reminder": (37, 300)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)
