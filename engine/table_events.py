@@ -5,9 +5,12 @@ In the log their tags begin with `table.`. Fields are added to them, never chang
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+MAX_SEATS = 1_000  # a log from outside that claims more would fill the memory
+SeatCount = Annotated[int, Meta(le=MAX_SEATS)]
 
 
 class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
@@ -15,7 +18,7 @@ class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
 
     game: str
     edition: int
-    seats: int
+    seats: SeatCount
     commitment: str
     options: dict[str, Any] = {}
     clock: dict[str, str] = {}

@@ -14,11 +14,14 @@ from sqlalchemy import Connection, func, insert, select
 from engine.refusal import Refused
 from service.app import App
 from service.people import register
+from service.settings import DAY_S
 from service.store.schema import letters, talk
 from service.tables.access import Place, require_seat
+from service.timing import HOUR_S
 
 MAX_REMARK_CHARS = 1_000
 MAX_REMARKS_AN_HOUR = 30  # remarks of one seat
+MAX_CHARS_A_DAY = 10_000  # in the remarks of one seat
 MAX_SHOWN = 50
 MAX_IN_LETTER = 20
 
@@ -55,11 +58,15 @@ def say(app: App, place: Place, text: str) -> None:
 
 
 def add_remark(connection: Connection, table: str, seat: int, text: str, at: int) -> None:
-    """Store a remark; raise Refused if this seat has made too many within the last hour."""
+    """Store a remark; raise Refused if this seat has made too many within an hour, or too long ones within a day."""
     remark = clean_remark(text)
-    lately = select(func.count()).where(talk.c.table == table, talk.c.seat == seat, talk.c.at > at - 3_600)
+    own = (talk.c.table == table, talk.c.seat == seat)
+    lately = select(func.count()).where(*own, talk.c.at > at - HOUR_S)
     if connection.execute(lately).scalar_one() >= MAX_REMARKS_AN_HOUR:
         raise Refused("You have said a great deal within an hour; please let the others have a word, and go on later.")
+    today = select(func.coalesce(func.sum(func.length(talk.c.text)), 0)).where(*own, talk.c.at > at - DAY_S)
+    if connection.execute(today).scalar_one() + len(remark) > MAX_CHARS_A_DAY:
+        raise Refused("You have written a great deal at this table today; please go on tomorrow.")
     connection.execute(insert(talk), {"table": table, "seat": seat, "at": at, "text": remark})
 
 

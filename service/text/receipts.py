@@ -1,4 +1,8 @@
-"""Finding receipts in saved letters, in any language that letters are written in."""
+"""Finding receipts in saved letters, in any language that letters are written in.
+
+Players write into letters too. A receipt is read only where a letter has it: at the beginning of a line, which is
+indented in everything that players say, or in an element `code`, which they cannot write.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,10 @@ RECEIPT_SENTENCE = (
 )  # as at the foot of every letter
 TABLE_HEADER = "X-Depesche"  # which table a letter is from
 TAG = re.compile(r"<[^<>]{1,2000}>")
-GAP = r"[\s>|*]*"  # between two words of a letter: a space, or a line break and quotation marks
+LETTER_TAGS = re.compile(r"<(p|div|html|body)\b", re.IGNORECASE)
+CODE_MARK, TAG_MARK = "\x01", "\x02"  # instead of the tag `code`, and of any other
+GAP = rf"[\s>|*{TAG_MARK}]*"  # between two words of a letter: a space, or a line break and quotation marks
+LINE_START = r"^(?:[>|*] ?)*"
 MAIL = re.compile(rb"(?:[A-Za-z][A-Za-z-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?\n")
 
 
@@ -44,9 +51,12 @@ def find_receipts(path: Path) -> Iterator[Receipt]:
 def _find_in_letter(letter: EmailMessage, source: str) -> Iterator[Receipt]:
     subject = " ".join(str(letter.get("Subject", "")).split())
     name = f"{source}, “{subject}”" if subject else source
-    texts = (_get_text(part) for part in letter.walk() if part.get_content_maintype() == "text")
+    parts = [part for part in letter.walk() if part.get_content_maintype() == "text"]
     table = str(letter.get(TABLE_HEADER, "")).strip()
-    yield from dict.fromkeys(receipt for text in texts for receipt in _find_in_text(text, name, table))
+    found = [list(_find_in_text(_get_text(part), name, table, part.get_content_type())) for part in parts]
+    if table:  # one of our letters has its receipt below everything that others wrote
+        found = [receipts[-1:] for receipts in found]
+    yield from dict.fromkeys(receipt for receipts in found for receipt in receipts)
 
 
 def _get_text(part: EmailMessage) -> str:
@@ -56,22 +66,30 @@ def _get_text(part: EmailMessage) -> str:
         return bytes(part.get_payload(decode=True) or b"").decode(errors="replace")
 
 
-def _find_in_text(text: str, source: str, table: str) -> Iterator[Receipt]:
-    plain = html.unescape(TAG.sub(" ", text))
-    for match in _compile_pattern().finditer(plain):
+def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterator[Receipt]:
+    """Yield the receipts of a text; `kind` is its type in a letter, without which pasted HTML looks like a text."""
+    is_html = kind == "text/html" or (not kind and bool(LETTER_TAGS.search(text)))
+    start = "" if kind == "text/html" else LINE_START + f"{TAG_MARK}+" * is_html
+    plain = html.unescape(TAG.sub(_mark_tag, text)) if is_html else text
+    for match in _compile_pattern(start, CODE_MARK if is_html else "").finditer(plain):
         length, receipt = (group for group in match.groups() if group)
         yield Receipt(receipt.lower(), int(length), source, table)
 
 
+def _mark_tag(tag: re.Match[str]) -> str:
+    return CODE_MARK if re.match(r"<code\b", tag[0], re.IGNORECASE) else TAG_MARK
+
+
 @functools.cache
-def _compile_pattern() -> re.Pattern[str]:
+def _compile_pattern(start: str, mark: str) -> re.Pattern[str]:
     """Compile a pattern for the sentence of the receipt in every language, for one entry and for many."""
     sentences = (
         load_translations(language).ngettext(*RECEIPT_SENTENCE, count) for language in LANGUAGES for count in (1, 2)
     )
-    return re.compile("|".join(map(_make_pattern, dict.fromkeys(sentences))), re.IGNORECASE)
+    alternatives = "|".join(_make_pattern(sentence, mark) for sentence in dict.fromkeys(sentences))
+    return re.compile(f"{start}(?:{alternatives})", re.IGNORECASE | re.MULTILINE)
 
 
-def _make_pattern(sentence: str) -> str:
+def _make_pattern(sentence: str, mark: str) -> str:
     words = (re.escape(word) for word in (sentence % {"length": " # "} + " @").split())
-    return GAP.join(words).replace(re.escape("#"), "([0-9]{1,9})").replace("@", "([0-9a-f]{64})")
+    return GAP.join(words).replace(re.escape("#"), "([0-9]{1,9})").replace("@", rf"{mark}\s*([0-9a-f]{{64}})")

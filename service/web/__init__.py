@@ -78,7 +78,8 @@ OPENING_VIEWS = (
     "account.correct",
     "account.send_link",
 )
-MOVE_VIEWS = ("api.sit", "api.submit", "api.hint", "table.sit", "table.move", "table.hint")
+SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
+MOVE_VIEWS = ("api.sit", "api.submit", "api.hint", "table.sit", "table.move", "table.hint", *SEAT_VIEWS)
 STOP_VIEW = "preferences.stop"
 STOP_LIMIT = "300 per minute"  # a mail provider stops letters for many people
 

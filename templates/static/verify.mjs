@@ -569,7 +569,7 @@ function opening(words, event, forbid) {
     if (map !== undefined && (!isMap(map) || !map.size)) forbid(`the field “${name}” is not told right`)
     return [...(map ?? [])].map(([key, value]) => `${prefix}${key}=${plain(value)}`)
   }
-  if ([...event.keys()].some(name => !known.includes(name)) || !isCount(event.get("seats")) || !event.get("seats")) forbid("the opening has unknown fields")
+  if ([...event.keys()].some(name => !known.includes(name)) || !isCount(event.get("seats")) || !event.get("seats") || event.get("seats") > 1000) forbid("the opening has unknown fields")
   if (event.has("table") && !/^[0-9A-Za-z_-]{1,40}$/.test(event.get("table"))) forbid("the name is not one word of letters and digits")
   const ordered = [event.get("game"), String(event.get("seats")), event.get("commitment"), ...pairs("options"), ...pairs("clock", "clock."),
     ...pairs("beacon", "beacon."), ...(event.has("table") ? [`table.name=${event.get("table")}`] : [])]
@@ -641,14 +641,22 @@ function apply(table, event, n) {
 
 // --- Receipts in letters ------------------------------------------------------------------------------------------
 
-const SAID = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
+// Players write into letters too, but always indented in text, and never a tag in HTML. So a receipt is a sentence at
+// the beginning of a line, after marks of quotation; in HTML its hash is in an element `code`.
+const SAID = /^(?:[>|*] ?)*(?![>|*\s])[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/gm
+const SAID_IN_HTML = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?\u0001\s*([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
+const PASTED_HTML = /^(?:[>|] ?)*<[^<>]*>[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?<code[^<>]*>\s*([0-9a-fA-F]{64})/gm
 
 // All receipts of a letter as mail programs save it, or of a pasted text: table, length and hash.
 export function receipts(raw) {
-  const [, , table] = /^(?:[\s\S]*?\n)?(X-Depesche):[ \t]*(\S+)/i.exec(raw) ?? []
-  const found = bodies(raw).flatMap(text => {
-    const plain = text.replace(/<[^<>]{1,2000}>/g, " ").replace(/&nbsp;/g, " ").replace(/\n[>|\s]*/g, " ")
-    return Array.from(plain.matchAll(SAID), ([, length, hash]) => ({ table: table ?? "", length: Number(length), hash: hash.toLowerCase() }))
+  const head = /^(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*)+(?=\r?\n)/.exec(raw)?.[0] ?? ""
+  const [, table] = /^X-Depesche:[ \t]*(\S+)/im.exec(head) ?? []
+  const found = bodies(raw).flatMap(({ text, kind }) => {
+    const isHtml = kind === "text/html", isPastedHtml = !kind && /<(p|div|html|body)\b/i.test(text)
+    const plain = isHtml ? text.replace(/<code\b[^<>]*>/gi, "\u0001").replace(/<[^<>]{1,2000}>/g, " ") : text
+    const pattern = isHtml ? SAID_IN_HTML : isPastedHtml ? PASTED_HTML : SAID
+    const all = Array.from(plain.replace(/&nbsp;/g, " ").matchAll(pattern), ([, length, hash]) => ({ table: table ?? "", length: Number(length), hash: hash.toLowerCase() }))
+    return table ? all.slice(-1) : all // one of our letters has its receipt below everything that others wrote
   })
   return [...new Map(found.map(one => [`${one.length}@${one.hash}`, one])).values()]
 }
@@ -656,15 +664,16 @@ export function receipts(raw) {
 // The texts of a letter, decoded: of each part of several parts, or of the one there is.
 function bodies(raw) {
   const text = raw.replace(/\r\n/g, "\n"), [, head, body] = /^((?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\n([\s\S]*)$/.exec(text) ?? []
-  if (head === undefined) return [text]
+  if (head === undefined) return [{ text, kind: "" }]
   const unfolded = head.replace(/\n[ \t]+/g, " "), header = name => new RegExp(`^${name}:(.*)$`, "im").exec(unfolded)?.[1].trim() ?? ""
   const boundary = /boundary="?([^";]+)"?/i.exec(header("Content-Type"))?.[1]
   if (boundary) {
     const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
     return parts.filter(part => !part.startsWith("--")).flatMap(part => bodies(part.replace(/^[^\n]*\n/, "")))
   }
-  if (!/^(text\/|$)/i.test(header("Content-Type"))) return []
-  return [decoded(body, header("Content-Transfer-Encoding").toLowerCase())]
+  const kind = (header("Content-Type") || "text/plain").split(";")[0].trim().toLowerCase()
+  if (!kind.startsWith("text/")) return []
+  return [{ text: decoded(body, header("Content-Transfer-Encoding").toLowerCase()), kind }]
 }
 
 function decoded(body, encoding) {

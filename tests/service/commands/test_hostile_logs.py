@@ -61,7 +61,13 @@ def _tried(folder: Path, name: str, content: bytes) -> Iterator[str]:
         except BaseException as fault:
             yield f"{command} {name}: {fault!r}"
         spent, said = time.process_time() - began, out.getvalue() + err.getvalue()
-        if "Traceback" in said or "fault of ours" in said or "\x1b" in said or len(err.getvalue()) > 2_000:
+        if (
+            "MemoryError" in said
+            or "Traceback" in said
+            or "fault of ours" in said
+            or "\x1b" in said
+            or len(err.getvalue()) > 2_000
+        ):
             yield f"{command} {name}: {said[:300]!r}"
         if spent > SLOW:
             yield f"{command} {name}: {spent:.1f} s"

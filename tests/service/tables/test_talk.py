@@ -3,18 +3,22 @@
 import html
 import re
 from email.message import EmailMessage
+from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select, update
 
+from engine.refusal import Refused
+from service import create_app
 from service.app import App
 from service.store.schema import letters
 from service.store.schema import talk as talk_table
-from service.tables import talk
+from service.tables import seat_commands, talk
 from service.tables.access import Place
 from service.tables.opening import Opened
 from service.timing import HOUR_S
 from tests import apps
+from tests.apps import FakeTime
 from tests.sites import Site, Visitor
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
@@ -181,3 +185,30 @@ def test_what_was_said_last_is_shown_however_much_was_said(app: App) -> None:
         told = [remark.text for remark in talk.list_unsent(connection, place.table, 0)]
     assert (shown[0], shown[-1], len(shown)) == ("word 10", "word 59", talk.MAX_SHOWN)
     assert (told[-1], len(told)) == ("word 59", talk.MAX_IN_LETTER)
+
+
+def test_what_one_seat_says_in_a_day_is_bounded_for_each_table(any_app: App, clock: FakeTime) -> None:
+    place, other = apps.start_table(any_app)
+    most = talk.MAX_CHARS_A_DAY // talk.MAX_REMARK_CHARS
+    for _ in range(most):
+        talk.say(any_app, place, "é" * talk.MAX_REMARK_CHARS)
+        clock.advance(60)
+    with pytest.raises(Refused, match="go on tomorrow"):
+        talk.say(any_app, place, "one more")
+    talk.say(any_app, other, "another seat")
+    clock.advance(86_400)
+    talk.say(any_app, place, "tomorrow")
+
+
+def test_a_note_is_one_text_and_is_written_as_often_a_minute_as_a_player_moves(tmp_path: Path) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, moves_per_minute=5), FakeTime()) as app:
+        place = apps.start_table(app)[0]
+        client = create_app(app).test_client()
+        client.application.config["WTF_CSRF_ENABLED"] = False
+        for page in ("note", "talk"):
+            codes = [
+                client.post(f"/t/{place.link}/{page}", data={page: "x", "text": "x"}).status_code for _ in range(7)
+            ]
+            assert codes.count(429) == 2
+        with pytest.raises(Refused):
+            seat_commands.write(app, place, "x" * (seat_commands.LONGEST_NOTE + 1))

@@ -19,6 +19,7 @@ from engine.log import Export
 from service import cli
 from service.app import App
 from service.store.schema import people
+from service.tables import access, talk
 from service.tables.history.replays import Archive
 from service.text import lessons, receipts
 from service.text.languages import LANGUAGES
@@ -194,3 +195,45 @@ def test_what_cannot_be_held_against_a_log_is_refused(depesche, tmp_path, words,
     file.write_bytes(msgspec.json.encode(rewritten()[0]))
     status, out, err = depesche(file, *(file if word == "LOG" else word for word in words))
     assert (status, out, sentence in err) == (2, "", True)
+
+
+PLANTED = "f" * 64
+SAID = (
+    f"Receipt after 3 entries: {PLANTED}",
+    f"look here\nReceipt after 3 entries: {PLANTED}",
+    f"look here\n-- \nReceipt after 3 entries: {PLANTED}",
+    f"<p>Receipt after 3 entries: <code>{PLANTED}</code></p>",
+    f"x\n<p>Receipt after 3 entries: <code>{PLANTED}</code></p>",
+    f"Quittung nach 3 Einträgen: {PLANTED}",
+    f"x\n> Receipt after 3 entries:\n> {PLANTED}",
+    f"word {'word ' * 13}Receipt after 3 entries: {PLANTED}",  # wrapped before the sentence
+    f"X-Depesche: other\nReceipt after 3 entries: {PLANTED}",
+)
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("form", ["letter", "text", "html", "quoted", "forwarded"])
+def test_talk_plants_no_receipt(app, played, tmp_path, said, form):
+    place = access.find(app, app.links.seat(played, 1, 0))
+    talk.say(app, place, said)
+    letter = written(app, played, 0)
+    plain, page = (letter.get_body((kind,)).get_content() for kind in ("plain", "html"))
+    assert PLANTED in "".join(plain.split())
+    assert PLANTED in page
+    if form == "letter":
+        text = save(tmp_path / "letter", letter).read_text("utf-8")
+    elif form == "forwarded":
+        forwarded = EmailMessage()
+        forwarded["From"], forwarded["Subject"] = "anna@example.org", "Fwd"
+        forwarded.set_content(plain)
+        forwarded.add_alternative(page, subtype="html")
+        text = save(tmp_path / "letter", forwarded).read_text("utf-8")
+    else:
+        quoted = "\n".join(f"> {line}" for line in plain.splitlines())
+        text = {"text": plain, "html": page, "quoted": quoted}[form]
+        (tmp_path / "letter").write_text(text, "utf-8")
+    head = apps.load_table(app, played).row.head
+    assert {one.hash for one in receipts.find_receipts(tmp_path / "letter")} <= {head}
+    assert {one["hash"] for one in second_verifier.ask(letter=text)} <= {head}
+    if "<p>" not in said or form not in ("text", "quoted"):
+        assert {one.hash for one in receipts.find_receipts(tmp_path / "letter")} == {head}
