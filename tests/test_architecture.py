@@ -179,7 +179,7 @@ def test_only_a_games_own_folders_mention_it(game: str) -> None:
     mentions = [
         name_of(path)
         for path in files
-        if path.suffix not in (".pyc", ".po", ".mo", ".md", ".pot")
+        if path.suffix not in (".pyc", ".jinja", ".po", ".mo", ".md", ".pot")
         and not name_of(path).startswith(homes)
         and re.search(rf"\b{re.escape(game)}(?![a-z])", path.read_text("utf-8", errors="replace").casefold())
     ]

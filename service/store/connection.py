@@ -12,11 +12,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-import alembic.command
-import alembic.config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import InvalidatePoolError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -31,6 +27,7 @@ POOL_CHECK_AFTER_S = 0.5  # a connection that was unused for longer is tried bef
 BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
 MIGRATIONS = Path(__file__).parent / "migrations"
+REVISIONS = tuple(sorted(path.stem for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))  # the newest last
 
 
 class Store:
@@ -92,27 +89,30 @@ class Store:
 
         Raise Refused if the database was made by a version that this one does not know.
         """
-        config = alembic.config.Config()
+        if self.is_current():
+            return
+        from alembic import command  # 70 ms and 11 MB that a current database does not need
+        from alembic.config import Config
+
+        config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         with self.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
-            if _is_unknown(connection):
+            if _find_revision(connection) not in ("", *REVISIONS):
                 raise Refused("Another version of Depesche made this database; install that version here too.")
             config.attributes["connection"] = connection
-            alembic.command.upgrade(config, "head")
+            command.upgrade(config, "head")
 
     def is_current(self) -> bool:
         """Whether the schema is the newest one; changes nothing."""
-        heads = ScriptDirectory(str(MIGRATIONS)).get_heads()
-        with self.reading() as connection:
-            return set(MigrationContext.configure(connection).get_current_heads()) == set(heads)
+        return self.revision() == REVISIONS[-1]
 
     def revision(self) -> str:
-        """The name of the database's schema; changes nothing."""
+        """Return the revision of the database's schema; empty if there is none."""
         with self.reading() as connection:
-            return MigrationContext.configure(connection).get_current_revision() or ""
+            return _find_revision(connection)
 
     def scrub(self) -> None:
         """Empty SQLite's write-ahead log, which still holds what was deleted; as far as other readers allow."""
@@ -129,11 +129,10 @@ class Store:
             self.replica.dispose()
 
 
-def _is_unknown(connection: Connection) -> bool:
-    """Whether the schema has a revision that is none of this version's migrations."""
-    heads = set(MigrationContext.configure(connection).get_current_heads())
-    revisions = {script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
-    return not heads <= revisions
+def _find_revision(connection: Connection) -> str:
+    if not inspect(connection).has_table("alembic_version"):
+        return ""
+    return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none() or "")
 
 
 def is_unavailable(error: OperationalError) -> bool:

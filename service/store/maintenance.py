@@ -13,15 +13,13 @@ from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from msgspec import Struct
 from sqlalchemy import URL, Connection, inspect, make_url, text
 
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.settings import Settings, load_secret, write_secret
-from service.store.connection import MIGRATIONS, Store
+from service.store.connection import REVISIONS, Store
 
 FORMAT = 1
 CONTENTS, SECRET, DATABASE = "copy.json", "secret", "database"
@@ -89,11 +87,7 @@ def _open(file: Path) -> Iterator[ZipFile]:
 def _load_contents(copy: ZipFile) -> Contents:
     """Return the description of the backup; raise Refused if this version cannot read it."""
     contents = make_decoder(Contents).decode(copy.read(CONTENTS))
-    try:
-        is_readable = bool(ScriptDirectory(str(MIGRATIONS)).get_revision(contents.revision))
-    except CommandError:
-        is_readable = False
-    if contents.format != FORMAT or not is_readable:
+    if contents.format != FORMAT or contents.revision not in REVISIONS:
         raise Refused("This backup was made by a newer Depesche; install that version, and restore the backup with it.")
     return contents
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
+import sys
 import threading
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from gettext import NullTranslations
 from pathlib import Path
@@ -56,21 +59,36 @@ class TemplateLoader(jinja2.BaseLoader):
         return sorted(prefix + path.relative_to(home).as_posix() for prefix, home, path in files)
 
 
-class BytecodeCache(jinja2.BytecodeCache):
-    """Shares compiled templates between the languages, whose templates differ in their translations only."""
+class BytecodeCache(jinja2.FileSystemBytecodeCache):
+    """Compiled templates, shared between the languages, which differ in their translations only.
 
-    def __init__(self) -> None:
+    They are also stored in `__pycache__`, as Python stores modules: compiling all of them takes a second and 15 MB. The
+    names of the files contain a hash of this module, whose settings of Jinja decide what the bytecode is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        version = hashlib.sha256(Path(__file__).read_bytes() + jinja2.__version__.encode()).hexdigest()[:8]
+        super().__init__(str(folder), f"%s.{version}.jinja")
         self._bytecode: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
         if bucket.key in self._bytecode:
             bucket.bytecode_from_string(self._bytecode[bucket.key])
+            return
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+        if bucket.code is not None:
+            self._bytecode[bucket.key] = bucket.bytecode_to_string()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         self._bytecode[bucket.key] = bucket.bytecode_to_string()
+        if not sys.dont_write_bytecode:
+            with suppress(OSError):  # the folder cannot be written: templates are compiled again by the next process
+                Path(self.directory).mkdir(exist_ok=True)
+                super().dump_bytecode(bucket)
 
 
-BYTECODE, COMPILE_LOCK = BytecodeCache(), threading.Lock()
+BYTECODE, COMPILE_LOCK = BytecodeCache(TEMPLATES / "__pycache__"), threading.Lock()
 
 
 class Environment(jinja2.Environment):

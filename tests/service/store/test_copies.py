@@ -123,9 +123,12 @@ def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (b'{"format":2,"kind":"sqlite","revision":"0001","at":0}', "made by a newer Depesche"),
+        (b'{"format":2,"kind":"sqlite","revision":"0001_baseline","at":0}', "made by a newer Depesche"),
         (b'{"format":1,"kind":"sqlite","revision":"9999_later","at":0}', "made by a newer Depesche"),
-        (b'{"format":1,"kind":"postgresql","revision":"0001","at":0}', "This backup has a postgresql database"),
+        (
+            b'{"format":1,"kind":"postgresql","revision":"0001_baseline","at":0}',
+            "This backup has a postgresql database",
+        ),
     ],
 )
 def test_what_this_version_cannot_restore_is_refused(app: App, tmp_path: Path, change: bytes, sentence: str) -> None:

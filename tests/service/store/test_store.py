@@ -46,7 +46,7 @@ def version(connection: Connection) -> str | None:
 
 
 def test_migrations_lead_from_nothing_to_the_newest_version_and_stay_there(store: Store) -> None:
-    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()  # as Alembic itself finds it
     for _ in range(2):
         store.migrate()
         with store.reading() as connection:
