@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 
 class DueWork(Struct, frozen=True):
-    """What time alone sets in motion now.
+    """Work that is due at this moment.
 
     The queues with due rows, the seats whose players are reminded, the seats that are late, and a batch of mails to
     delete.

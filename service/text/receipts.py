@@ -53,10 +53,10 @@ def _find_in_letter(letter: EmailMessage, source: str) -> Iterator[Receipt]:
     name = f"{source}, “{subject}”" if subject else source
     parts = [part for part in letter.walk() if part.get_content_maintype() == "text"]
     table = str(letter.get(TABLE_HEADER, "")).strip()
-    found = [list(_find_in_text(_get_text(part), name, table, part.get_content_type())) for part in parts]
+    receipts_by_part = [list(_find_in_text(_get_text(part), name, table, part.get_content_type())) for part in parts]
     if table:  # one of our letters has its receipt below everything that others wrote
-        found = [receipts[-1:] for receipts in found]
-    yield from dict.fromkeys(receipt for receipts in found for receipt in receipts)
+        receipts_by_part = [receipts[-1:] for receipts in receipts_by_part]
+    yield from dict.fromkeys(receipt for receipts in receipts_by_part for receipt in receipts)
 
 
 def _get_text(part: EmailMessage) -> str:

@@ -51,7 +51,7 @@ PARENTHESIS = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
 QUESTION = re.compile(r"[?？]\W*$")
 LIST_MARK = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 SENTENCE_END = re.compile(r"(?<=[.!;…])\s+|\s+[-–—]{1,2}\s+(?=[^\W\d])")
-HYPHEN = re.compile("[\u2010-\u2012\u2212]")  # also the one that does not break, and the minus sign
+HYPHEN = re.compile("[\u2010-\u2012\u2212]")  # the non-breaking hyphen and the minus sign, too
 SMILEY = re.compile(r"(?<!\S)(?:[:;=8x]['’]?-?[DPO()\[\]/\\|*3]+|\^\^|<3)(?!\S)", re.IGNORECASE)
 ARROW = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
