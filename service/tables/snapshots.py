@@ -197,6 +197,11 @@ def open_menu(game: Game, table: Table, seat: int | None) -> Menu:
     return engine_table.menu(game, table, seat)
 
 
+def list_seats_to_move(snapshot: Snapshot) -> tuple[int, ...]:
+    """Return the seats whose turn is open."""
+    return tuple(seat for seat, row in enumerate(snapshot.seats) if row.open_since is not None)
+
+
 def load_past(app: App, db: Connection, snapshot: Snapshot, seq: int) -> Table:
     """Return the table as it was after entry `seq`."""
     if seq + 1 >= snapshot.row.length:

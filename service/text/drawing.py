@@ -43,7 +43,10 @@ class Player(Struct, frozen=True):
 
 
 class Scene(Struct, frozen=True):
-    """The view and menu that one reader has of a game: a player, or a spectator (`me` is None)."""
+    """The view and menu that one reader has of a game: a player, or a spectator (`me` is None).
+
+    `seats_to_move` are known on the page and in the letters of a table; it may not be the turn of any of them.
+    """
 
     game: Any
     view: Any
@@ -51,6 +54,7 @@ class Scene(Struct, frozen=True):
     me: int | None = None
     menu: Menu = ()
     language: str = "en"
+    seats_to_move: tuple[int, ...] = ()
 
 
 class Stage(Struct, frozen=True):
@@ -183,6 +187,7 @@ def _list_words(scene: Scene) -> dict[str, Any]:
         "players": scene.players,
         "me": scene.me,
         "menu": scene.menu,
+        "seats_to_move": scene.seats_to_move,
         "names": names,
         "name": names.__getitem__,
     }

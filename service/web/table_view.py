@@ -240,7 +240,8 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
 def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
     """The board as this seat, or a spectator, sees it."""
     view = table.game.view(table.position.state, place.seat)
-    return Scene(table.game, view, list_players(table.names), place.seat, menu, language())
+    seats_to_move = snapshots.list_seats_to_move(table)
+    return Scene(table.game, view, list_players(table.names), place.seat, menu, language(), seats_to_move)
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:

@@ -61,7 +61,8 @@ def make_draft(
     menu, scene = snapshots.open_menu(game, snapshot.position, request.seat), None
     if snapshot.position.phase in ("playing", "over"):
         view = game.view(snapshot.position.state, request.seat)
-        scene = Scene(game, view, list_players(snapshot.names), request.seat, menu, language)
+        seats_to_move = snapshots.list_seats_to_move(snapshot)
+        scene = Scene(game, view, list_players(snapshot.names), request.seat, menu, language, seats_to_move)
     return TableDraft(
         app=app,
         request=request,

@@ -46,6 +46,7 @@ __all__ = [
     "find_extension",
     "find_extent",
     "is_lying",
+    "label_offer",
     "lay_out_letter",
     "list_signs",
     "offer_point",
@@ -146,6 +147,20 @@ def list_signs(tiles: Mapping[str, Any]) -> list[str]:
 def side_letters(segment: Segment) -> str:
     """Return the sides that a road or city reaches, such as `NE`."""
     return "".join(SIDES[end] for end in segment.ends)
+
+
+def label_offer(token: str) -> str:
+    """Return what tells a figure or segment on offer from the others: its cell, and its sides or the way of a figure.
+
+    The label of `field-nnw` is `NNW`, of `1,0/city-NE` it is `1,0 NE`, and of `cloister` it is empty.
+    """
+    cell, _, segment = token.rpartition("/")
+    end = segment.partition("-")[2]
+    if end.startswith("inner"):
+        end = end.replace("inner", "in")
+    elif end != "lying":
+        end = end.upper()
+    return f"{cell} {end}".strip()
 
 
 def turns_by_cell(places: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:

@@ -182,3 +182,41 @@ def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments)
         sizes |= set(sizes_of_text(ElementTree.fromstring(drawing.draw_stage(scene(state, seat)).world)))
     assert len(sizes) >= 3  # of watchtowers, baskets, flocks and houses of toll
     assert min(sizes) * 44 / 100 >= 6.5, sorted(sizes)
+
+
+def test_the_seat_that_is_asked_is_marked_and_not_the_one_whose_turn_it_is(moments):
+    state, seat = next((state, seat) for state, seat, _ in moments if seat != state.turn and state.phase == "playing")
+    asked = replace(scene(state, seat), seats_to_move=(seat,))
+    marked = [line for line in drawing.draw_board_text(asked).split("\n") if "(to move)" in line]
+    assert len(marked) == 1
+    assert marked[0].startswith(f"{seat + 1} = ")
+    red_frames = drawing.draw_board_svg(asked).count('stroke="#b3261e" stroke-width="4"')
+    assert red_frames == 1
+    assert drawing.draw_board_svg(asked) != drawing.draw_board_svg(scene(state, seat))
+
+
+@pytest.mark.parametrize(
+    ("token", "label"),
+    [
+        ("field-nnw", "NNW"),
+        ("city-NE", "NE"),
+        ("field-inner2", "in2"),
+        ("1,0/road-EW", "1,0 EW"),
+        ("0,1/acrobats", "0,1"),
+        ("cloister", ""),
+        ("cloister-lying", "lying"),
+    ],
+)
+def test_a_choice_is_labelled_with_its_cell_and_sides(token, label):
+    assert board.label_offer(token) == label
+
+
+def test_in_a_letter_every_choice_of_segments_bears_its_sides(moments):
+    labels = set()
+    for state, seat in pick_by_verb(moments, 3):
+        texts = {element.text for element in draw(state, seat).iter() if element.tag.endswith("}text")}
+        offers = board.read_offers(carcassonne.menu(state, seat))
+        own = {board.label_offer(token) for token in offers.segments if token not in offers.figures} - {"", "lying"}
+        assert own <= texts
+        labels |= own
+    assert {"NNW", "NNE"} & labels
