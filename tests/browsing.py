@@ -39,7 +39,7 @@ SEE = """() => {
     buttons: all(".bar .next [data-say]").filter(shown).map((button) => button.dataset.say),
     wholes: all(".bar .next [data-whole]").filter(shown).map((button) => button.dataset.whole),
     whole: shown(document.querySelector(".bar .confirm")) ? form.elements.move.value : "",
-    chosen: form?.dataset.text?.split(" ").slice(1) ?? [],
+    chosen: form?.dataset.said?.split(" ").slice(1) ?? [],
     text: document.querySelector(".bar .made")?.textContent ?? "",
   };
 }"""
