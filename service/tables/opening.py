@@ -88,7 +88,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
 
     @property
     def once(self) -> str | None:
-        """The idempotency key, with the guests and the game: a key alone could be another person's."""
+        """A hash of the idempotency key, the guests and the game: the same key from another person is another table."""
         who = sorted(
             (guest.name, guest.address, guest.status, *filter(None, [guest.level, guest.language]))
             for guest in self.guests

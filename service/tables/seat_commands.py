@@ -66,7 +66,8 @@ def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
 def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     """End a vacation early or call it off, at every table of the person.
 
-    With two days the command comes from another table of the person, and only this table's log changes.
+    Without words a player ends it: the command is submitted at the person's other tables, with the first and last day.
+    With those two days it is that copy, which changes this table's log alone.
     """
     row = locked.seats[seat]
     person = _require_person(row)

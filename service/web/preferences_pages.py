@@ -174,7 +174,7 @@ def ask_to_stop(token: str) -> Response:
 
 @letters.post("/stop")
 def stop(token: str) -> Response:
-    """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
+    """Stop the letters, for the button and for mail programs (RFC 8058); a second request changes nothing."""
     recipient = _recipient(token)
     before = preferences.stop_letters(get_app(), recipient, _table() or "")
     page = StoppedPage(_token(recipient), _table(), _table_settings(recipient), "turn" if before == "none" else before)

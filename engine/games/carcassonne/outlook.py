@@ -154,7 +154,7 @@ class Estimate:
         return now + completion * (complete - now), completion
 
     def leaders(self, feature: Feature) -> tuple[int, ...]:
-        """Return the leaders; cached, unless with the boxes of this table more than the feature itself decides."""
+        """Return the leaders of a feature; cached, unless a box of this table makes them depend on more than it."""
         leaders = _get_fact(LEADERS, feature) if self.can_cache else None
         if leaders is None:
             leaders = _store_fact(LEADERS, feature, scoring.find_leaders(self.state, self.rules, feature))

@@ -222,7 +222,7 @@ def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) ->
 
 
 def _double_course(fields: int) -> int:
-    """Return these fields of the course and of the second course."""
+    """Return a bit set of fields, once for the first course and once, shifted, for the second."""
     return fields | fields << CHANGED_SHIFT
 
 

@@ -236,7 +236,10 @@ class World(Struct, frozen=True):
 def load_frame(
     app: App, db: Connection, table: Snapshot, reader: Viewpoint, entry_number: int | None, begin: int | None = None
 ) -> Frame:
-    """Return the position after entry `entry_number`, by default after the last one, but not before entry `begin`."""
+    """Return the position after an entry, with what a replay shows beside it.
+
+    Without a number it is the last entry, or entry `begin` if the replay begins there; none is before `begin`.
+    """
     index, start = _load_turns(app, db, table)
     last = table.row.length - 1
     first = min(max(start, begin or 0), last)
