@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
+from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -25,8 +26,19 @@ IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
 CHECK_S = 5
 STOP_S = 10  # requests that are still running so long after a stop are abandoned
 ACCEPT_S = 0.05
+ACCEPTED_AT_ONCE = 32  # between two batches the server makes room, before it runs out of files
+BACKLOG = 1_024  # clients that wait to be accepted
 OTHER_CONNECTIONS = 1_000  # beside those of open pages
+OTHER_FILES = 128  # beside connections: the database, Redis, logs, templates
+SPARE_SHARE = 20  # under pressure one of so many connections is closed, so that room is made for several at once
 MAX_FILES = 65_536
+
+
+def max_connections() -> int:
+    """Return how many connections a process may have: as many as it may have files, without those for other things."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    most = max_open_pages() + OTHER_CONNECTIONS
+    return most if soft == resource.RLIM_INFINITY else min(most, max(soft - OTHER_FILES, soft // 2))
 
 
 class WebApp:
@@ -51,17 +63,17 @@ class Connection(HttpToolsProtocol):
         super().connection_made(transport)
         self._reads_header = False
         self._header_bytes = self._unsent = 0
-        self._active_at = self.loop.time()
+        self.active_at = self.loop.time()
         self._idle_check = self.loop.call_later(CHECK_S, self._check_idle)
-        if len(self.connections) > (self.limit_concurrency or 0):
-            transport.abort()
+        if len(self.connections) >= max_connections():
+            self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._idle_check.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._active_at = self.loop.time()
+        self.active_at = self.loop.time()
         super().data_received(data)
         if self._reads_header and not self.transport.is_closing():
             self._header_bytes += len(data)
@@ -80,6 +92,26 @@ class Connection(HttpToolsProtocol):
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is None or cycle.response_complete
 
+    def _make_room(self) -> None:
+        """Close connections whose client has to send: first of the client that has most, and those idle for longest.
+
+        If no client has to send, close this one.
+        """
+        waiting = [one for one in self.connections if isinstance(one, Connection) and one.has_to_send()]
+        number_of = Counter(one.host for one in waiting)
+        waiting.sort(key=lambda one: (-number_of[one.host], one.active_at))
+        for one in waiting[: max(1, len(self.connections) // SPARE_SHARE)]:
+            one.transport.abort()
+            self.connections.discard(one)
+
+    @property
+    def host(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def has_to_send(self) -> bool:
+        """Return whether the server waits for this client: for a request, or for the rest of one."""
+        return self._is_between_requests() or bool(self.cycle.more_body)
+
     def _refuse_header(self) -> None:
         if self._is_between_requests():
             self.send_400_response("The headers of this request are too large.")
@@ -89,11 +121,11 @@ class Connection(HttpToolsProtocol):
     def _check_idle(self) -> None:
         """Disconnect a client that has to send or to read, and has done neither for IDLE_S seconds."""
         unsent = self.transport.get_write_buffer_size()
-        has_to_send = self._is_between_requests() or self.cycle.more_body
+        has_to_send = self.has_to_send()
         if unsent < self._unsent or not (unsent or has_to_send):
-            self._active_at = self.loop.time()
+            self.active_at = self.loop.time()
         self._unsent = unsent
-        if self.loop.time() - self._active_at >= IDLE_S:
+        if self.loop.time() - self.active_at >= IDLE_S:
             self.transport.abort()
         else:
             delay = CHECK_S if unsent or has_to_send else IDLE_S
@@ -115,7 +147,7 @@ class WebServer(uvicorn.Server):
             access_log=False,
             proxy_headers=False,  # Flask's ProxyFix reads them
             server_header=False,
-            limit_concurrency=max_open_pages() + OTHER_CONNECTIONS,
+            backlog=ACCEPTED_AT_ONCE,
             timeout_keep_alive=IDLE_S,
             timeout_graceful_shutdown=STOP_S,
         )
@@ -131,6 +163,10 @@ class WebServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # uvicorn's arguments
         """Stop on a signal; uvicorn would raise it once more afterwards, which would skip the caller's cleaning up."""
         self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listener.listen(BACKLOG)  # asyncio has set it to the number that it accepts at once
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:

@@ -1,6 +1,9 @@
 """Clients that send or read slowly, or send without end, hold up no other client and fill no memory."""
 
+import contextlib
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -191,3 +194,59 @@ def test_behind_a_proxy_that_the_settings_do_not_name_no_visitor_is_local(app: A
         for path in ("/mailbox", "/metrics"):
             plain = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             assert b" 200 " in answer(number, plain.encode()).splitlines()[0]
+
+
+FEW_FILES = 400
+SMALL_SERVER = """
+import resource, sys
+from service.web import server
+from workers.commands import run
+resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))
+def page(environ, start):
+    start("200 OK", [("Content-Type", "text/plain")])
+    return [b"here"]
+listener = run.take_port("127.0.0.1", 0)
+print(listener.getsockname()[1], flush=True)
+server.create_wsgi_server(page, listener, 4).serve_requests()
+"""
+
+
+@pytest.fixture
+def small_server() -> Iterator[int]:
+    """The port of a server in a process of its own that may have few files."""
+    command = [sys.executable, "-c", SMALL_SERVER.format(files=FEW_FILES)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("beginning", ["", "GET / HTTP/1.1\r\nHo", REQUEST_LINE + "Content-Length: 9\r\n\r\nx"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
+def test_more_idle_connections_than_the_server_may_have_keep_nobody_out(
+    small_server: int, beginning: str, host: str
+) -> None:
+    with contextlib.ExitStack() as idle:
+        for _ in range(3 * FEW_FILES // 2):
+            crowd = socket.create_connection(("127.0.0.1", small_server), 10, (host, 0))
+            idle.enter_context(closing(crowd))
+            with suppress(ConnectionError):
+                crowd.sendall(beginning.encode())
+        began = time.monotonic()
+        assert fetch(small_server) == b"here"
+        assert time.monotonic() - began < 2
+
+
+def test_a_client_that_asks_keeps_its_connection_while_another_opens_many(small_server: int) -> None:
+    with closing(HTTPConnection("127.0.0.1", small_server, timeout=10, source_address=("127.0.0.9", 0))) as client:
+        client.connect()
+        line = client.sock
+        with contextlib.ExitStack() as idle:
+            for number in range(3 * FEW_FILES // 2):
+                idle.enter_context(closing(connect(small_server, b"")))
+                if number % 100 == 0:
+                    client.request("GET", "/")
+                    assert client.getresponse().read() == b"here"
+        assert client.sock is line
