@@ -38,7 +38,7 @@ SEE = """() => {
     lit: all(".stage .lit, .tray .lit").map((spot) => spot.dataset.token),
     buttons: all(".bar .next [data-say]").filter(shown).map((button) => button.dataset.say),
     wholes: all(".bar .next [data-whole]").filter(shown).map((button) => button.dataset.whole),
-    whole: shown(document.querySelector(".bar .confirm")) ? form.elements.move.value : "",
+    whole: all(".bar :is(.confirm, .next [data-whole])").some(shown) ? form.elements.move.value : "",
     chosen: form?.dataset.said?.split(" ").slice(1) ?? [],
     text: document.querySelector(".bar .made")?.textContent ?? "",
   };
@@ -198,7 +198,7 @@ class Player:
     def find_send_button(self, move: str) -> Locator:
         """Return the button that sends the move; there are several if the chosen words have several meanings."""
         if self.read_offers().whole == move:
-            return self.page.locator(".bar .confirm")
+            return self.page.locator(".bar .deed .main:visible").last
         return self.page.locator(f'.bar .next [data-whole="{move.split()[0]}"]')
 
 

@@ -8,7 +8,7 @@ const BUTTON_ZOOM = 1.6;
 export class Board {
   /**
    * @param {HTMLElement} root
-   * @param {(text: string, rule?: string) => void} tell shows one line to the player
+   * @param {import("./bubble.js").Tell} tell says something beside what was touched
    * @param {import("./stage.js").View | null} moved the view of the page before this one, if the player had moved it
    */
   constructor(root, tell, moved = null) {

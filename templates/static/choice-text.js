@@ -1,6 +1,6 @@
 // A choice in words: what is chosen so far, what can be done, and the names of spots and buttons. No DOM.
 
-import { findNextTokens, findPossible, isBegun } from "./choice.js";
+import { findNextTokens, findObstacle, findPossible, isBegun } from "./choice.js";
 import { dedupe } from "./menu.js";
 
 /**
@@ -14,7 +14,7 @@ import { dedupe } from "./menu.js";
  * @property {string} turn
  * @property {string} can
  * @property {string} chosen
- * @property {string} not
+ * @property {Record<import("./choice.js").Obstacle, string>} not
  */
 
 /** @param {State} state @param {string} verb @param {string} token */
@@ -41,9 +41,16 @@ export function describeChoice(state, words) {
   const { first, verb, tokens } = state;
   if (!isBegun(state)) return "";
   const isEmpty = first && verb === null && !tokens.length;
-  const own = isEmpty ? "" : dedupe(findPossible(state).map((entry) => describeMove(state, entry, words))).join(" / ");
-  return [first && describeChoice(first, words), own].filter(Boolean).join("; ");
+  const own = isEmpty ? describeNext(state) : findPossible(state).map((entry) => describeMove(state, entry, words));
+  return [first && describeChoice(first, words), dedupe(own).join(" / ")].filter(Boolean).join("; ");
 }
+
+/**
+ * Return what can be touched for the second of two moves.
+ * @param {State} state
+ */
+const describeNext = (state) =>
+  state.menu.filter(({ options }) => options?.[0]?.length !== 0).map(({ verb }) => `${labelVerb(state, verb)}\u00a0…`);
 
 /**
  * Return what can be done, before anything is chosen.
@@ -90,9 +97,9 @@ export function nameSpot(state, token, what = "") {
 
 /**
  * Return why a spot cannot be chosen now, and the paragraph of the rules that says so, or an empty one.
- * @param {State} state @param {string} name @param {Words} words
+ * @param {State} state @param {import("./choice.js").Spot} spot @param {Words} words
  */
-export function explainRefusal(state, name, words) {
+export function explainRefusal(state, spot, words) {
   const entry = findPossible(state)[0] ?? state.menu[0];
-  return { text: words.not.replace("{what}", name), rule: state.rules?.[entry.verb] ?? "" };
+  return { text: words.not[findObstacle(state, spot)], rule: state.rules?.[entry.verb] ?? "" };
 }

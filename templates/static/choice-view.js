@@ -24,7 +24,7 @@ const readSpots = (elements) => new Map([...elements].map((element) => [element,
 export class ChoiceView {
   /**
    * @param {HTMLElement} root @param {import("./stage-view.js").StageView} stage
-   * @param {(text: string, rule?: string) => void} tell shows one line to the player
+   * @param {import("./bubble.js").Tell} tell says something beside what was touched
    */
   constructor(root, stage, tell) {
     /** @type {(selector: string) => any} */
@@ -88,12 +88,25 @@ export class ChoiceView {
 
   /** @param {HTMLElement} element */
   touch(element) {
-    this.update(touch(this.state, this.spots.get(element) ?? readSpot(element)));
+    const spot = this.spots.get(element) ?? readSpot(element);
+    this.update(touch(this.state, spot));
     if (this.state.refused) {
-      const { text, rule } = explainRefusal(this.state, this.getName(element), this.words);
-      this.tell(text, rule);
+      const { text, rule } = explainRefusal(this.state, spot, this.words);
+      this.tell(text, element.getBoundingClientRect(), rule);
     }
     this.sendAtOnce();
+  }
+
+  /**
+   * Say why nothing happens where the board is touched beside all that can be chosen.
+   * @param {MouseEvent} event
+   */
+  explainTouch({ target, clientX, clientY }) {
+    const touched = /** @type {Element} */ (target);
+    if (!touched.closest("[data-stage]") || this.leaving.signal.aborted) return;
+    /** @type {HTMLElement | null} */
+    const reason = touched.closest("[data-why]");
+    this.tell(reason?.dataset.why ?? this.words.touch, new DOMRect(clientX - 8, clientY - 8, 16, 16));
   }
 
   /** Send a move that can mean nothing else, if the player wishes moves to be made without confirming. */
@@ -125,19 +138,20 @@ export class ChoiceView {
     this.drawBar(now);
     this.fillForm(now);
     this.drawGhost(now.ghost);
-    this.stage.frame(this.listShown(now));
+    const shown = this.listShown(now);
+    if (shown.length || !this.isBegun() || !this.stage.view) this.stage.frame(shown); // a whole move stays in sight
     this.resize();
   }
 
   /** @param {Offers} now */
-  drawBar({ buttons, complete }) {
+  drawBar({ buttons, complete, canConfirm }) {
     const { made, what, next, confirm, again } = this.bar;
     const begun = this.isBegun();
     [made.hidden, what.hidden, again.hidden] = [!begun, begun, !begun];
     made.textContent = describeChoice(this.state, this.words);
     if (!begun) what.textContent = describeMenu(this.state, this.words);
     next.replaceChildren(...buttons.map((button) => this.makeButton(button)));
-    confirm.hidden = complete.length !== 1 && !this.state.first;
+    confirm.hidden = !canConfirm;
     confirm.textContent = labelConfirm(this.state, complete, this.words);
   }
 
@@ -181,16 +195,20 @@ export class ChoiceView {
     const made = document.createElement("button");
     made.textContent = labelButton(this.state, button, this.words);
     made.type = kind === "move" ? "submit" : "button";
-    if (kind === "move") [made.className, made.dataset.whole] = ["main", verb];
+    if (kind === "move" || kind === "end") [made.className, made.dataset.whole] = ["main", verb];
     else if (kind !== "turn") made.dataset.say = token || verb;
     made.addEventListener("click", () => {
       if (kind === "move") this.form.elements.move.value = [verb, ...this.state.tokens].join(" ");
-      else {
-        this.update(press(this.state, button));
-        this.sendAtOnce();
-      }
+      else this.press(button);
     });
     return made;
+  }
+
+  /** @param {import("./choice.js").Button} button */
+  press(button) {
+    this.update(press(this.state, button));
+    if (button.kind === "end") this.form.requestSubmit(this.bar.confirm);
+    else this.sendAtOnce();
   }
 
   /** @param {HTMLElement} element */
@@ -199,9 +217,9 @@ export class ChoiceView {
   }
 
   /**
-   * Return the spot that a touch means. If it may mean two, zoom in and return null. The spots of a second move are
-   * drawn over the others, and come first.
-   * @param {MouseEvent} event @returns {HTMLElement | null}
+   * Return the spot that a touch means; null if it means none. If it may mean two, move closer to them and return
+   * undefined. The spots of a second move are drawn over the others, and come first.
+   * @param {MouseEvent} event @returns {HTMLElement | null | undefined}
    */
   findSpot({ target, clientX, clientY }) {
     const touched = /** @type {Element} */ (target);
@@ -219,7 +237,7 @@ export class ChoiceView {
       );
     const above = this.state.first ? nearest(live.filter(([, spot]) => this.state.spots.includes(spot))) : null;
     const { target: found, zoom } = above?.target ? above : nearest(live);
-    if (zoom && this.stage.zoom(zoom.factor, zoom.x, zoom.y, true)) return null;
+    if (zoom && this.stage.approach(zoom.factor, zoom.x, zoom.y)) return undefined;
     return found?.element ?? direct;
   }
 
@@ -229,6 +247,7 @@ export class ChoiceView {
     if (this.root.classList.contains("filming") || (this.stage.wasDragged() && target.closest("[data-stage]"))) return;
     const spot = this.findSpot(event);
     if (spot) this.touch(spot);
+    else if (spot === null && this.listShown(offers(this.state)).length) this.explainTouch(event);
   }
 
   /** @param {KeyboardEvent} event */

@@ -30,8 +30,12 @@ import { dedupe, findNext, findRows, fits, isWhole } from "./menu.js";
  * @property {Spot | null} refused the spot that was touched last, if it cannot be chosen now
  *
  * @typedef {Partial<Pick<State, "verb" | "tokens" | "early" | "turned">>} Step
- * @typedef {{ kind: "turn" | "token" | "verb" | "move", verb: string, token: string }} Button
+ * @typedef {{ kind: "turn" | "token" | "verb" | "move" | "end", verb: string, token: string }} Button
+ * An `end` makes a second move without any token, and sends both.
  * @typedef {{ lit: boolean, chosen: boolean }} Mark
+ *
+ * Why a spot cannot be chosen: it is in no move, it comes later in a move, or another choice excludes it.
+ * @typedef {"never" | "later" | "other"} Obstacle
  */
 
 /**
@@ -69,7 +73,7 @@ export function touch(state, spot) {
 export function press(state, { kind, verb, token }) {
   if (kind === "turn") return turn(state.first ?? state);
   if (kind === "token") return take(state, { tokens: [...state.tokens, token] });
-  return kind === "verb" ? take(state, { verb }) : state;
+  return kind === "verb" || kind === "end" ? take(state, { verb }) : state;
 }
 
 /**
@@ -118,7 +122,8 @@ export const findNextTokens = (state) =>
 
 /**
  * Return what the page shows: the mark of each spot, the buttons that are needed, the entries of which a move is whole,
- * whether nothing can be added or changed any more, and the moves to send, empty until exactly one move is whole.
+ * whether nothing can be added or changed any more, and the moves to send, empty until exactly one move is whole. They
+ * are confirmed by one button, unless each way to end the second move has its own.
  * @param {State} state
  */
 export function offers(state) {
@@ -130,7 +135,9 @@ export function offers(state) {
   const isOnly = complete.length === 1 && findPossible(state).length === 1;
   const isFinal = isOnly && !findNextTokens(state).length && !findGhostEntry(state);
   const moves = (first ? [first, state] : [state]).map(formatMove);
-  return { marks, buttons: listButtons(state), complete, isFinal, moves, ghost: findGhost(state) };
+  const buttons = listButtons(state);
+  const canConfirm = complete.length === 1 || (first !== null && buttons.every(({ kind }) => kind !== "end"));
+  return { marks, buttons, complete, isFinal, canConfirm, moves, ghost: findGhost(state) };
 }
 
 /**
@@ -140,6 +147,18 @@ export function offers(state) {
 function findGhost(state) {
   const base = state.first ?? state;
   return findGhostEntry(base) ? base.tokens : [];
+}
+
+/**
+ * Return why a spot cannot be chosen now.
+ * @param {State} state @param {Spot} spot @returns {Obstacle}
+ */
+export function findObstacle(state, spot) {
+  /** @type {(list: string[]) => boolean} */
+  const has = (list) => spot.token.split(" ").every((word) => list.includes(word));
+  const isInMenu = state.menu.some(({ options, items }) => (options ?? [items ?? []]).some(has));
+  if (!isInMenu) return "never";
+  return state.tokens.length ? "other" : "later";
 }
 
 /** @param {State} state */
@@ -342,8 +361,8 @@ function listTokens(state) {
 }
 
 /** @param {State} state */
-function listVerbs({ menu, verb, tokens, spots }) {
+function listVerbs({ menu, verb, tokens, spots, first }) {
   if (tokens.length || verb !== null) return [];
   const bare = menu.filter((entry) => isBare(entry) && !spots.some((spot) => spot.token === entry.verb));
-  return bare.map((entry) => makeButton("verb", entry.verb));
+  return bare.map((entry) => makeButton(first ? "end" : "verb", entry.verb));
 }

@@ -2,6 +2,7 @@
 
 import { getReach, reducedMotion } from "./device.js";
 import {
+  approachPoint,
   clampView,
   dragView,
   findBestView,
@@ -111,6 +112,19 @@ export class StageView {
     const next = zoomView(this.measureStage(), this.view, factor, at);
     const changes = next.scale !== this.view.scale;
     this.move(next, slowly);
+    return changes;
+  }
+
+  /**
+   * Zoom by a factor and bring a point of the screen into the middle; say whether that goes any closer.
+   * @param {number} factor @param {number} clientX @param {number} clientY
+   */
+  approach(factor, clientX, clientY) {
+    if (!this.view) return false;
+    const at = this.toOffset({ x: clientX, y: clientY });
+    const next = approachPoint(this.measureStage(), this.view, factor, at);
+    const changes = next.scale !== this.view.scale;
+    if (changes) this.move(next, true);
     return changes;
   }
 

@@ -138,6 +138,14 @@ export function zoomView(stage, view, factor, at = { x: 0, y: 0 }) {
 }
 
 /**
+ * Return the view closer by a factor, with one point of the screen in the middle.
+ * @param {Stage} stage @param {View} view @param {number} factor @param {Point} at px from the middle of the window
+ * @returns {View}
+ */
+export const approachPoint = (stage, view, factor, at) =>
+  clampView(stage, { x: view.x + at.x / view.scale, y: view.y + at.y / view.scale, scale: view.scale * factor });
+
+/**
  * Return the view after the board is dragged to the right and down.
  * @param {View} view @param {Point} by px @returns {View}
  */

@@ -3,6 +3,7 @@
 
 import { floatPoints, glide, locatePieces, readScores } from "./animation.js";
 import { Board } from "./board.js";
+import * as bubble from "./bubble.js";
 import { reducedMotion } from "./device.js";
 import { watch } from "./live.js";
 import { localise } from "./local-times.js";
@@ -21,16 +22,21 @@ const PENDING_MS = 700; // until a verdict that is due is looked for
 const getTable = () => document.querySelector(".table");
 const getWords = () => JSON.parse(document.getElementById("words").textContent);
 
-let board = new Board(getTable(), showNote);
+let board = new Board(getTable(), showBubble);
 let etag = ""; // of the last news
 let sent = 0; // forms; news that were asked for before the last one are too old
 let verdictQuery = ""; // of the last verdict, for the page that is fetched next
 
+/** @type {import("./bubble.js").Tell} */
+function showBubble(text, at, rule = "") {
+  bubble.show(document.body, text, at, rule ? makeRuleLink(rule) : null);
+}
+
 /**
  * Show one line in the bar in place of the one before.
- * @param {string} text @param {string} rule a paragraph of the rules @param {"wait" | "bad"} kind
+ * @param {string} text @param {"wait" | "bad"} kind
  */
-function showNote(text, rule = "", kind = "wait") {
+function showNote(text, kind = "wait") {
   const prompt = document.querySelector(".bar .prompt");
   for (const old of prompt.querySelectorAll(".note")) old.remove();
   if (!text) return;
@@ -38,7 +44,6 @@ function showNote(text, rule = "", kind = "wait") {
   note.className = `note ${kind}`;
   note.setAttribute("role", kind === "bad" ? "alert" : "status");
   note.textContent = text;
-  if (rule) note.append(makeRuleLink(rule));
   prompt.append(note);
 }
 
@@ -47,7 +52,7 @@ function makeRuleLink(rule) {
   const link = document.createElement("a");
   link.className = "rule";
   link.href = `${getTable().dataset.rules}#${rule}`;
-  link.textContent = ` § ${rule}`;
+  link.textContent = `§ ${rule}`;
   return link;
 }
 
@@ -75,7 +80,7 @@ async function replacePage(page, form = null) {
   morph(getTable(), fresh, isKept);
   document.title = page.title;
   update();
-  board = new Board(getTable(), showNote, moved);
+  board = new Board(getTable(), showBubble, moved);
   if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);
   if (isNews) {
     floatPoints(scores, piece);
@@ -128,11 +133,11 @@ async function sendForm(form, button) {
     if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);
     const url = new URL(answer.url);
     const page = await parsePage(answer);
-    if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? getWords().lost, "", "bad");
+    if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? getWords().lost, "bad");
     else if (url.pathname === location.pathname && (await replacePage(page, form))) followUp(url);
     else location.assign(url);
   } catch {
-    showNote(getWords().lost, "", "bad");
+    showNote(getWords().lost, "bad");
   } finally {
     form.inert = false;
     check();
@@ -242,6 +247,7 @@ function onSubmit(event) {
   sendForm(form, event.submitter);
 }
 
+document.addEventListener("pointerdown", ({ target }) => target.closest(".bubble") || bubble.hide());
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("submit", onSubmit);

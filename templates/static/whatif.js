@@ -1,10 +1,9 @@
 // What if: the same board as at the table; the arrow keys go back and forth in the branch.
 
 import { Board } from "./board.js";
+import * as bubble from "./bubble.js";
 
-const board = new Board(document.querySelector(".laid"), (text) => {
-  document.querySelector(".bar .told").textContent = text;
-});
+const board = new Board(document.querySelector(".laid"), (text, at) => bubble.show(document.body, text, at));
 const list = document.querySelector(".line");
 const current = list?.querySelector("[aria-current]");
 if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2;

@@ -16,10 +16,10 @@ const WORDS = {
   touch: "Touch a glowing place.",
   colon: ":",
   whole: "Confirm",
-  turn: "Turn the tile",
+  turn: "Turn",
   can: "can be chosen",
   chosen: "chosen",
-  not: "“{what}” cannot be chosen now.",
+  not: { never: "Never.", later: "Later.", other: "Other." },
 };
 const LABELS = {
   move: { verb: "Move", tokens: { A1: "field 1", B1: "home 1", B2: "home 2" } },
@@ -65,7 +65,7 @@ test("what is chosen is said word by word, and a ghost by its verb alone", () =>
 test("of two moves the first is said before the second", () => {
   const first = touch(begin(), a);
   const second = chain(first, { menu: [MENU[0]], labels: LABELS }, [{ token: "A1" }]);
-  assert.equal(describeChoice(second, WORDS), "Lay the tile");
+  assert.equal(describeChoice(second, WORDS), "Lay the tile; Move\u00a0…");
   assert.equal(describeChoice(touch(second, second.spots[0]), WORDS), "Lay the tile; Move: field 1");
   assert.equal(labelConfirm(second, offers(second).complete, WORDS), "Confirm");
 });
@@ -73,7 +73,7 @@ test("of two moves the first is said before the second", () => {
 test("buttons and spots are called by the words of the menu, with what lies there", () => {
   const [pass] = offers(begin()).buttons;
   assert.equal(labelButton(begin(), pass, WORDS), "Pass");
-  assert.equal(labelButton(touch(begin(), a), { kind: "turn", verb: "place", token: "" }, WORDS), "⟳ Turn the tile");
+  assert.equal(labelButton(touch(begin(), a), { kind: "turn", verb: "place", token: "" }, WORDS), "⟳ Turn");
   assert.equal(labelButton(begin(), { kind: "token", verb: "move", token: "B2" }, WORDS), "home 2");
   assert.equal(nameSpot(begin(), "A1 B2", "King of Anna"), "King of Anna, home 2");
   assert.equal(nameSpot(begin(), "pass"), "Pass");
@@ -113,8 +113,7 @@ test("items are said with commas", () => {
 });
 
 test("a refusal names the thing and the paragraph of the rules", () => {
-  assert.deepEqual(explainRefusal(touch(begin(), b1), "home 1", WORDS), {
-    text: "“home 1” cannot be chosen now.",
-    rule: "3.1",
-  });
+  assert.deepEqual(explainRefusal(touch(begin(), b1), b1, WORDS), { text: "Later.", rule: "3.1" });
+  assert.equal(explainRefusal(begin(), { token: "Z9" }, WORDS).text, "Never.");
+  assert.equal(explainRefusal(touch(begin(), a), b1, WORDS).text, "Other.");
 });

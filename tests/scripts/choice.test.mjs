@@ -134,6 +134,19 @@ test("whatever is touched, what is chosen can still become a move, or the touch 
   }
 });
 
+test("a second move without tokens is made by its button, which sends both; then nothing else confirms", () => {
+  const labels = {};
+  const first = touch(start({ menu: [{ verb: "place", options: [["a"]] }], labels }, [{ token: "a" }]), { token: "a" });
+  const figures = { verb: "figure", options: [["meeple"]] };
+  const second = chain(first, { menu: [figures, { verb: "pass", options: [[]] }], labels }, [{ token: "meeple" }]);
+  const { buttons, canConfirm } = offers(second);
+  assert.deepEqual(buttons, [{ kind: "end", verb: "pass", token: "" }]);
+  assert.equal(canConfirm, false);
+  assert.deepEqual(offers(press(second, buttons[0])).moves, ["place a", "pass"]);
+  assert.equal(offers(touch(second, second.spots[0])).canConfirm, true);
+  assert.equal(offers(chain(first, { menu: [figures], labels }, second.spots)).canConfirm, true);
+});
+
 test("what was chosen last is given up by touching it again", () => {
   const state = start(
     {

@@ -27,6 +27,7 @@ from engine.games.carcassonne.tiles import (
     TRACK,
     Segment,
     coordinates,
+    neighbours,
 )
 from engine.menu import Choice, Menu, MenuEntry, Subset
 
@@ -49,6 +50,7 @@ __all__ = [
     "label_offer",
     "lay_out_letter",
     "list_signs",
+    "list_unfit_cells",
     "offer_point",
     "place_point",
     "read_offers",
@@ -136,6 +138,12 @@ def find_extent(cells: Iterable[str]) -> Extent:
     """Return the extent of these cells and the start tile."""
     xs, ys = zip((0, 0), *map(coordinates, cells), strict=True)
     return Extent(min(xs), max(xs), min(ys), max(ys))
+
+
+def list_unfit_cells(tiles: Iterable[str], offered: Iterable[str]) -> list[str]:
+    """Return the empty cells beside tiles where the tile in hand does not fit."""
+    taken, beside = set(tiles), {cell: None for tile in tiles for cell in neighbours(tile)}
+    return [cell for cell in beside if cell not in taken.union(offered)]
 
 
 def list_signs(tiles: Mapping[str, Any]) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: RunningServi
     shown = {player.page.evaluate(TURNED).split("rotate(")[1]}
     assert shown == {f"{ways[cell][1]})"}
     for _ in ways[cell][1:]:
-        player.page.get_by_role("button", name="Turn the tile").click()
+        player.page.get_by_role("button", name="Turn").click()
         shown.add(player.page.evaluate(TURNED).split("rotate(")[1])
     assert shown == {f"{turn})" for turn in ways[cell]}
 
@@ -167,9 +167,35 @@ def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Ru
     page = visit(f"/t/{opened.links[seat]}")
     other = SHORT_GAMES[1 - seat].split()[0].split("-")[0]
     click(page, other)
-    note = page.locator(".bar .note")
-    expect(note).to_contain_text("cannot be chosen now")
+    note = page.locator(".bubble")
+    expect(note).to_contain_text("You cannot choose this now.")
+    assert measure_distance(page, other) < 60
     expect(note.locator("a.rule")).to_have_attribute("href", re.compile(r"/rules/kaiser#2\.1$"))
+
+
+def measure_distance(page: Page, token: str) -> float:
+    """Return how far the line beside a place is from the middle of that place."""
+    box, (left, top) = page.locator(".bubble").bounding_box(), find_point(page, token)
+    assert box
+    across = max(box["x"] - left, left - box["x"] - box["width"], 0)
+    return float(across + max(box["y"] - top, top - box["y"] - box["height"], 0))
+
+
+def test_a_touch_beside_all_places_says_what_to_touch_and_one_where_the_tile_does_not_fit_says_that(
+    service: RunningService, visit: Visit
+) -> None:
+    _, player = tile_in_hand(service, visit)
+    page = player.page
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    page.mouse.click(30, 120)
+    expect(page.locator(".bubble")).to_have_text("Touch a glowing place.")
+    box = page.locator("[data-why]").first.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".bubble")).to_have_text("The tile does not fit here.")
+    page.mouse.click(30, 120)
+    page.mouse.down()
+    expect(page.locator(".bubble")).to_be_hidden()
 
 
 def test_what_is_put_together_is_written_as_its_language_writes_it(service: RunningService, visit: Visit) -> None:
