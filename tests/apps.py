@@ -16,6 +16,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.log import Entry
 from engine.record import Table
+from service.accounts import signing_in
 from service.app import App
 from service.settings import Settings
 from service.store import Store
@@ -123,6 +124,12 @@ def open_new(
     return opening.open_table(
         app, NewTable(game=game, chosen=options, guests=guests, clock=made, language=language, **others)
     )
+
+
+def confirm_all(app: App, token: str) -> list[str]:
+    """Answer yes for each table that waits for the proof of an address; return the links of these seats."""
+    person, _ = signing_in.find_claimed_person(app, token)
+    return [signing_in.confirm_seat(app, person, claim.table) for claim in signing_in.list_claims(app, person)]
 
 
 def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:

@@ -18,6 +18,7 @@ from engine.menu import Move
 from service import timing
 from service.app import App
 from service.settings import DAY_S
+from service.store import queries
 from service.store.schema import hints, letters, mails, people, seats, stories, submissions, tables
 from service.tables import judging, snapshots
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
@@ -75,7 +76,7 @@ def find_due(db: Connection, now: int) -> DueWork:
         "rounds": select(tables.c.id).where(tables.c.draws_at <= now),
         "bots": select(literal(1)).where(thinking),
     }
-    reminders = select(seats, people.c.calendar).select_from(seats.outerjoin(people, people.c.id == seats.c.person))
+    reminders = select(seats, people.c.calendar).select_from(seats.outerjoin(people, queries.IS_OWN_PERSON))
     return DueWork(
         queues=[queue for queue, rows in rows_by_queue.items() if db.execute(rows.limit(1)).first()],
         reminders=db.execute(reminders.where(seats.c.remind_at <= now)).all(),

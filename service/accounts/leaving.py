@@ -11,9 +11,11 @@ from sqlalchemy import Connection, delete, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service import links
+from service.accounts import signing_in
 from service.app import App
 from service.links import hash_token
 from service.people import letter_settings, register
+from service.people.proof import ProvenPerson
 from service.store.schema import branches, letters, mailbox, mails, refused_mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
@@ -54,10 +56,10 @@ class Belongings(Struct, frozen=True):
     tables: list[SeatBelongings]
 
 
-def export_person(app: App, person: int) -> Belongings:
+def export_person(app: App, person: ProvenPerson) -> Belongings:
     """Return all data of a person, to be downloaded as a file."""
     with app.store.reading() as connection:
-        row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
+        row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
         return Belongings(
             row.address,
             row.name,
@@ -67,7 +69,7 @@ def export_person(app: App, person: int) -> Belongings:
             _parse_json(row.wishes),
             _parse_json(row.calendar),
             letter_settings.list_vacations(connection, person),
-            [_export_seat(app, connection, seat) for seat in _list_seats(connection, person)],
+            [_export_seat(app, connection, seat) for seat in _list_seats(connection, person.id) if not _is_claim(seat)],
         )
 
 
@@ -90,24 +92,32 @@ def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
     return SeatBelongings(*own, seat.wishes, seat.note, ordered, words)
 
 
-def delete_person(app: App, person: int, typed: str) -> None:
+def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
     """Delete a person: give up the seats in running games; the logs keep moves of seats without names.
 
     Raise Refused unless the person's address was typed.
     """
     with app.store.reading() as connection:
-        row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
-        occupied = _list_seats(connection, person)
+        row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
+        occupied = _list_seats(connection, person.id)
     if not links.is_same(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
     while True:
         for seat in occupied:
-            _give_up(app, person, seat.table, seat.seat)
-        occupied = _delete_without_seats(app, person, row.address)
+            if _is_claim(seat):
+                signing_in.refuse_seat(app, person, seat.table)
+            else:
+                _give_up(app, person.id, seat.table, seat.seat)
+        occupied = _delete_without_seats(app, person.id, row.address)
         if not occupied:
             break
     app.store.scrub()
     app.wakeups.wake("post")
+
+
+def _is_claim(seat: Any) -> bool:
+    """Return whether a seat was taken with an address that its holder has not proven."""
+    return not seat.proven and seat.status != "invited"
 
 
 def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
@@ -173,4 +183,11 @@ def _clear_seat(app: App, seat: Any) -> dict[str, Any]:
     number = seat.link_number + 1
     link = hash_token(app.links.seat(seat.table, seat.seat, number))
     left = {"note": "", "wishes": "", "orders": 0, "released": False}
-    return {"person": None, "name": f"Seat {seat.seat + 1}", "link": link, "link_number": number, **left}
+    return {
+        "person": None,
+        "proven": False,
+        "name": f"Seat {seat.seat + 1}",
+        "link": link,
+        "link_number": number,
+        **left,
+    }

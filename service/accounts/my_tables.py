@@ -10,7 +10,6 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from service.app import App
-from service.store import queries
 from service.store.schema import seats, tables
 from service.tables import access
 
@@ -72,13 +71,6 @@ def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[
     return [access.make_seat_link(app, row) for row in by_urgency]
 
 
-def list_doubtful_games(db: Connection, person: int) -> list[str]:
-    """Return the games of tables that were opened with this person's address, which the person has not confirmed."""
-    own = (seats.c.person == person, tables.c.awaits_opener, seats.c.seat == queries.organiser_of(seats.c.table))
-    query = select(tables.c.game).select_from(seats.join(tables)).where(*own).order_by(tables.c.opened_at)
-    return list(db.execute(query).scalars())
-
-
 def list_finished(app: App, db: Connection, person: int, page: int = 0) -> list[MyTable]:
     """Return one page of tables that have ended, the latest first, and one more table if there is a next page."""
     newest = _select_tables(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
@@ -97,9 +89,8 @@ def _select_tables(person: int) -> Select[Any]:
 
 
 def _is_undoubted() -> ColumnElement[bool]:
-    """Select seats that certainly belong to their person: a stranger may open a table with another's address."""
-    sat_down = (seats.c.seat != queries.organiser_of(seats.c.table)) & (seats.c.status != "invited")
-    return or_(~tables.c.awaits_opener, sat_down)
+    """Select seats that certainly belong to their person: a stranger may take one with another's address."""
+    return or_(seats.c.proven, (seats.c.status == "invited") & ~tables.c.awaits_opener)
 
 
 def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
@@ -144,7 +135,7 @@ def _count_places(connection: Connection, person: int) -> dict[str, dict[int, in
 
 def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
     other = seats.alias()
-    met = (other.c.table == seats.c.table) & other.c.person.is_not(None) & (other.c.person != person)
+    met = (other.c.table == seats.c.table) & other.c.proven & (other.c.person != person)
     counted = (
         select(
             func.max(other.c.name),

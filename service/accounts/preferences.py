@@ -11,14 +11,15 @@ from sqlalchemy import Connection, insert, select, update
 
 from engine import catalogue
 from engine.refusal import Refused
-from service import links, timing
+from service import timing
 from service.app import App
-from service.people import letter_settings, register
+from service.people import letter_settings, proof, register
 from service.people.letter_settings import LetterSettings, Mode, Span, TableLetterSettings
+from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.batch import Batch
 from service.store.schema import people, seats, submissions
-from service.tables import seat_changes
+from service.tables import seat_commands
 from service.tables.access import Unknown
 from service.tables.locked_table import lock_table
 from service.text.languages import LANGUAGES
@@ -28,11 +29,15 @@ from service.timing import Calendar
 class Recipient(Struct, frozen=True):
     """A person who gets letters, with the settings for all tables and the calendar."""
 
-    id: int
+    person: ProvenPerson
     language: str
     settings: LetterSettings
     calendar: Calendar
     bounced: bool = False
+
+    @property
+    def id(self) -> int:
+        return self.person.id
 
 
 class TableOfRecipient(Struct, frozen=True):
@@ -47,14 +52,13 @@ class TableOfRecipient(Struct, frozen=True):
 
 def find_recipient(app: App, token: str) -> Recipient:
     """Return the person whose settings this token opens; raise Unknown if the token is wrong."""
-    (number,) = links.parse_subject(token, 1)
     with app.store.reading() as connection:
-        row = register.find_person(connection, number)
-    deleted = row is None or row.address == register.make_deleted_address(row.id)
-    if deleted or not links.is_same(app.links.preferences(row.id), token.lower()):
+        person = proof.check_settings_link(app.links, connection, token)
+        row = None if person is None else register.find_person(connection, str(person.id))
+    if person is None or row is None:
         raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
     settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)
-    return Recipient(row.id, row.language, settings, calendar, row.bounced_at is not None)
+    return Recipient(person, row.language, settings, calendar, row.bounced_at is not None)
 
 
 def find_table(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
@@ -75,7 +79,7 @@ def store_preferences(app: App, one: Recipient, settings: LetterSettings, calend
     """Store preferences for all tables, and recompute running deadlines and reminders."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
-    change_calendar(app, one.id, calendar)
+    change_calendar(app, one.person, calendar)
     _store(app, one, wishes=letter_settings.dump_settings(settings), language=language, chose=True)
 
 
@@ -120,34 +124,31 @@ def resume_letters(app: App, one: Recipient) -> None:
     _store(app, one, bounced_at=None, bounce="")
 
 
-def change_calendar(app: App, person: int, calendar: Calendar) -> None:
+def change_calendar(app: App, person: ProvenPerson, calendar: Calendar) -> None:
     """Store a person's calendar, and recompute the deadlines and reminders of every table."""
     stored_calendar = timing.dump_calendar(timing.check_calendar(calendar))
-    own = select(seats.c.table, seats.c.seat).where(seats.c.person == person, seats.c.clock_from.is_not(None))
+    is_timed = (seats.c.person == person.id, seats.c.proven, seats.c.clock_from.is_not(None))
+    own = select(seats.c.table, seats.c.seat).where(*is_timed)
     with app.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == person).values(calendar=stored_calendar))
+        connection.execute(update(people).where(people.c.id == person.id).values(calendar=stored_calendar))
     with app.store.reading() as connection:
         running = connection.execute(own.order_by(seats.c.table)).all()
     for seat in running:
         with app.store.writing() as connection:
-            locked = lock_table(app, Batch(connection), seat.table)
-            seat_row, share = locked.seats[seat.seat], app.settings.reminder
-            update_ = seat_changes.restart_deadline(seat_row, locked.position, locked.clock, share, app.now())
-            if update_ is not None:
-                queries.update_seat(connection, seat.table, update_)
+            seat_commands.restart_deadline(lock_table(app, Batch(connection), seat.table), seat.seat)
 
 
 def list_vacations(app: App, one: Recipient) -> list[Span]:
     """Return the vacations of this person that are not over yet."""
     with app.store.reading() as connection:
-        return letter_settings.list_coming_vacations(connection, one.id, timing.local_date(one.calendar, app.now()))
+        return letter_settings.list_coming_vacations(connection, one.person, timing.local_date(one.calendar, app.now()))
 
 
 def start_vacation(app: App, one: Recipient, span: Span) -> None:
     """Store a vacation, and submit it at every running table of this person."""
     today = timing.local_date(one.calendar, app.now())
     with app.store.writing() as connection:
-        letter_settings.add_vacation(connection, one.id, span, today, app.settings.vacation)
+        letter_settings.add_vacation(connection, one.person, span, today, app.settings.vacation)
         _submit_at_all_tables(app, connection, one, f"vacation {span[0]} {span[1]}")
     app.wakeups.wake("referee")
 
@@ -155,14 +156,14 @@ def start_vacation(app: App, one: Recipient, span: Span) -> None:
 def end_vacation(app: App, one: Recipient) -> None:
     """End the current vacation or cancel the next one, and submit this at every running table."""
     with app.store.writing() as connection:
-        first, last = letter_settings.end_vacation(connection, one.id, timing.local_date(one.calendar, app.now()))
+        first, last = letter_settings.end_vacation(connection, one.person, timing.local_date(one.calendar, app.now()))
         _submit_at_all_tables(app, connection, one, f"home {first} {last}")
     app.wakeups.wake("referee")
 
 
 def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text: str) -> None:
     """Submit a command for every seat of this person; the referee judges it like any other."""
-    for table, seat in letter_settings.list_other_tables(connection, one.id, ""):
+    for table, seat in letter_settings.list_other_tables(connection, one.person, ""):
         key = f"wishes/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)

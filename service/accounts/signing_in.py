@@ -5,67 +5,91 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from msgspec import Struct
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 
 from engine.refusal import Refused
-from service import links
-from service import links as tokens
 from service.app import App
 from service.links import hash_token
-from service.people import limits, register
+from service.people import limits, proof, register
+from service.people.proof import Claim, ProvenPerson, Visit
 from service.people.register import make_deleted_address
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import letters, people, seats, tables
+from service.store.schema import SeatRow, letters, people, seats, tables
 from service.store.schema import people as people_table
-from service.tables import access, snapshots
+from service.tables import access, seat_commands
 from service.tables.access import Place, Unknown
-from service.text import numbers
-from service.timing import HOUR_S
+from service.tables.judging import at_table
+from service.tables.locked_table import LockedTable, lock_table
 
 
-def find_unproven_person(app: App, token: str) -> Any:
-    """Return the person whose address this token proves; raise Unknown if the token is wrong."""
-    (number,) = tokens.parse_subject(token, 1)
-    with app.store.reading() as connection:
-        person = register.find_person(connection, number)
-    if person is None or not tokens.is_same(app.links.confirm(person.id, person.address), token):
-        raise Unknown("This link confirms no address; please use the one in the newest letter you have from us.")
-    return person
-
-
-def confirm_address(app: App, token: str) -> list[str]:
-    """Record that an address is proven, and send the letters that waited; return the links of their tables.
-
-    The organiser's own invitations are cancelled: the page leads to those seats now.
-    """
-    person = find_unproven_person(app, token)
-    with app.store.writing() as connection:
-        waiting = register.list_held_tables(connection, person.id)
-        for table in waiting:
-            queries.cancel_own_invitation(connection, table)
-        register.confirm_address(connection, person.id, app.now())
-        register.release_tables(connection, waiting, app.now())
-        own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))
-        links = [access.make_seat_link(app, seat) for seat in connection.execute(own)]
-    app.wakeups.wake("post")
-    return links
-
-
-def confirm_by_seat(app: App, place: Place) -> None:
-    """Record a proven address for a player who takes a seat by the link in an invitation.
-
-    A seat that is taken already proves nothing: the link of an open table works with any address.
-    """
+def find_claimed_person(app: App, token: str) -> tuple[ProvenPerson, str]:
+    """Return the person whose address this token proves, and the address; raise Unknown if the token is wrong."""
     with app.store.reading() as db:
-        snapshot = snapshots.load_table(app, db, place.table)
-    if not app.settings.confirms or place.seat is None or place.seat == queries.find_organiser(snapshot.seats):
+        person = proof.check_confirm_link(app.links, db, token)
+        if person is None:
+            raise Unknown("This link confirms no address; please use the one in the newest letter you have from us.")
+        return person, register.find_address(db, person.id)
+
+
+def list_claims(app: App, person: ProvenPerson) -> tuple[Claim, ...]:
+    """Return the seats that were taken with this person's address, and that the person has not confirmed."""
+    with app.store.reading() as db:
+        return proof.list_claims(db, person.id)
+
+
+def confirm_seat(app: App, person: ProvenPerson, table: str) -> str:
+    """Record that this person holds a seat at this table, and send the letters that waited; return the seat's link.
+
+    No other table changes: somebody else may have opened it with this address.
+    """
+    with at_table(app, table) as work:
+        seat = _find_own_seat(work.locked, person)
+        proof.prove_seat(work.locked.flush(), person, table, seat.seat, app.now())
+        work.locked = lock_table(app, work.locked.batch, table)
+        if work.locked.position.phase == "playing" and not seat.proven:
+            seat_commands.restart_deadline(work.locked, seat.seat)
+            work.locked = seat_commands.announce_vacations(work.locked, seat.seat)
+    app.wakeups.wake("post")
+    return access.make_seat_link(app, seat)
+
+
+def refuse_seat(app: App, person: ProvenPerson, table: str) -> None:
+    """Record that this person does not play at this table: no letter about it comes any more.
+
+    The player who typed the address plays on without one. If that player opened the table, nobody is invited.
+    """
+    with at_table(app, table) as work:
+        db, seat = work.locked.flush(), _find_own_seat(work.locked, person)
+        if seat.proven:
+            raise Refused("You have confirmed this table already; to leave the game, write: resign")
+        waits = work.locked.row.awaits_opener
+        left = [one.seat for one in work.locked.seats if one.person is not None and (waits or one.seat == seat.seat)]
+        for number in left:
+            queries.change_seat(db, table, number, person=None)
+            db.execute(delete(letters).where(letters.c.table == table, letters.c.seat == number))
+        unsent = (letters.c.person == person.id, letters.c.kind == f"confirm/{table}", letters.c.sent_at.is_(None))
+        db.execute(delete(letters).where(*unsent))
+        work.locked = lock_table(app, work.locked.batch, table)
+
+
+def _find_own_seat(locked: LockedTable, person: ProvenPerson) -> SeatRow:
+    """Return the seat with this person's address; raise Unknown if there is none."""
+    own = next((seat for seat in locked.seats if seat.person == person.id), None)
+    if own is None:
+        raise Unknown("No seat at this table has your address any more.")
+    return own
+
+
+def prove_by_seat(app: App, place: Place) -> None:
+    """Record the proof of a player who takes a seat by the link in an invitation."""
+    if place.seat is None:
         return
-    person = snapshot.seats[place.seat].person if snapshot.seats[place.seat].status == "invited" else None
-    if person is not None:
-        with app.store.writing() as connection:
-            register.confirm_address(connection, person, app.now())
+    with app.store.reading() as db:
+        guest = proof.check_invitation(app.settings, queries.list_seats(db, place.table), place.seat)
+    if guest is not None:
+        with app.store.writing() as db:
+            proof.prove_seat(db, guest, place.table, place.seat, app.now())
         app.wakeups.wake("post")
 
 
@@ -135,16 +159,13 @@ def _owe_letters(connection: Connection, place: Any, person: int, at: int) -> No
 def list_bounced_seats(app: App, table: str) -> Collection[int]:
     """Return the seats of a table whose players' letters come back."""
     joined = seats.join(people, people.c.id == seats.c.person)
-    bounced = select(seats.c.seat).select_from(joined).where(seats.c.table == table, people.c.bounced_at.is_not(None))
+    bounced = (
+        select(seats.c.seat)
+        .select_from(joined)
+        .where(seats.c.table == table, ~_is_claim(), people.c.bounced_at.is_not(None))
+    )
     with app.store.reading() as connection:
         return set(connection.execute(bounced).scalars())
-
-
-class Visit(Struct, frozen=True):
-    """A signed-in session: it ends when the person's session number is raised above `sessions`."""
-
-    person: int
-    sessions: int
 
 
 def send_link(app: App, text: str) -> None:
@@ -169,46 +190,38 @@ def _write_and_delete(connection: Connection, at: int) -> None:
 
 def find_person(app: App, token: str) -> Any:
     """Return the person whom this token signs in; raise Unknown if it is wrong, used or expired."""
-    number, written = links.parse_subject(token, 2)
-    with app.store.reading() as connection:
-        person = register.find_person(connection, number)
-    at = numbers.parse_int(written) or 0
-    if person is None or not links.is_same(app.links.sign_in(person.id, person.sessions, at), token):
+    with app.store.reading() as db:
+        person = proof.check_sign_in_link(app.links, db, token, app.now())
+        row = None if person is None else register.find_person(db, str(person.id))
+    if row is None:
         raise _make_expired_error()
-    if not at <= app.now() < at + HOUR_S or (person.signed_at is not None and person.signed_at >= at):
-        raise _make_expired_error()
-    return person
+    return row
 
 
 def sign_in(app: App, token: str) -> Visit:
-    """Sign in: use up this token and all older ones, and record that the address is proven."""
+    """Sign in: use up this token and all older ones. No table is confirmed by it."""
     person = find_person(app, token)
+    proven = {"confirmed_at": app.now()} if person.confirmed_at is None else {}
     with app.store.writing() as connection:
         unused = or_(people_table.c.signed_at.is_(None), people_table.c.signed_at == person.signed_at)
         own = (people_table.c.id == person.id, people_table.c.sessions == person.sessions, unused)
-        if not connection.execute(update(people_table).where(*own).values(signed_at=app.now())).rowcount:
+        if not connection.execute(update(people_table).where(*own).values(signed_at=app.now(), **proven)).rowcount:
             raise _make_expired_error()
-        register.confirm_address(connection, person.id, app.now())
+        register.clear_bounce(connection, person.id)
     app.wakeups.wake("post")
     return Visit(person.id, person.sessions)
 
 
-def find_visitor(db: Connection, visit: Visit) -> Any:
-    """Return the person of this session; None if it has ended."""
-    own = select(people_table).where(people_table.c.id == visit.person, people_table.c.sessions == visit.sessions)
-    return db.execute(own).one_or_none()
-
-
-def sign_out_everywhere(app: App, person: int) -> None:
+def sign_out_everywhere(app: App, person: ProvenPerson) -> None:
     """Sign out on every device, and make all unused sign-in letters worthless."""
     with app.store.writing() as connection:
-        own = update(people_table).where(people_table.c.id == person)
+        own = update(people_table).where(people_table.c.id == person.id)
         connection.execute(own.values(sessions=people_table.c.sessions + 1))
 
 
-def renew_link(app: App, person: int, table: str, seat: int | None) -> None:
+def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> None:
     """Give a seat of this person a new link; the old one stops working."""
-    own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
+    own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
     with app.store.writing() as connection:
         seat_row = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
         if seat_row is None:
@@ -216,6 +229,11 @@ def renew_link(app: App, person: int, table: str, seat: int | None) -> None:
         number = seat_row.link_number + 1
         link = hash_token(app.links.seat(table, seat_row.seat, number))
         queries.change_seat(connection, seat_row.table, seat_row.seat, link=link, link_number=number)
+
+
+def _is_claim() -> ColumnElement[bool]:
+    """The condition that a seat was taken with an address that is not proven."""
+    return ~seats.c.proven & (seats.c.status != "invited")
 
 
 def _make_expired_error() -> Unknown:

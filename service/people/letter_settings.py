@@ -14,6 +14,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
+from service.people.proof import ProvenPerson
 from service.store.schema import people, seats, tables, vacations
 
 Mode = Literal["turn", "digest", "reminders", "none"]
@@ -93,9 +94,14 @@ def parse_vacation(words: list[str]) -> Span:
     return first.isoformat(), last.isoformat()
 
 
-def list_vacations(connection: Connection, person: int) -> list[Span]:
+def set_language(connection: Connection, person: ProvenPerson, language: str) -> None:
+    """Store the language that this person has chosen."""
+    connection.execute(update(people).where(people.c.id == person.id).values(language=language, chose=True))
+
+
+def list_vacations(connection: Connection, person: ProvenPerson) -> list[Span]:
     """Return all vacations of this person, in order."""
-    query = select(vacations).where(vacations.c.person == person).order_by(vacations.c.first)
+    query = select(vacations).where(vacations.c.person == person.id).order_by(vacations.c.first)
     return [(row.first, row.last) for row in connection.execute(query)]
 
 
@@ -108,14 +114,14 @@ def list_vacations_by_person(connection: Connection, persons: Iterable[int]) -> 
     return by_person
 
 
-def list_coming_vacations(connection: Connection, person: int, today: date) -> list[Span]:
+def list_coming_vacations(connection: Connection, person: ProvenPerson, today: date) -> list[Span]:
     """Return the vacations that are not over yet."""
     return [span for span in list_vacations(connection, person) if span[1] >= today.isoformat()]
 
 
-def add_vacation(connection: Connection, person: int, span: Span, today: date, allowance: int) -> None:
+def add_vacation(connection: Connection, person: ProvenPerson, span: Span, today: date, allowance: int) -> None:
     """Store a vacation; raise Refused if its days are taken or used up. Storing it again changes nothing."""
-    connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
+    connection.execute(select(people.c.id).where(people.c.id == person.id).with_for_update())
     current = list_vacations(connection, person)
     if span in current:
         return
@@ -124,7 +130,7 @@ def add_vacation(connection: Connection, person: int, span: Span, today: date, a
         left = allowance - sum(_count_days(one, year) for one in current)
         if _count_days(span, year) > left:
             raise Refused("Days of vacation that you have left in {year}: {left}.", left=max(left, 0), year=year)
-    connection.execute(insert(vacations), {"person": person, "first": span[0], "last": span[1]})
+    connection.execute(insert(vacations), {"person": person.id, "first": span[0], "last": span[1]})
 
 
 def _refuse_impossible(span: Span, current: list[Span], today: date) -> None:
@@ -147,12 +153,12 @@ def _count_days(span: Span, year: int) -> int:
     return max(0, (last - first).days + 1)
 
 
-def end_vacation(connection: Connection, person: int, today: date) -> Span:
+def end_vacation(connection: Connection, person: ProvenPerson, today: date) -> Span:
     """End the current vacation, or cancel the next one; return its first day and the last that counts.
 
     A day that has begun is used up: otherwise vacations that are ended at once would give time without limit.
     """
-    connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
+    connection.execute(select(people.c.id).where(people.c.id == person.id).with_for_update())
     for first, last in list_coming_vacations(connection, person, today):
         until = max(first, _previous_day(today.isoformat())) if first <= today.isoformat() else _previous_day(first)
         if until < last:
@@ -161,8 +167,8 @@ def end_vacation(connection: Connection, person: int, today: date) -> Span:
     raise Refused("You have no vacation that could end earlier.")
 
 
-def _shorten(connection: Connection, person: int, first: str, until: str) -> None:
-    own = (vacations.c.person == person, vacations.c.first == first)
+def _shorten(connection: Connection, person: ProvenPerson, first: str, until: str) -> None:
+    own = (vacations.c.person == person.id, vacations.c.first == first)
     if until < first:
         connection.execute(delete(vacations).where(*own))
     else:
@@ -173,9 +179,11 @@ def _previous_day(day: str) -> str:
     return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
 
 
-def list_other_tables(connection: Connection, person: int, table: str) -> list[tuple[str, int]]:
-    """Return the other running tables of this person, with the seats."""
+def list_other_tables(connection: Connection, person: ProvenPerson, table: str) -> list[tuple[str, int]]:
+    """Return the other running tables where this person has proven to hold a seat, with the seats."""
     joined = seats.join(tables, tables.c.id == seats.c.table)
     query = select(seats.c.table, seats.c.seat).select_from(joined)
-    playing = query.where(seats.c.person == person, tables.c.phase == "playing", seats.c.table != table)
+    playing = query.where(
+        seats.c.person == person.id, seats.c.proven, tables.c.phase == "playing", seats.c.table != table
+    )
     return [(row.table, row.seat) for row in connection.execute(playing.order_by(seats.c.table, seats.c.seat))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection, exists, insert, select, update
@@ -96,14 +95,14 @@ def clean_nonce(text: str, otherwise: str) -> str:
 def find_or_create_person(connection: Connection, address: str, name: str, at: int, language: str = "en") -> int:
     """Return the number of the person with this address; add the person if there is none.
 
-    Set the language of a person who has neither chosen one nor taken a seat.
+    Set the language of a person who has proven nothing yet, and has neither chosen one nor taken a seat.
     """
     by_address = select(people.c.id).where(people.c.address == address).with_for_update(read=True, key_share=True)
     number = connection.execute(by_address).scalar_one_or_none()
     if number is not None:
         plays = exists().where(seats.c.person == number, seats.c.status != "invited")
-        new = update(people).where(people.c.id == number, ~people.c.chose, people.c.language != language, ~plays)
-        connection.execute(new.values(language=language))
+        is_new = (people.c.id == number, people.c.confirmed_at.is_(None), ~people.c.chose, ~plays)
+        connection.execute(update(people).where(*is_new, people.c.language != language).values(language=language))
         return int(number)
     row = {"address": address, "name": name, "language": language, "chose": False, "since": at}
     try:
@@ -112,11 +111,6 @@ def find_or_create_person(connection: Connection, address: str, name: str, at: i
     except IntegrityError:  # another request inserted the person in this moment
         pass
     return int(connection.execute(by_address).scalar_one())
-
-
-def set_language(connection: Connection, person: int, language: str) -> None:
-    """Store the language that this person has chosen."""
-    connection.execute(update(people).where(people.c.id == person).values(language=language, chose=True))
 
 
 def find_person(connection: Connection, number: str) -> Any:
@@ -136,29 +130,6 @@ def find_address(db: Connection, person: int) -> str:
     return str(db.execute(select(people.c.address).where(people.c.id == person)).scalar_one())
 
 
-def is_confirmed(connection: Connection, person: int) -> bool:
-    """Return whether it is proven that letters reach this person."""
-    return connection.execute(select(people.c.confirmed_at).where(people.c.id == person)).scalar_one() is not None
-
-
-def confirm_address(connection: Connection, person: int, at: int) -> None:
-    """Record that the address is proven, and make its waiting letters due.
-
-    An address that was proven before releases no table: a stranger may have opened it under this address.
-    """
-    clear_bounce(connection, person)
-    unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
-    if connection.execute(unproven.values(confirmed_at=at)).rowcount:
-        release_tables(connection, list_held_tables(connection, person), at)
-        queries.release_letters_to(connection, person, at)
-
-
-def release_tables(connection: Connection, waiting: Iterable[str], at: int) -> None:
-    """Send the letters of these tables, which waited until the organiser's address was proven."""
-    for table in waiting:
-        queries.release_letters(connection, table, at)
-
-
 def list_held_tables(connection: Connection, person: int) -> list[str]:
     """Return the tables of this organiser whose letters wait until the address is proven."""
     joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == queries.organiser_of(tables.c.id)))
@@ -169,6 +140,11 @@ def list_held_tables(connection: Connection, person: int) -> list[str]:
 def make_deleted_address(person: int) -> str:
     """Return the text that replaces the address of a deleted person; no real address looks like it."""
     return f"#{person}"
+
+
+def is_deleted(person: Any) -> bool:
+    """Return whether this row is what is left of a deleted person."""
+    return bool(person.address == make_deleted_address(person.id))
 
 
 def delete_person(connection: Connection, person: int) -> None:

@@ -87,9 +87,11 @@ TABLE = select(tables).where(tables.c.id == bindparam("key_table"))
 # `key_share`: other transactions may still add rows that refer to this one, such as the next submission.
 LOCKED_TABLE = TABLE.with_for_update(key_share=True)
 FREE_TABLE = TABLE.with_for_update(key_share=True, skip_locked=True)
+# Of a person whose address was only typed, a table learns nothing: neither settings, nor quiet hours, nor bounces.
+IS_OWN_PERSON = (people.c.id == seats.c.person) & (seats.c.proven | (seats.c.status == "invited"))
 SEATS: Select[Any] = (
     select(*seats.c, people.c.calendar, people.c.wishes, people.c.confirmed_at, people.c.bounced_at)
-    .select_from(seats.outerjoin(people, people.c.id == seats.c.person))
+    .select_from(seats.outerjoin(people, IS_OWN_PERSON))
     .where(seats.c.table.in_(bindparam("key_tables", expanding=True)))
     .order_by(seats.c.table, seats.c.seat)
 )
@@ -258,9 +260,8 @@ def release_letters(db: Connection, table: str, at: int) -> None:
     db.execute(waiting.values(due_at=at))
 
 
-def release_letters_to(db: Connection, person: int, at: int) -> None:
-    """Make the letters due that waited for this person's address alone, not those of a table that still waits."""
-    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat) & (seats.c.person == person)
-    own = select(seats.c.seat).select_from(seats.join(tables)).where(seat, ~tables.c.awaits_opener).exists()
-    waiting = update(letters).where(own, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None))
-    db.execute(waiting.values(due_at=at))
+def release_seat_letters(db: Connection, table: str, seat: int, at: int) -> None:
+    """Make the letters of a seat due that waited for its proof, unless the whole table still waits."""
+    own = (letters.c.table == table, letters.c.seat == seat, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None))
+    released = select(tables.c.id).where(tables.c.id == table, ~tables.c.awaits_opener).exists()
+    db.execute(update(letters).where(*own, released).values(due_at=at))

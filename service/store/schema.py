@@ -111,6 +111,7 @@ seats = Table(
     Column("released", Boolean, nullable=False, server_default=text("false")),
     Column("place", Integer),  # how it ended for this seat
     Column("level", Text, nullable=False, server_default=""),  # how strong its bot plays; empty is normal
+    Column("proven", Boolean, nullable=False, server_default=false()),  # whether its holder has proven the address
     Index(
         "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
     ),
@@ -357,6 +358,7 @@ class SeatRow(Struct, frozen=True):
     released: bool
     place: int | None
     level: str
+    proven: bool
     calendar: str | None
     player_wishes: str | None  # letter settings of the player for all tables
     confirmed_at: int | None

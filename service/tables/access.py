@@ -12,7 +12,8 @@ from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.people import register
+from service.people import letter_settings, proof
+from service.store import queries
 from service.store.schema import former_links, people, seats, tables
 from service.text import numbers
 
@@ -131,11 +132,12 @@ def load_address(app: App, place: Place) -> str:
 
 
 def set_language(app: App, place: Place, language: str) -> None:
-    """Set the language of the letters to the player in this seat."""
+    """Set the language of the letters to the player in this seat, if the player has proven the address."""
     with app.store.writing() as connection:
-        holder = connection.execute(select(seats.c.person).where(_is_seat(place))).scalar_one_or_none()
+        sitting = queries.list_seats(connection, place.table)
+        holder = None if place.seat is None else proof.find_holder(sitting[place.seat])
         if holder is not None:
-            register.set_language(connection, holder, language)
+            letter_settings.set_language(connection, holder, language)
 
 
 def _is_seat(place: Place) -> Any:

@@ -17,7 +17,8 @@ from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.people import limits, register
+from service.people import limits, proof, register
+from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import SeatRow, people, seats
@@ -45,8 +46,12 @@ def find_open_table(app: App, token: str) -> Snapshot:
     return table
 
 
-def join(app: App, token: str, guest: Invitee, language: str = SOURCE) -> str:
-    """Take the next free seat of an open table; return the seat's link."""
+def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: ProvenPerson | None = None) -> str:
+    """Take the next free seat of an open table; return the seat's link.
+
+    Unless `visitor` is the person of this address, the address is only typed, and the seat gets no letters until it is
+    proven.
+    """
     table = find_open_table(app, token).row.id
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
     with at_table(app, table) as work:
@@ -57,16 +62,22 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE) -> str:
         person = register.find_or_create_person(db, address, name, app.now(), language)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
-        locked = change_seat(work.locked, seat.seat, person=person, name=name, status="invited")
+        proven = _is_proven(app, person, visitor)
+        locked = change_seat(work.locked, seat.seat, person=person, proven=proven, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
         _owe_first_letter(work.locked, seat.seat, person)
     return access.make_seat_link(app, seat)
 
 
+def _is_proven(app: App, person: int, visitor: ProvenPerson | None) -> bool:
+    """Return whether no letter has to prove the address of this person."""
+    return not app.settings.confirms or (visitor is not None and visitor.id == person)
+
+
 def _owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
-    if locked.settings.confirms and not register.is_confirmed(locked.flush(), person):
+    if not locked.seats[seat].proven:
         queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
     else:
         queries.owe_letter(locked.flush(), locked.row.id, 0, OwedLetter(seat, "invitation", locked.now))
@@ -109,7 +120,9 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
     return table, seat
 
 
-def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOURCE) -> str:
+def take_offered_seat(
+    app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: ProvenPerson | None = None
+) -> str:
     """Take an offered seat; return its new link, which replaces the old one."""
     table, seat = find_offered_seat(app, token)
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
@@ -123,23 +136,23 @@ def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOUR
         person = register.find_or_create_person(db, address, name, app.now(), language)
         seat_commands.refuse_second_seat(work.locked, seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
-        locked = _replace_player(work.locked, row, person, name)
+        locked = _replace_player(work.locked, row, person, name, proven=_is_proven(app, person, visitor))
         locked = append_command(locked, None, Move("substitute", (str(seat),)))
         work.locked = seat_commands.announce_vacations(locked, seat)
-        if app.settings.confirms and not register.is_confirmed(db, person):
+        if not locked.seats[seat].proven:
             queries.owe_personal_letter(db, person, f"confirm/{table.row.id}", app.now())
     return app.links.seat(table.row.id, seat, row.link_number + 1)
 
 
-def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str) -> LockedTable:
+def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *, proven: bool) -> LockedTable:
     """Give the seat to another person with a new link, and delete what the last player stored there."""
     number = row.link_number + 1
     queries.clear_seat(locked.flush(), row.table, row.seat)
-    if row.person is not None and row.person != person:
+    if row.proven and row.person is not None and row.person != person:
         kind = f"replaced/{row.table}/{row.seat}/{number}"
         queries.owe_personal_letter(locked.flush(), row.person, kind, locked.now)
     link = hash_token(locked.app.links.seat(row.table, row.seat, number))
-    return change_seat(locked, row.seat, person=person, name=name, link=link, link_number=number)
+    return change_seat(locked, row.seat, person=person, proven=proven, name=name, link=link, link_number=number)
 
 
 def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
@@ -149,13 +162,11 @@ def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
     if place.seat is None or table.position.phase != "over":
         raise Refused("Only players of a finished game can open a rematch; please open a new table.")
     own = table.seats[place.seat]
-    if app.settings.confirms and own.person is not None and own.confirmed_at is None:
-        # the new link would table as if a letter had led the player there
-        raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
+    holder = None if own.person is None else proof.require_holder(own)
     opened = opening.open_table(app, make_new_table(app, table, place.seat, language))
     with at_table(app, opened.table) as work:
         seat = find_seat(work.locked, own.name, own.person)
-        work.locked = seat_player(work.locked, seat)
+        work.locked = seat_player(work.locked, seat, holder)
     return access.make_seat_link(app, seat)
 
 
@@ -167,10 +178,12 @@ def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
     raise Refused("A new game was opened, but you have given up your seat there.")
 
 
-def seat_player(locked: LockedTable, seat: SeatRow) -> LockedTable:
+def seat_player(locked: LockedTable, seat: SeatRow, holder: ProvenPerson | None) -> LockedTable:
     """Seat this player at the new table; change nothing if the player sits there already."""
     if seat.status != "invited":
         return locked
+    if holder is not None:
+        locked = change_seat(locked, seat.seat, proven=True)
     return carry_out(locked, SeatCommand(seat.seat, f"sit {secrets.token_hex(8)}"))
 
 
@@ -184,7 +197,7 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
         language=language,
         key=app.links.rematch(table.row.id),
         watched=table.row.watched,
-        opener=table.seats[seat].person,
+        opener=proof.find_holder(table.seats[seat]),
         visitor=table.row.visitor,
     )
 

@@ -24,6 +24,7 @@ from service import timing
 from service.app import App
 from service.links import hash_token
 from service.people import limits, register
+from service.people.proof import ProvenPerson
 from service.settings import EMBEDDED
 from service.store import queries, server_facts
 from service.store.batch import Batch
@@ -80,7 +81,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
     language: str = SOURCE
     key: str = ""
     watched: bool = True
-    opener: int | None = None  # the person who is signed in and opens the table
+    opener: ProvenPerson | None = None  # the person who is signed in and opens the table
     visitor: str = ""  # a name for the network it is opened from: bots of one visitor do not hold up another's
     luck: ChanceSource = ""  # how draws are made; empty: the default of the server
     seeking: bool = False  # whether the lobby offers its free seats to all
@@ -214,14 +215,14 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), app.now(), opening.guests
     owners = _find_owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
-    proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
+    proven = opening.opener is not None and organiser == opening.opener.id
     limits.refuse_table(connection, app.settings, organiser, list(owners.values()), at, proven)
     awaits_opener = app.settings.confirms and organiser is not None and not proven
     row = _make_table_row(app, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_opener": awaits_opener})
     connection.execute(
         insert(seats),
-        [_make_seat_row(app, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
+        [_make_seat_row(app, table, number, opening, owners) for number in range(len(guests))],
     )
     game = catalogue.find(opening.game)
     beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
@@ -276,7 +277,10 @@ def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dic
     }
 
 
-def _make_seat_row(app: App, table: str, number: int, guest: Invitee, owner: int | None) -> dict[str, Any]:
+def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners: Mapping[str, int]) -> dict[str, Any]:
+    guest = opening.guests[number]
+    owner = owners.get(guest.address)
+    is_opener = opening.opener is not None and owner == opening.opener.id
     return {
         "table": table,
         "seat": number,
@@ -286,6 +290,7 @@ def _make_seat_row(app: App, table: str, number: int, guest: Invitee, owner: int
         "level": guest.level,
         "link": hash_token(app.links.seat(table, number, 0)),
         "link_number": 0,
+        "proven": owner is not None and (is_opener or not app.settings.confirms),
     }
 
 

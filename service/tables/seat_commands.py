@@ -14,12 +14,13 @@ from engine.refusal import Refused
 from service import timing
 from service.app import App
 from service.links import hash_token
-from service.people import letter_settings, register
+from service.people import letter_settings, proof, register
 from service.people.letter_settings import Mode, Span
+from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import SeatRow, submissions, tables
-from service.tables import access, standing_orders
+from service.tables import access, seat_changes, standing_orders
 from service.tables.access import Place, require_seat
 from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.text.sentences import Sentence
@@ -43,11 +44,19 @@ def refuse_closed(locked: LockedTable) -> None:
         raise Refused("The game has not begun yet; it begins when every seat is taken.")
 
 
+def restart_deadline(locked: LockedTable, seat: int) -> None:
+    """Compute the deadline and the reminder of a seat again, by its player's calendar of now."""
+    row, share = locked.seats[seat], locked.settings.reminder
+    update = seat_changes.restart_deadline(row, locked.position, locked.clock, share, locked.now)
+    if update is not None:
+        queries.update_seat(locked.flush(), locked.row.id, update)
+
+
 def announce_vacations(locked: LockedTable, seat: int) -> LockedTable:
     """Enter this player's coming vacations into the log of a game that begins or gets a new player."""
     row = locked.seats[seat]
-    if row.person is not None:
-        for span in letter_settings.list_coming_vacations(locked.flush(), row.person, _find_today(locked, row)):
+    if (person := proof.find_holder(row)) is not None:
+        for span in letter_settings.list_coming_vacations(locked.flush(), person, _find_today(locked, row)):
             locked = _append_vacation(locked, seat, span)
     return locked
 
@@ -87,18 +96,18 @@ def _append_vacation(locked: LockedTable, seat: int, span: Span) -> LockedTable:
     return append_command(locked, None, Move("vacation", (str(seat), *span)))
 
 
-def _require_person(row: SeatRow) -> int:
-    """Return the person in this seat; raise Refused for a bot."""
+def _require_person(row: SeatRow) -> ProvenPerson:
+    """Return the person in this seat; raise Refused for a bot, or if the address was only typed."""
     if row.person is None:
         raise Refused("A bot needs no vacation.")
-    return row.person
+    return proof.require_holder(row)
 
 
 def _find_today(locked: LockedTable, row: SeatRow) -> date:
     return timing.local_date(timing.parse_calendar(row.calendar or ""), locked.now)
 
 
-def _submit_at_other_tables(locked: LockedTable, person: int, text: str) -> None:
+def _submit_at_other_tables(locked: LockedTable, person: ProvenPerson, text: str) -> None:
     """Submit the same command for this person's other seats; the referee judges it like every other submission."""
     for table, seat in letter_settings.list_other_tables(locked.flush(), person, locked.row.id):
         key = f"{locked.row.id}/{locked.position.length}/{text}"
@@ -167,7 +176,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     number, link = row.link_number + 1, f"{app.settings.address}/join/{app.links.join(table)}"
     queries.clear_seat(locked.flush(), table, seat)
     new_link = {"link_number": number, "link": hash_token(app.links.seat(table, seat, number))}
-    locked = change_seat(locked, seat, person=None, name="", status="open", **new_link)
+    locked = change_seat(locked, seat, person=None, proven=False, name="", status="open", **new_link)
     why = Sentence(
         "{who} does not play. The seat is free for the first who sits down here: {link}",
         {"who": row.name, "link": link},

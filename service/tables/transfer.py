@@ -76,6 +76,7 @@ class TransferredSeat(Struct, frozen=True, forbid_unknown_fields=True):
     released: bool
     place: int | None
     level: str
+    proven: bool
 
 
 class TalkRow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -341,7 +342,12 @@ def _make_seat_rows(app: App, one: TransferredTable, persons: dict[int, int], el
         link_number = chair.link_number + 1  # a number that neither server has used yet
         link = hash_token(app.links.seat(one.log.table, number, link_number))
         person = None if chair.person is None else persons.get(chair.person)
-        own = {"table": one.log.table, "seat": number, "person": person}
+        own = {
+            "table": one.log.table,
+            "seat": number,
+            "person": person,
+            "proven": chair.proven or not app.settings.confirms,
+        }
         yield {**row, **later, **own, "link": link, "link_number": link_number}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from flask import Blueprint, Response, make_response, redirect, request, session, url_for
@@ -14,9 +14,9 @@ from werkzeug.wrappers import Response as Reply
 from engine import catalogue
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
-from service.accounts import signing_in as proofs
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
-from service.accounts.signing_in import Visit
+from service.people import proof, register
+from service.people.proof import Claim, ProvenPerson, Visit
 from service.tables import access
 from service.text import numbers
 from service.text.languages import translate_in_game
@@ -28,17 +28,25 @@ VISIT = "visit"  # key of the session cookie
 FREE_SEAT = Sentence("a free seat")
 
 
+class ClaimRow(Struct, frozen=True):
+    """A table where a seat has my address, and where I have not confirmed that I sit there."""
+
+    table: str
+    title: str
+    opener: str
+    names: str  # of the other players
+    at: int
+    opened: bool  # whether the table was opened with my address
+
+
 class ConfirmPage(Struct, frozen=True):
-    """Everything `confirm.html` shows."""
+    """Everything `confirm.html` shows; `link` leads to the table that was just confirmed."""
 
     address: str
-
-
-class ConfirmedPage(Struct, frozen=True):
-    """Everything `confirmed.html` shows; `links` lead to the tables that waited for this proof."""
-
-    address: str
-    links: tuple[str, ...]
+    token: str
+    claims: tuple[ClaimRow, ...]
+    answered: Literal["", "yes", "no"] = ""
+    link: str = ""
 
 
 class EnterPage(Struct, frozen=True):
@@ -87,7 +95,7 @@ class MyTablesPage(Struct, frozen=True):
     name: str
     address: str
     renewed: bool
-    doubtful: str  # games of tables opened with my address, which I have not confirmed
+    claims: tuple[ClaimRow, ...]
     proof: str  # token of the page that confirms my address
     to_move: tuple[MyTableRow, ...]
     waiting: tuple[MyTableRow, ...]
@@ -115,7 +123,19 @@ class DeletedPage(Struct, frozen=True):
     """Nothing: `deleted.html` always says the same."""
 
 
-def visitor() -> Any:
+class SignedIn(Struct, frozen=True):
+    """The person who is signed in on this device."""
+
+    proof: ProvenPerson
+    name: str
+    address: str
+
+    @property
+    def id(self) -> int:
+        return self.proof.id
+
+
+def visitor() -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
     if VISIT not in session:
         return None
@@ -123,10 +143,20 @@ def visitor() -> Any:
         return find_visitor(db)
 
 
-def find_visitor(db: Connection) -> Any:
+def find_visitor(db: Connection) -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
     visit = session.get(VISIT)
-    return signing_in.find_visitor(db, Visit(*visit)) if visit else None
+    person = proof.find_visitor(db, Visit(*visit)) if visit else None
+    if person is None:
+        return None
+    row = register.find_person(db, str(person.id))
+    return SignedIn(person, row.name, row.address)
+
+
+def find_proof() -> ProvenPerson | None:
+    """Return the person who is signed in on this device, as a proof; None if there is none."""
+    person = visitor()
+    return person.proof if person else None
 
 
 # Proving an address
@@ -134,21 +164,35 @@ def find_visitor(db: Connection) -> Any:
 
 @account.get("/confirm/<token>")
 def ask_to_confirm(token: str) -> Response:
-    """Show a button; mail scanners follow links, so a GET confirms nothing."""
-    return render("confirm.html", ConfirmPage(proofs.find_unproven_person(get_app(), token).address))
+    """Show a yes and a no for each table; mail scanners follow links, so a GET changes nothing."""
+    return _confirm_page(token)
 
 
 @account.post("/confirm/<token>")
 def confirm(token: str) -> Response:
-    """Confirm the address, and send the letters that waited for it."""
-    person = proofs.find_unproven_person(get_app(), token)
-    return render("confirmed.html", ConfirmedPage(person.address, tuple(proofs.confirm_address(get_app(), token))))
+    """Confirm one table, and send the letters that waited for it; or refuse it."""
+    person, _ = signing_in.find_claimed_person(get_app(), token)
+    table, is_mine = request.form.get("table", ""), request.form.get("answer") == "yes"
+    if is_mine:
+        return _confirm_page(token, "yes", signing_in.confirm_seat(get_app(), person, table))
+    signing_in.refuse_seat(get_app(), person, table)
+    return _confirm_page(token, "no")
+
+
+def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str = "") -> Response:
+    person, address = signing_in.find_claimed_person(get_app(), token)
+    claims = tuple(map(_claim_row, signing_in.list_claims(get_app(), person)))
+    return render("confirm.html", ConfirmPage(address, token, claims, answered, link))
+
+
+def _claim_row(claim: Claim) -> ClaimRow:
+    return ClaimRow(claim.table, _title(claim.game), claim.opener, ", ".join(claim.others), claim.at, claim.opened)
 
 
 @account.post("/t/<link>/address")
 def correct(link: str) -> Reply:
     """Correct the organiser's own address."""
-    proofs.correct_address(get_app(), access.find(get_app(), link), request.form.get("address", ""))
+    signing_in.correct_address(get_app(), access.find(get_app(), link), request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)
 
 
@@ -194,7 +238,7 @@ def sign_out() -> Reply:
     """Sign out on this device, or on all."""
     person = visitor()
     if person and request.form.get("everywhere"):
-        signing_in.sign_out_everywhere(get_app(), person.id)
+        signing_in.sign_out_everywhere(get_app(), person.proof)
     session.clear()
     return redirect(url_for("lobby.welcome"), 303)
 
@@ -215,23 +259,23 @@ def tables() -> Reply:
 def renew() -> Reply:
     """Give one of my seats a new link."""
     person, form = _require_visitor(), request.form
-    signing_in.renew_link(get_app(), person.id, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
+    signing_in.renew_link(get_app(), person.proof, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
 
-def _my_tables_page(person: Any, number: int) -> MyTablesPage:
+def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
     """Make the page with all running games, and the finished ones of one page."""
     app = get_app()
     with app.store.reading() as db:
         running = list(map(_table_row, my_tables.list_running(app, db, person.id)))
         over = list(map(_table_row, my_tables.list_finished(app, db, person.id, number)))
-        doubtful = my_tables.list_doubtful_games(db, person.id)
+        claims = tuple(map(_claim_row, proof.list_claims(db, person.id)))
         record = my_tables.load_record(db, person.id)
     return MyTablesPage(
         name=person.name,
         address=person.address,
         renewed=bool(request.args.get("renewed")),
-        doubtful=", ".join(map(_title, doubtful)),
+        claims=claims,
         proof=app.links.confirm(person.id, person.address),
         to_move=tuple(one for one in running if one.to_move),
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
@@ -280,7 +324,7 @@ def _title(game: str) -> str:
 @account.get("/my/export.json")
 def export() -> Response:
     """Send everything that this server stores about me."""
-    belongings = leaving.export_person(get_app(), _require_visitor().id)
+    belongings = leaving.export_person(get_app(), _require_visitor().proof)
     response = make_response(msgspec.json.format(msgspec.json.encode(belongings), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
@@ -299,20 +343,20 @@ def delete() -> Response:
     """Delete my account."""
     person = _require_visitor()
     try:
-        leaving.delete_person(get_app(), person.id, request.form.get("address", ""))
+        leaving.delete_person(get_app(), person.proof, request.form.get("address", ""))
     except Refused as refused:
         return _delete_page(person, refused)
     session.clear()
     return render("deleted.html", DeletedPage())
 
 
-def _delete_page(person: Any, error: Refused | None = None) -> Response:
+def _delete_page(person: SignedIn, error: Refused | None = None) -> Response:
     with get_app().store.reading() as db:
         running = len(my_tables.list_running(get_app(), db, person.id))
     return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)
 
 
-def _require_visitor() -> Any:
+def _require_visitor() -> SignedIn:
     """Return the person who is signed in; raise Refused if there is none."""
     person = visitor()
     if person is None:

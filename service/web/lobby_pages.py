@@ -25,6 +25,7 @@ from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list
 from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.narration import Narrator
 from service.timing import Clock
+from service.web.account_pages import find_proof
 from service.web.rendering import game_title, get_app, language, render
 from service.web.table_frame import AboutTable, Chair, chairs, describe_table
 
@@ -190,7 +191,7 @@ def join(token: str) -> Reply:
     form = request.form
     guest = Invitee(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = open_seats.join(get_app(), token, guest, language())
+        link = open_seats.join(get_app(), token, guest, language(), find_proof())
     except Unknown:
         raise
     except Refused as refused:
@@ -216,7 +217,7 @@ def take_seat(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invitee(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        link = open_seats.take_offered_seat(get_app(), token, guest, language())
+        link = open_seats.take_offered_seat(get_app(), token, guest, language(), find_proof())
     except Unknown:
         raise
     except Refused as refused:

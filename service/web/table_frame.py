@@ -158,7 +158,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     if seat.person is None:
         plays = seat.status == "taken" and table.position.phase != "over"
         return AddressNote("none", "") if plays else None
-    if seat.confirmed_at is not None or not get_app().settings.confirms:
+    if seat.proven:
         return None
     address = register.find_address(db, seat.person)
     if table.row.awaits_opener and place.seat == queries.find_organiser(table.seats):

@@ -16,6 +16,7 @@ from engine.table_events import (
 )
 from service.accounts import preferences
 from service.app import App
+from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables.access import Place
@@ -236,7 +237,7 @@ def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_app: App, table:
 
 def resting(app: App, place: Place) -> Callable[[Calendar], int]:
     def due(calendar: Calendar) -> int:
-        preferences.change_calendar(app, int(seat_of(app, place).person), calendar)
+        preferences.change_calendar(app, ProvenPerson(int(seat_of(app, place).person)), calendar)
         return int(seat_of(app, place).due_at)
 
     return due

@@ -19,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from engine.refusal import Refused
 from service.app import App
-from service.people import register
+from service.people import proof
 from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
@@ -249,7 +249,9 @@ def _store(app: App, mail: IncomingMail) -> int:
     try:
         with app.store.writing() as db:
             number = int(db.execute(insert(mails).returning(mails.c.id), row).scalar_one())
-            register.confirm_address(db, mail.person, app.now())
+            sender = proof.check_mail(db, mail.place.table, mail.place.seat or 0, mail.person)
+            if sender is not None:
+                proof.prove_seat(db, sender, mail.place.table, mail.place.seat or 0, app.now())
     except IntegrityError:
         with app.store.reading() as db:
             number = int(db.execute(select(mails.c.id).where(mails.c.key == mail.key)).scalar_one())

@@ -10,10 +10,12 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, Row, exists, select
 
+from engine import catalogue
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
-from service.people import letter_settings, register
+from service.people import letter_settings, proof, register
+from service.people.proof import Claim
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
@@ -125,64 +127,59 @@ def _load_table(app: App, name: str) -> Snapshot:
 
 
 def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
-    """Ask whether an address is right, before others are invited; None if that is known."""
+    """Ask whether the reader plays at this table, and at others that wait; None if this one waits no more."""
     app, person, _ = draft.app, draft.person, draft.translator.gettext
-    name = draft.request.kind_detail.partition("/")[0]
-    table = _load_table(app, name) if name else None
-    if person.confirmed_at is not None and not (table and table.row.awaits_opener):
+    with app.store.reading() as db:
+        claims = proof.list_claims(db, person.id)
+    claims = tuple(sorted(claims, key=lambda claim: claim.table != draft.request.kind_detail))
+    if not claims or claims[0].table != draft.request.kind_detail:
         return None
-    has_joined = table is not None and has_joined_later(table, person.id)
+    link = f"{app.settings.address}/confirm/{app.links.confirm(person.id, person.address)}"
     return PersonalLetter(
-        title=draft.name_game(table) if table else "",
+        title=name_game(draft, claims[0].game),
         subject=_("Please confirm your address"),
         headline=_("%(name)s, is this your address?", name=person.name),
-        text=write_confirm_text(draft, table, has_joined),
-        button=_("Confirm my address"),
-        link=f"{app.settings.address}/confirm/{app.links.confirm(person.id, person.address)}",
+        text=write_confirm_text(draft, claims[0]),
+        button=_("Yes or no"),
+        turns=tuple(
+            DigestTurn(heading=describe_claim(draft, claim), deadline="", earlier="", sentences=(), talk=(), link=link)
+            for claim in claims
+        ),
         reason=_(
-            "Somebody typed this address when sitting down at a table of Depesche. If it was not you, ignore this"
-            " letter: nothing more will come."
-        )
-        if has_joined
-        else _(
-            "Somebody typed this address when opening a table of Depesche. If it was not you, ignore this letter:"
+            "Somebody typed this address at a table of Depesche. If it was not you, ignore this letter or answer no:"
             " nothing more will come."
         ),
     )
 
 
-def has_joined_later(table: Snapshot, person: int) -> bool:
-    """Return whether a person sat down at a table that another one opened."""
-    sitting = [seat for seat in table.seats if seat.person is not None]
-    return bool(sitting) and (sitting[0].person != person or sitting[0].link_number > 0)
+def name_game(draft: PersonalDraft, game: str) -> str:
+    """Return the title of a game; its name if it is not installed."""
+    games = catalogue.find_all()
+    return translate_in_game(draft.request.language, game, games[game].META.title if game in games else game)
 
 
-def write_confirm_text(draft: PersonalDraft, table: Snapshot | None, has_joined: bool) -> str:
-    """Return what happens once the address is confirmed: letters come, invitations leave, or the game can begin."""
+def write_confirm_text(draft: PersonalDraft, claim: Claim) -> str:
+    """Return what happens once the reader agrees: letters come, invitations leave, or the game can begin."""
     _ = draft.translator.gettext
-    if table is None:
-        return _("Please confirm that you read the letters to this address.")
-    title, person = draft.name_game(table), draft.person.id
-    others = [seat for seat in table.seats if seat.person not in (None, person)]
-    players = ", ".join(seat.name if register.is_name(seat.name) else "?" for seat in others)
-    if has_joined:
-        return _(
-            "You sat down at a table of %(title)s with %(names)s. As soon as you confirm that this address is yours,"
-            " the letters of that table come to you; until then this is the only one.",
-            title=title,
-            names=players,
-        )
-    if others:
-        return _(
-            "You opened a table of %(title)s for %(names)s. As soon as you confirm that this address is yours, the"
-            " invitations leave; until then nobody is written to.",
-            title=title,
-            names=players,
-        )
-    return _(
-        "You opened a table of %(title)s. As soon as you confirm that this address is yours, the game can begin.",
-        title=title,
-    )
+    if not claim.opened:
+        return _("If you sat down there, say yes, and the letters of that table come to you; until then none does.")
+    if claim.others:
+        return _("If you opened it, say yes, and the invitations leave; until then nobody is written to.")
+    return _("If you opened it, say yes, and your letters come here.")
+
+
+def describe_claim(draft: PersonalDraft, claim: Claim) -> str:
+    """Return the game, the other players, and who opened the table when."""
+    _ = draft.translator.gettext
+    title = name_game(draft, claim.game)
+    names = ", ".join(name if register.is_name(name) else "?" for name in claim.others)
+    opened_at = datetime.fromtimestamp(claim.at, draft.calendar.timezone)
+    day = format_moment(draft.request.language, opened_at)
+    heading = _("%(title)s with %(names)s", title=title, names=names) if names else title
+    if claim.opened:
+        return f"{heading} · " + _("opened with your address, %(day)s", day=day)
+    opener = claim.opener if register.is_name(claim.opener) else "?"
+    return f"{heading} · " + _("opened by %(who)s, %(day)s", who=opener, day=day)
 
 
 def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
@@ -258,7 +255,7 @@ def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
         select(*seats.c, is_left_to_digest.label("is_left_to_digest"))
         .select_from(seats.join(tables, tables.c.id == seats.c.table))
         .where(seats.c.person == person.id, seats.c.status == "taken", seats.c.open_since.is_not(None))
-        .where(tables.c.phase == "playing", ~tables.c.awaits_opener)
+        .where(tables.c.phase == "playing", seats.c.proven)
         .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
     )
     with app.store.reading() as connection:

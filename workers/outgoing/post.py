@@ -37,7 +37,7 @@ BATCH = 25
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
-UNCONFIRMED_KINDS = ("invitation",)  # sent although the address is not confirmed
+UNCONFIRMED_KINDS = ("invitation",)  # sent although the seat is not proven
 SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
 SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
 IN_HAND = "in hand "  # an outcome until the letter is sent or postponed; its number counts the processes that started
@@ -55,9 +55,9 @@ IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
 LETTERS_WITH_READERS = select(
     *(column for column in letters.c if column.name != "person"),
     *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose),
-    *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
+    *(people.c.calendar, people.c.wishes, people.c.bounced_at),
     *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
-    seats.c.wishes.label("seat_wishes"),
+    *(seats.c.wishes.label("seat_wishes"), seats.c.proven),
 ).select_from(letters.outerjoin(seats, IS_SEAT).outerjoin(people, IS_READER))
 
 
@@ -78,7 +78,7 @@ class ClaimedLetter(Struct, frozen=True):
     calendar: Calendar
     deadline: int | None
     is_bounced: bool
-    is_confirmed: bool
+    is_proven: bool
 
 
 def run() -> None:
@@ -152,7 +152,7 @@ def parse_letter(row: Any, absences: tuple[letter_settings.Span, ...]) -> Claime
         calendar=timing.parse_calendar(request.calendar, absences),
         deadline=row.deadline,
         is_bounced=row.bounced_at is not None,
-        is_confirmed=row.confirmed_at is not None,
+        is_proven=bool(row.proven),
     )
 
 
@@ -207,10 +207,10 @@ def find_obstacle(letter: ClaimedLetter) -> str:
 
 
 def waits_for_confirmation(app: App, letter: ClaimedLetter) -> bool:
-    """Return whether the letter waits until its reader confirms the address; only invitations do not."""
+    """Return whether the letter waits until its reader has proven to hold the seat; only invitations do not."""
     request = letter.request
     is_exempt = not request.table or request.kind in UNCONFIRMED_KINDS
-    return app.settings.confirms and not letter.is_confirmed and not is_exempt
+    return app.settings.confirms and not letter.is_proven and not is_exempt
 
 
 def find_end_of_quiet_hours(app: App, letter: ClaimedLetter) -> int | None:

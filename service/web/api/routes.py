@@ -222,7 +222,7 @@ def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     place = access.find(get_app(), link)
     word = register.clean_nonce(body.nonce, secrets.token_hex(8))
-    signing_in.confirm_by_seat(get_app(), place)
+    signing_in.prove_by_seat(get_app(), place)
     return _answer_verdict(link, submitting.sit(get_app(), place, word))
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import func, insert, select
 
 from engine import audit
 from service.accounts import leaving, my_tables, signing_in
+from service.people.proof import ProvenPerson
 from service.store.schema import letters, mailbox, metadata, people, seats, talk
 from service.tables import access, submitting
 from service.tables.access import Unknown
@@ -316,7 +317,7 @@ def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(site: Sit
     opened = site.open_table("Anna", "Bert", "Clara")
     for seat in (0, 1):
         submitting.submit(site.app, access.find(site.app, opened.links[seat]), "sit word", "sit")
-    leaving.delete_person(site.app, person(site), ANNA)
+    leaving.delete_person(site.app, ProvenPerson(person(site)), ANNA)
     assert site.load(opened).position.seats[0].status == "bot"
     submitting.submit(site.app, access.find(site.app, opened.links[2]), "sit word", "sit")
     assert site.load(opened).position.phase == "playing"
@@ -326,7 +327,7 @@ def test_who_comes_again_is_somebody_new(site: Site) -> None:
     site.start_table()
     old, link = person(site), token(site)
     wishes = site.app.links.preferences(old)
-    leaving.delete_person(site.app, old, ANNA)
+    leaving.delete_person(site.app, ProvenPerson(old), ANNA)
     site.open_table()
     assert person(site) != old
     assert site.app.links.preferences(person(site)) != wishes
@@ -336,7 +337,7 @@ def test_who_comes_again_is_somebody_new(site: Site) -> None:
 def test_deleting_twice_is_deleting_once(site: Site) -> None:
     opened = site.start_table("Anna", "Bert", "Clara")
     app, number = site.app, person(site)
-    leaving.delete_person(app, number, ANNA)
+    leaving.delete_person(app, ProvenPerson(number), ANNA)
     leaving._give_up(app, number, opened.table, 0)
     with site.app.store.reading() as connection:
         assert connection.execute(select(func.count()).where(seats.c.person == number)).scalar_one() == 0

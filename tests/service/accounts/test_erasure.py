@@ -9,6 +9,7 @@ from sqlalchemy import Connection, insert, select, text
 
 from service.accounts import leaving
 from service.app import App
+from service.people.proof import ProvenPerson
 from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access, talk
 from service.tables.opening import Invitee
@@ -43,7 +44,7 @@ def gone(app: App) -> App:
     assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
     with app.store.reading() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == ADDRESS)).scalar_one()
-    leaving.delete_person(app, person, ADDRESS)
+    leaving.delete_person(app, ProvenPerson(person), ADDRESS)
     return app
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from engine.refusal import Refused
 from service.accounts import signing_in
 from service.app import App
 from service.people import register
+from service.people.proof import ProvenPerson
 from service.store.queries import NEVER_DUE
 from service.store.schema import letters, people, tables
 from service.tables import access
@@ -51,7 +52,7 @@ def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
         opened(app, "Bob 1", "Bob l")
 
 
-def opened(app: App, *called: str, opener: int | None = None) -> str:
+def opened(app: App, *called: str, opener: ProvenPerson | None = None) -> str:
     guests = [Invitee(name, f"player{number}@example.org") for number, name in enumerate(called)]
     return apps.open_new(app, "kaiser", {}, guests, opener=opener).table
 
@@ -61,11 +62,11 @@ def rows(app: App, table: Any) -> Any:
         return connection.execute(select(table)).all()
 
 
-def proven(app: App, address: str = "player0@example.org") -> int:
+def proven(app: App, address: str = "player0@example.org") -> ProvenPerson:
     with app.store.writing() as connection:
         number = register.find_or_create_person(connection, address, "Anna", app.now())
-        register.confirm_address(connection, number, app.now())
-    return number
+        connection.execute(update(people).where(people.c.id == number).values(confirmed_at=app.now()))
+    return ProvenPerson(number)
 
 
 def test_an_old_name_that_is_a_link_does_not_stand_in_the_letter_that_asks_a_stranger(app: App) -> None:
@@ -87,10 +88,9 @@ def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_
     owed = {row.kind.partition("/")[0]: row.due_at for row in rows(app, letters)}
     assert owed["invitation"] == NEVER_DUE
     assert owed["confirm"] <= app.now()
-    with app.store.writing() as connection:
-        register.confirm_address(connection, victim, app.now())  # he is heard of from another table
+    signing_in.sign_in(app, app.links.sign_in(victim.id, 0, app.now()))  # the owner is there, and has not agreed
     assert rows(app, tables)[0].awaits_opener
-    signing_in.confirm_address(app, app.links.confirm(victim, "player0@example.org"))
+    apps.confirm_all(app, app.links.confirm(victim.id, "player0@example.org"))
     assert not rows(app, tables)[0].awaits_opener
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import event, insert, select, update
 from engine.refusal import Refused
 from service.accounts import leaving, preferences, signing_in
 from service.app import App
+from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats
 from service.tables import access, joining, submitting, talk
@@ -53,8 +54,8 @@ def person(app: App, guest: Invitee = VICTIM) -> int:
 
 def proven(app: App, guest: Invitee = VICTIM) -> bool:
     with app.store.reading() as connection:
-        found = select(people.c.confirmed_at).where(people.c.address == guest.address)
-        return connection.execute(found).scalar_one() is not None
+        found = select(seats.c.proven).where(seats.c.person == person(app, guest))
+        return any(connection.execute(found).scalars())
 
 
 def sent(app: App, guest: Invitee = VICTIM) -> int:
@@ -103,26 +104,25 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> Non
     assert letter
     text = letter.get_body(("plain",))
     assert text
-    assert "You sat down at a table of Kaiser" in " ".join(str(text.get_content()).split())
+    assert "If you sat down there, say yes" in " ".join(str(text.get_content()).split())
 
 
 def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
-    known(strict.app)
-    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0)
+    anna = ProvenPerson(known(strict.app))
+    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna)
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.submit(opened, "sit word", 0)
     strict.submit(opened, "resign", 1)
     joining.open_rematch(strict.app, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
         joining.open_rematch(strict.app, access.find(strict.app, link))
-    signing_in.confirm_address(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
+    apps.confirm_all(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
     assert access.find(strict.app, joining.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
 
 
 def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Site) -> None:
-    for guest in (ANNA, BERT):
-        known(strict.app, guest)
-    opened = strict.open_table()
+    anna, _ = [ProvenPerson(known(strict.app, guest)) for guest in (ANNA, BERT)]
+    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, BERT], 0, opener=anna)
     for seat in (0, 1):
         strict.submit(opened, "sit word", seat)
     strict.submit(opened, "resign", 1)
@@ -155,7 +155,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: S
     number = known(strict.app, VICTIM)
     visitor, wishes = strict.new_visitor(), strict.app.links.preferences(number)
     visitor.get(f"/wishes/{wishes}")
-    leaving.delete_person(strict.app, number, VICTIM.address)
+    leaving.delete_person(strict.app, ProvenPerson(number), VICTIM.address)
     visitor.get(f"/wishes/{wishes}", 404)
     assert visitor.post(f"/wishes/{wishes}/stop").status_code == 404
     with strict.app.store.writing() as connection:
@@ -186,7 +186,7 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=3)
     anna = known(site.app)
-    stored = [apps.open_new(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
+    stored = [apps.open_new(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=ProvenPerson(anna)) for _ in range(5)]
     site.time += 2 * DAY_S
     for opened in stored[:3]:
         joining.join(site.app, opened.join, VICTIM)
@@ -242,7 +242,7 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
             joining.join(app, opened.join, ANNA)
 
     monkeypatch.setattr(leaving, "_give_up", meanwhile)
-    leaving.delete_person(any_app, person(any_app, ANNA), ANNA.address)
+    leaving.delete_person(any_app, ProvenPerson(person(any_app, ANNA)), ANNA.address)
     assert apps.load_table(any_app, first.table).names[0] == "Seat 1"
     assert apps.load_table(any_app, opened.table).names[1] == "Seat 2"
     with any_app.store.reading() as connection:
@@ -255,7 +255,7 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     site = Site(tmp_path)
     opened, token = offered(site)
     look, seat = joining.find_offered_seat(site.app, token)
-    signing_in.renew_link(site.app, look.seats[seat].person, opened.table, seat)
+    signing_in.renew_link(site.app, ProvenPerson(look.seats[seat].person), opened.table, seat)
     monkeypatch.setattr(joining, "find_offered_seat", lambda *_: (look, seat))
     with pytest.raises(Unknown, match="no longer offered"):
         joining.take_offered_seat(site.app, token, VICTIM)
@@ -271,12 +271,12 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
     kinds: list[Callable[[int], object]] = [
         lambda n: joining.join(app, opened.join, Invitee(f"Guest {n}", f"guest{n % 3}@example.org")),
         lambda n: apps.open_new(app, "kaiser", {}, [Invitee("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
-        lambda _: signing_in.confirm_address(app, proof),
+        lambda _: apps.confirm_all(app, proof),
         lambda _: signing_in.send_link(app, ANNA.address),
         lambda n: talk.say(app, seat, f"word {n}"),
         lambda _: (submitting.submit(app, seat, "resign"), referee.run()),
         lambda n: (
-            leaving.delete_person(app, number, ANNA.address)
+            leaving.delete_person(app, ProvenPerson(number), ANNA.address)
             if n == 23
             else signing_in.list_bounced_seats(app, opened.table)
         ),

@@ -20,6 +20,7 @@ from engine import log
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.app import App
+from service.people.proof import ProvenPerson, Visit
 from service.store import Store, queries
 from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
 from service.store.connection import MIGRATIONS
@@ -214,13 +215,13 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     signing_in.send_link(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
     visit = signing_in.sign_in(app, any_app.links.sign_in(person, 0, clock.at))
-    assert visit == signing_in.Visit(person, 0)
+    assert visit == Visit(person, 0)
     assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )
     assert [one.place for one in apps.load(app, my_tables.list_finished, person)] == [2]
-    signing_in.renew_link(app, person, opened.table, 0)
-    leaving.delete_person(app, person, "anna@example.org")
+    signing_in.renew_link(app, ProvenPerson(person), opened.table, 0)
+    leaving.delete_person(app, ProvenPerson(person), "anna@example.org")
     assert apps.load_table(app, opened.table).names == ("Seat 1", "Bert")
 
 
@@ -231,12 +232,12 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
         opened = apps.open_new(app, "kaiser", {}, guests)
         assert apps.load_table(app, opened.table).row.awaits_opener
         person = apps.load_table(app, opened.table).seats[0].person
-        signing_in.confirm_address(app, app.links.confirm(person, "anna@example.org"))
+        apps.confirm_all(app, app.links.confirm(person, "anna@example.org"))
         assert not apps.load_table(app, opened.table).row.awaits_opener
         for _ in range(4):
-            apps.open_new(app, "kaiser", {}, guests, opener=person)
+            apps.open_new(app, "kaiser", {}, guests, opener=ProvenPerson(person))
         with pytest.raises(Refused, match="a little too much"):
-            apps.open_new(app, "kaiser", {}, guests, opener=person)
+            apps.open_new(app, "kaiser", {}, guests, opener=ProvenPerson(person))
 
 
 def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:

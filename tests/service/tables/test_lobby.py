@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from service.accounts import signing_in
 from service.settings import DAY_S
 from service.tables import joining, lobby
 from service.tables.opening import Invitee, Opened
@@ -103,7 +102,7 @@ def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_a
         "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
     )
     assert names(strict) == ([], [])
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     assert names(strict) == (["Rude words"], [])
 
 

@@ -9,13 +9,13 @@ from threading import Barrier
 
 import msgspec
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from engine.refusal import Refused
 from engine.search import LEVELS, Level
 from service.accounts import my_tables, signing_in
 from service.people import register
-from service.people.register import is_confirmed
+from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, hints, joining, submitting
@@ -44,7 +44,7 @@ def strict(tmp_path: Path) -> Iterator[Site]:
 
 
 def open_for(site: Site, *guests: Invitee, key: str = "", by: str = "") -> Opened:
-    opener = person(site, by) if by else None
+    opener = ProvenPerson(person(site, by)) if by else None
     return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, opener=opener)
 
 
@@ -88,7 +88,7 @@ def confirmed(site: Site, address: str) -> int:
     """The person of this address, who is known here to be its owner."""
     with site.app.store.writing() as connection:
         number = register.find_or_create_person(connection, address, "Anna", site.time)
-        register.confirm_address(connection, number, site.time)
+        connection.execute(update(people).where(people.c.id == number).values(confirmed_at=site.time))
     return number
 
 
@@ -355,14 +355,14 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     assert ready(strict) == []
     address = f"/confirm/{proof(strict, 'anna@example.org')}"
     for _ in range(2):
-        assert "Yes, this is my address" in visitor.get(address)
+        assert "Yes, that is me" in visitor.get(address)
     assert ready(strict) == []
-    page = visitor.post(address).text
+    page = visitor.post(address, table=table, answer="yes").text
     assert "is on its way now" in page
     assert response.location in page
     assert invited(strict) == ["Bert"]
     assert "We wrote to" not in visitor.get(response.location)
-    assert visitor.post(address).status_code == 200
+    assert visitor.post(address, table=table, answer="yes").status_code == 200
 
 
 def test_where_no_letter_leaves_the_opener_sits_down_and_is_invited_by_nobody(site: Site) -> None:
@@ -372,7 +372,7 @@ def test_where_no_letter_leaves_the_opener_sits_down_and_is_invited_by_nobody(si
 
 def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
     strict.new_visitor().post("/new/kaiser", **ROWS)
-    strict.new_visitor().post(f"/confirm/{proof(strict, ROWS['address__0'])}")
+    apps.confirm_all(strict.app, proof(strict, ROWS["address__0"]))
     assert invited(strict) == ["Bert"]
     opened = open_for(strict, msgspec.structs.replace(ANNA, nonce="word"), CLARA, by=ANNA.address)
     assert [seat.status for seat in strict.load(opened).seats] == ["taken", "invited"]
@@ -381,14 +381,7 @@ def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
 
 def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
-    assert invited(strict) == ["Anna", "Bert"]
-
-
-def test_who_proves_an_address_elsewhere_hears_of_a_table_that_a_stranger_opened_with_it(strict: Site) -> None:
-    strict.new_visitor().post("/new/kaiser", **ROWS)
-    number = person(strict, "anna@example.org")
-    strict.new_visitor().post(f"/enter/{strict.app.links.sign_in(number, 0, strict.time)}")
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     assert invited(strict) == ["Anna", "Bert"]
 
 
@@ -399,8 +392,8 @@ def test_a_stranger_who_types_an_address_seats_nobody(strict: Site) -> None:
     strict.new_visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
     assert apps.load(strict.app, my_tables.list_running, number) == my_tables.list_waiting(strict.app, number) == []
     page = visitor.get("/my")
-    assert "Somebody opened a table with your address: Kaiser, König, Edelmann, Kaiser, König, Edelmann." in page
-    assert visitor.post(f"/confirm/{proof(strict, ANNA.address)}").status_code == 200
+    assert page.count("Opened with your address:") == 2
+    apps.confirm_all(strict.app, proof(strict, ANNA.address))
     assert len(apps.load(strict.app, my_tables.list_running, number)) == 2
     assert "Was this you?" not in visitor.get("/my")
 
@@ -415,7 +408,7 @@ def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Sit
     submitting.submit(strict.app, access.find(strict.app, link), "resign", "end")
     assert apps.load(strict.app, my_tables.list_finished, number) == []
     assert apps.read(strict.app, my_tables.load_record, number).games == {}
-    strict.new_visitor().post(f"/confirm/{proof(strict, ANNA.address)}")
+    apps.confirm_all(strict.app, proof(strict, ANNA.address))
     assert apps.read(strict.app, my_tables.load_record, number).games == {"kaiser": {2: 1}}
 
 
@@ -443,7 +436,7 @@ def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
 
 def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
     assert not strict.load(opened).row.awaits_opener
     assert len(ready(strict)) == 4
@@ -452,7 +445,7 @@ def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_on
 def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Site) -> None:
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invitee("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     assert [strict.load(one).row.awaits_opener for one in (mine, more, other)] == [False, False, True]
 
 
@@ -475,7 +468,7 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) ->
     visitor.get(f"/confirm/{old}", 404)
     with strict.app.store.reading() as connection:
         assert "ana@example.org" not in connection.execute(select(people.c.address)).scalars().all()
-    visitor.post(f"/confirm/{proof(strict, 'anna@example.org')}")
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     assert ready(strict) == ["invitation", "invitation"]
     assert visitor.post(path, address="x@example.org").status_code == 422
 
@@ -483,7 +476,7 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) ->
 def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     link = access.make_seat_link(strict.app, strict.load(opened).seats[1])
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.awaits_opener
@@ -495,16 +488,16 @@ def test_the_organisers_own_seat_proves_nothing(strict: Site) -> None:
     assert strict.load(opened).row.awaits_opener
 
 
-def test_signing_in_proves_the_address(strict: Site) -> None:
+def test_signing_in_asks_about_each_table_and_confirms_none(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
-    number = person(strict, "anna@example.org")
-    strict.new_visitor().post(f"/enter/{strict.app.links.sign_in(number, 0, strict.time)}")
-    assert not strict.load(opened).row.awaits_opener
+    page = signed_in(strict, person(strict, "anna@example.org")).get("/my")
+    assert "Was this you?" in page
+    assert strict.load(opened).row.awaits_opener
 
 
 def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
     response = strict.new_visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
     assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
@@ -514,7 +507,7 @@ def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) ->
 def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_sink: Sink) -> None:
     strict.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_for(strict, ANNA, BERT)
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY, by="anna@example.org")
     joining.join(strict.app, opened.join, CLARA)
     strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
@@ -524,10 +517,10 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_
     post.run()
     to = [str(letter["To"]) for letter in smtp_sink.letters]
     assert [one for one in to if "clara" in one] == ["Clara <clara@example.org>"]
-    assert "You sat down at a table of Kaiser" in " ".join(
+    assert "If you sat down there, say yes" in " ".join(
         smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
     )
-    signing_in.confirm_address(strict.app, proof(strict, "clara@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "clara@example.org"))
     post.run()
     subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
     assert len(subjects) == 2
@@ -536,15 +529,14 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_
 
 def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    signing_in.confirm_address(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
     to = access.make_reply_address(strict.app, strict.load(opened).seats[1])
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")
     inbox.process_mail(strict.app, mail.as_bytes(), to, "clara@example.org")
-    with strict.app.store.reading() as connection:
-        assert is_confirmed(connection, person(strict, "clara@example.org"))
+    assert strict.load(opened).seats[1].proven
 
 
 # Floods

@@ -16,6 +16,7 @@ from service import beacon, create_app
 from service.accounts import leaving, signing_in
 from service.app import App
 from service.commands import transfer_commands as commands
+from service.people.proof import ProvenPerson
 from service.store.schema import letters, people, seats
 from service.tables import access, talk, transfer
 from service.tables.access import Place, TransferredAway, Unknown
@@ -319,7 +320,7 @@ def test_a_new_link_ends_the_links_of_the_old_server_too(old, new):
     place = start_table(old)[0]
     import_file(new, export(old, place.table))
     there = apps.load_table(new, place.table).seats[0]
-    signing_in.renew_link(new, there.person, place.table, 0)
+    signing_in.renew_link(new, ProvenPerson(there.person), place.table, 0)
     with pytest.raises(Unknown):
         access.find(new, place.link)
 
@@ -328,7 +329,7 @@ def test_erasing_a_person_at_the_old_server_leaves_the_game_at_the_new_one_alone
     place = start_table(old)[0]
     raw = export(old, place.table)
     person = apps.load_table(old, place.table).seats[0].person
-    leaving.delete_person(old, person, "anna@example.org")
+    leaving.delete_person(old, ProvenPerson(person), "anna@example.org")
     with old.store.reading() as connection:
         assert "anna@example.org" not in connection.execute(select(people.c.address)).scalars().all()
     import_file(new, raw)

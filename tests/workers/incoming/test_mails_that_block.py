@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 from service.accounts import leaving
 from service.app import App
 from service.hosting import overview
+from service.people.proof import ProvenPerson
 from service.store.schema import letters, mails, people, refused_mails
 from service.tables import access
 from tests import apps
@@ -108,7 +109,7 @@ def test_mails_set_aside_are_few_and_go_with_their_person(strict_app: App, monke
     assert len(overview.load_overview(strict_app).refused_mails) == 2
     with strict_app.store.reading() as db:
         person = db.execute(select(people.c.id).where(people.c.address == "anna@example.org")).scalar_one()
-    leaving.delete_person(strict_app, person, "anna@example.org")
+    leaving.delete_person(strict_app, ProvenPerson(person), "anna@example.org")
     assert overview.load_overview(strict_app).refused_mails == []
 
 

@@ -9,10 +9,9 @@ from sqlalchemy import Row, func, select, update
 
 from service import timing
 from service.app import App
-from service.people import register as known
 from service.people import register as persons
 from service.store import queries
-from service.store.schema import letters, people, tables
+from service.store.schema import letters, people, seats, tables
 from service.text.languages import LANGUAGES
 from service.timing import Calendar
 from tests import apps
@@ -93,12 +92,14 @@ def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invit
     person = anna(relay_app)
     first, _ = apps.open_table(relay_app)
     post.run()
+    with relay_app.store.writing() as connection:
+        connection.execute(update(seats).where(seats.c.seat == 0).values(proven=False, status="taken"))
     smtp_sink.letters.clear()
     owe(relay_app, person.id, f"confirm/{first.table}")
     post.run()
     (letter,) = smtp_sink.letters
     assert f"/confirm/{relay_app.links.confirm(person.id, 'anna@example.org')}" in text(letter)
-    assert "for Berta." in text(letter)
+    assert "with Berta" in text(letter)
     assert letter["Subject"] == "Please confirm your address"
 
 
@@ -126,6 +127,7 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
     post.run()
     with relay_app.store.writing() as connection:
         connection.execute(update(tables).values(awaits_opener=True))
+        connection.execute(update(seats).where(seats.c.seat == 0).values(proven=False))
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
     opener = anna(relay_app).id
@@ -133,10 +135,7 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
     smtp_sink.letters.clear()
     post.run()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
-    with relay_app.store.writing() as connection:
-        assert known.list_held_tables(connection, opener) == [places[0].table]
-        known.confirm_address(connection, opener, relay_app.now())
-        assert known.list_held_tables(connection, opener) == []
+    apps.confirm_all(relay_app, relay_app.links.confirm(opener, "anna@example.org"))
     post.run()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
@@ -146,6 +145,8 @@ def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
     apps.open_table(relay_app)
     with relay_app.store.writing() as connection:
         connection.execute(update(tables).values(awaits_opener=True))
+        connection.execute(update(seats).values(proven=False))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
-        known.confirm_address(connection, berta, relay_app.now())
+    apps.confirm_all(relay_app, relay_app.links.confirm(berta, "berta@example.org"))
+    with relay_app.store.reading() as connection:
         assert all(connection.execute(select(tables.c.awaits_opener)).scalars())

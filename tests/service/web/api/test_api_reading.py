@@ -16,6 +16,7 @@ from engine import catalogue, record
 from service import create_app
 from service.accounts import preferences
 from service.app import App
+from service.people.proof import ProvenPerson
 from service.store.schema import people
 from service.tables import access
 from service.timing import Calendar
@@ -90,7 +91,7 @@ def test_a_new_deadline_is_news_too(client, app):
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
     place = access.find(app, mine)
     person = apps.load_table(app, place.table).seats[place.seat].person
-    preferences.change_calendar(app, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    preferences.change_calendar(app, ProvenPerson(person), Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 

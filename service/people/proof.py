@@ -1,0 +1,162 @@
+"""Proof that a person acts, and not only somebody who typed the address.
+
+Only the functions here make a `ProvenPerson`, and each checks a link that was mailed, a mail, or a session. What
+changes more than one table takes a `ProvenPerson`, so that an address alone cannot change it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Connection, or_, select, update
+
+from engine.refusal import Refused
+from service import links
+from service.links import Links
+from service.people import register
+from service.settings import Settings
+from service.store import queries
+from service.store.schema import SeatRow, people, seats, tables
+from service.text import numbers
+from service.timing import HOUR_S
+
+
+class ProvenPerson(Struct, frozen=True):
+    """A person who has opened a link that was mailed to the address, or is signed in."""
+
+    id: int
+
+
+class Visit(Struct, frozen=True):
+    """A signed-in session: it ends when the person's session number is raised above `sessions`."""
+
+    person: int
+    sessions: int
+
+
+def find_holder(seat: SeatRow) -> ProvenPerson | None:
+    """Return the person who has proven to hold this seat; None if the address was only typed."""
+    return ProvenPerson(seat.person) if seat.proven and seat.person is not None else None
+
+
+def require_holder(seat: SeatRow) -> ProvenPerson:
+    """Return the person who has proven to hold this seat; raise Refused if the address was only typed."""
+    holder = find_holder(seat)
+    if holder is None:
+        raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
+    return holder
+
+
+def check_settings_link(app_links: Links, db: Connection, token: str) -> ProvenPerson | None:
+    """Return the person whose settings this token opens; None if the token is wrong."""
+    (number,) = links.parse_subject(token, 1)
+    row = register.find_person(db, number)
+    if row is None or register.is_deleted(row) or not links.is_same(app_links.preferences(row.id), token.lower()):
+        return None
+    return ProvenPerson(row.id)
+
+
+def check_confirm_link(app_links: Links, db: Connection, token: str) -> ProvenPerson | None:
+    """Return the person whose address this token proves; None if the token is wrong."""
+    (number,) = links.parse_subject(token, 1)
+    row = register.find_person(db, number)
+    if row is None or not links.is_same(app_links.confirm(row.id, row.address), token):
+        return None
+    return ProvenPerson(row.id)
+
+
+def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -> ProvenPerson | None:
+    """Return the person whom this token signs in; None if it is wrong, used or expired."""
+    number, written = links.parse_subject(token, 2)
+    row, at = register.find_person(db, number), numbers.parse_int(written) or 0
+    if row is None or not links.is_same(app_links.sign_in(row.id, row.sessions, at), token):
+        return None
+    is_used = row.signed_at is not None and row.signed_at >= at
+    return ProvenPerson(row.id) if at <= now < at + HOUR_S and not is_used else None
+
+
+def find_visitor(db: Connection, visit: Visit) -> ProvenPerson | None:
+    """Return the person who is signed in by this session; None if it has ended."""
+    own = select(people.c.id).where(people.c.id == visit.person, people.c.sessions == visit.sessions)
+    number = db.execute(own).scalar_one_or_none()
+    return None if number is None else ProvenPerson(number)
+
+
+def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPerson | None:
+    """Return the sender of a mail to the reply address of a seat, which only letters to this person have."""
+    own = select(seats.c.person).where(seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
+    return None if db.execute(own).first() is None else ProvenPerson(person)
+
+
+def check_invitation(settings: Settings, sitting: list[SeatRow], seat: int) -> ProvenPerson | None:
+    """Return the person who opens the link of a seat that is invited; only the letter to this person has the link.
+
+    The organiser's own link is shown on a page, and a seat that is taken may have been taken with any address.
+    """
+    row = sitting[seat]
+    if not settings.confirms or seat == queries.find_organiser(sitting) or row.status != "invited":
+        return None
+    return None if row.person is None else ProvenPerson(row.person)
+
+
+def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: int) -> bool:
+    """Record that this person holds a seat, and make its waiting letters due; return False if it is recorded already.
+
+    The letters of all players wait for the organiser's seat. No other seat of this person changes.
+    """
+    register.clear_bounce(db, person.id)
+    new = update(people).where(people.c.id == person.id, people.c.confirmed_at.is_(None))
+    db.execute(new.values(confirmed_at=at))
+    own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id)
+    if not db.execute(update(seats).where(*own, ~seats.c.proven).values(proven=True)).rowcount:
+        return False
+    if seat == queries.find_organiser(queries.list_seats(db, table)):
+        queries.cancel_own_invitation(db, table)
+        queries.release_letters(db, table, at)
+    else:
+        queries.release_seat_letters(db, table, seat, at)
+    return True
+
+
+class Claim(Struct, frozen=True):
+    """A seat that was taken with a person's address, without proof; `opened` is whether a table was opened with it."""
+
+    table: str
+    seat: int
+    game: str
+    opener: str
+    others: tuple[str, ...]
+    at: int
+    opened: bool
+
+
+def list_claims(db: Connection, person: int) -> tuple[Claim, ...]:
+    """Return the seats that were taken with this person's address without proof, the oldest table first."""
+    own = (seats.c.person == person, ~seats.c.proven, tables.c.moved_to == "")
+    taken = or_(seats.c.status != "invited", tables.c.awaits_opener & is_organisers_seat())
+    columns = (
+        seats.c.table,
+        seats.c.seat,
+        seats.c.link_number,
+        tables.c.game,
+        tables.c.opened_at,
+        tables.c.awaits_opener,
+    )
+    query = select(*columns).select_from(seats.join(tables))
+    rows = db.execute(query.where(*own, taken).order_by(tables.c.opened_at, seats.c.table, seats.c.seat)).all()
+    return tuple(_describe_claim(db, row) for row in rows)
+
+
+def is_organisers_seat() -> ColumnElement[bool]:
+    """The condition that a seat is the one of the organiser."""
+    return seats.c.seat == queries.organiser_of(seats.c.table)
+
+
+def _describe_claim(db: Connection, row: Any) -> Claim:
+    sitting = queries.list_seats(db, row.table)
+    organiser = queries.find_organiser(sitting)
+    others = tuple(one.name for one in sitting if one.seat != row.seat and one.name)
+    opener = sitting[organiser].name if organiser is not None else ""
+    opened = row.awaits_opener and organiser == row.seat and not row.link_number  # a substitute has another link
+    return Claim(row.table, row.seat, row.game, opener, others, row.opened_at, opened)

@@ -1,0 +1,241 @@
+"""An address is not its owner: a stranger who types another person's address acts at one table alone."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from service.app import App
+from service.store.schema import letters, people, seats, tables, vacations
+from service.tables import access, submitting
+from tests import apps
+from tests.servers import Sink
+from tests.service.people.test_trust import ANNA, BERT, RELAY, VICTIM, known
+from tests.sites import Site, Visitor
+from workers.outgoing import post
+
+FEBRUARY = "2027-02-01 2027-02-14"
+
+
+@pytest.fixture
+def strict(tmp_path: Path, smtp_sink: Sink) -> Iterator[Site]:
+    """A server whose letters leave, and that asks for proof."""
+    site = Site(tmp_path, **RELAY)
+    site.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    yield site
+    site.app.close()
+
+
+def sign_in(site: Site, person: int) -> Visitor:
+    visitor = site.new_visitor()
+    visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    site.time += 1
+    return visitor
+
+
+def open_for_anybody(site: Site, free: int = 1) -> str:
+    """Open a table of Mallory, who is signed in, with free seats; return the address to join it."""
+    mallory = {"name__0": "Mallory", "address__0": "mallory@example.org", "pace": "3"}
+    mallory |= {f"who__{number}": "anybody" for number in range(1, free + 1)}
+    with site.app.store.reading() as db:
+        row = db.execute(select(people.c.id).where(people.c.address == "mallory@example.org")).scalar_one_or_none()
+    visitor = sign_in(site, row or known(site.app, apps.Invitee("Mallory", "mallory@example.org")))
+    link = visitor.post("/new/kaiser", **mallory).location.rsplit("/", 1)[1]
+    table = access.find(site.app, link).table
+    return f"/join/{site.app.links.join(table)}"
+
+
+def join(site: Site, address: str = VICTIM.address, path: str = "") -> str:
+    """Join a table under an address, as a stranger; return the seat's link."""
+    response = site.new_visitor().post(path or open_for_anybody(site), name="Vera", address=address)
+    assert response.status_code == 303, response.text
+    return str(response.location.rsplit("/", 1)[1])
+
+
+def submit(site: Site, link: str, text: str) -> Any:
+    submitted = submitting.submit(site.app, access.find(site.app, link), text)
+    return submitting.wait_for_verdict(site.app, submitted)
+
+
+def load(app: App, column: Any) -> list[Any]:
+    with app.store.reading() as db:
+        return list(db.execute(select(column)).scalars())
+
+
+def send_all(site: Site, smtp_sink: Sink, to: str = "vera") -> list[str]:
+    """Send what is due; return the subjects of the letters to this person."""
+    site.time += 3_600
+    post.run()
+    return [str(one["Subject"]) for one in smtp_sink.letters if to in str(one["To"])]
+
+
+def confirm(site: Site, person: int, table: str, answer: str) -> str:
+    token = site.app.links.confirm(person, VICTIM.address)
+    return site.new_visitor().post(f"/confirm/{token}", table=table, answer=answer).text
+
+
+def test_a_typed_address_sends_its_owner_on_no_vacation(strict: Site) -> None:
+    known(strict.app, VICTIM)
+    verdict = submit(strict, join(strict), f"vacation {FEBRUARY}")
+    assert not verdict.accepted
+    assert "confirm your address first" in str(verdict.why)
+    assert load(strict.app, vacations.c.first) == []
+
+
+def test_nor_does_it_end_a_vacation(strict: Site) -> None:
+    victim = known(strict.app, VICTIM)
+    first, last = FEBRUARY.split()
+    with strict.app.store.writing() as db:
+        db.execute(vacations.insert(), {"person": victim, "first": first, "last": last})
+    assert not submit(strict, join(strict), "home").accepted
+    assert load(strict.app, vacations.c.last) == [last]
+
+
+def test_a_strangers_table_shows_neither_vacations_nor_quiet_hours(strict: Site) -> None:
+    victim = known(strict.app, VICTIM)
+    first, last = FEBRUARY.split()
+    rests = '{"zone":"Asia/Tokyo","quiet":[1,23],"weekends":true}'
+    with strict.app.store.writing() as db:
+        db.execute(vacations.insert(), {"person": victim, "first": first, "last": last})
+        db.execute(update(people).where(people.c.id == victim).values(calendar=rests))
+    snapshot = apps.load_table(strict.app, access.find(strict.app, join(strict)).table)
+    assert snapshot.position.seats[1].vacations == ()
+    assert (snapshot.seats[1].calendar, snapshot.seats[1].player_wishes) == (None, None)
+
+
+def test_a_confirmed_seat_gets_its_holders_vacations(strict: Site) -> None:
+    victim = known(strict.app, VICTIM)
+    first, last = FEBRUARY.split()
+    with strict.app.store.writing() as db:
+        db.execute(vacations.insert(), {"person": victim, "first": first, "last": last})
+    table = access.find(strict.app, join(strict)).table
+    confirm(strict, victim, table, "yes")
+    assert apps.load_table(strict.app, table).position.seats[1].vacations == ((first, last),)
+
+
+def test_a_typed_address_chooses_no_language_for_its_owner(strict: Site) -> None:
+    known(strict.app, VICTIM)
+    link = join(strict)
+    stranger = strict.new_visitor()
+    stranger.post("/language", language="fr", back=f"/t/{link}")
+    stranger.post(f"/t/{link}/sit", nonce="word")
+    assert set(load(strict.app, people.c.language)) == {"en"}
+
+
+def test_an_owner_gets_one_letter_however_often_a_stranger_asks_and_talks(strict: Site, smtp_sink: Sink) -> None:
+    known(strict.app, VICTIM)
+    path = open_for_anybody(strict)
+    link = join(strict, path=path)
+    table = access.find(strict.app, link).table
+    organiser = access.make_seat_link(strict.app, apps.load_table(strict.app, table).seats[0])
+    for number in range(10):
+        strict.new_visitor().post(f"/t/{organiser}/talk", text=f"Buy at evil {number}")
+        submit(strict, organiser, "pause")
+        submit(strict, link, "no")
+        strict.time += 60
+    assert send_all(strict, smtp_sink) == ["Please confirm your address"]
+    assert "evil" not in str(smtp_sink.letters[-1])
+
+
+def test_a_rematch_needs_the_proof_of_this_very_seat(strict: Site) -> None:
+    known(strict.app, VICTIM)
+    response = strict.new_visitor().post("/play/kaiser", name="Vera", address=VICTIM.address, bots="1")
+    link = response.location.rsplit("/", 1)[1]
+    assert submit(strict, link, "resign").accepted
+    assert strict.new_visitor().post(f"/t/{link}/again").status_code == 422
+    assert len(load(strict.app, tables.c.id)) == 1
+
+
+def test_a_page_looks_the_same_for_a_known_and_an_unknown_address(strict: Site) -> None:
+    known(strict.app, VICTIM)
+    pages = []
+    for address in (VICTIM.address, "nora@example.org"):
+        link = join(strict, address, open_for_anybody(strict, 2))
+        page = strict.new_visitor().get(f"/t/{link}")
+        assert f"We wrote to {address}" in page
+        pages.append(
+            re.sub(r'content="[^"]*"|value="[^"]*"|[0-9a-f]{12,}|[0-9a-z.]{20,}', "", page.replace(address, ""))
+        )
+    assert pages[0] == pages[1]
+
+
+def test_a_game_that_a_stranger_joined_is_in_no_record_and_no_list(strict: Site) -> None:
+    victim = known(strict.app, VICTIM)
+    link = join(strict)
+    assert submit(strict, link, "resign").accepted
+    page = sign_in(strict, victim).get("/my")
+    assert "How it went" not in page
+    assert f"/t/{link}" not in page
+
+
+def test_one_yes_is_for_one_table(strict: Site) -> None:
+    victim = known(strict.app, VICTIM)
+    rows = {"name__0": "Vera", "address__0": VICTIM.address, "name__1": "Bert", "address__1": BERT.address}
+    links = [strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1] for _ in range(2)]
+    first, second = (access.find(strict.app, link).table for link in links)
+    confirm(strict, victim, first, "yes")
+    assert {table: apps.load_table(strict.app, table).row.awaits_opener for table in (first, second)} == {
+        first: False,
+        second: True,
+    }
+    strict.app.wakeups.wake("post")
+    sign_in(strict, victim)
+    assert apps.load_table(strict.app, second).row.awaits_opener
+
+
+def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: Sink) -> None:
+    victim = known(strict.app, VICTIM)
+    rows = {"name__0": "Vera", "address__0": VICTIM.address, "name__1": "Bert", "address__1": BERT.address}
+    opened = access.find(strict.app, strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1]).table
+    joined = access.find(strict.app, join(strict)).table
+    for table in (opened, joined):
+        assert "You get no letters from that table" in confirm(strict, victim, table, "no")
+        token = strict.app.links.confirm(victim, VICTIM.address)
+        assert strict.new_visitor().post(f"/confirm/{token}", table=table, answer="yes").status_code == 404
+    assert victim not in load(strict.app, seats.c.person)
+    assert load(strict.app, letters.c.kind).count("invitation") == 0
+    assert send_all(strict, smtp_sink) == []
+    assert send_all(strict, smtp_sink, "bert") == []
+
+
+def test_the_owner_sees_who_opened_each_table_and_when(strict: Site, smtp_sink: Sink) -> None:
+    victim = known(strict.app, VICTIM)
+    join(strict)
+    strict.new_visitor().post("/play/kaiser", name="Vera", address=VICTIM.address, bots="1")
+    send_all(strict, smtp_sink)
+    page = sign_in(strict, victim).get("/my")
+    for text in (
+        page,
+        *(str(one.get_body(("plain",)).get_content()) for one in smtp_sink.letters if "vera" in str(one["To"])),
+    ):
+        flat = " ".join(text.replace("opened", "Opened").split())
+        assert "Opened by Mallory" in flat
+        assert "Opened with your address" in flat
+        assert "15 Jan 2027" in flat or "2027-01-15" in flat
+    assert page.count('value="yes"') == page.count('value="no"') == 2
+
+
+def test_who_was_invited_by_letter_is_proven_by_sitting_down(strict: Site, smtp_sink: Sink) -> None:
+    anna = sign_in(strict, known(strict.app))
+    rows = {"name__0": "Anna", "address__0": ANNA.address, "name__1": "Vera", "address__1": VICTIM.address}
+    table = access.find(strict.app, anna.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]).table
+    assert len(send_all(strict, smtp_sink)) == 1
+    link = access.make_seat_link(strict.app, apps.load_table(strict.app, table).seats[1])
+    guest = strict.new_visitor()
+    guest.get(f"/t/{link}")
+    assert not apps.load_table(strict.app, table).seats[1].proven
+    guest.post(f"/t/{link}/sit", nonce="word")
+    assert apps.load_table(strict.app, table).seats[1].proven
+    assert "We wrote to" not in guest.get(f"/t/{link}")
+    assert submit(strict, link, f"vacation {FEBRUARY}").accepted
+
+
+def test_who_is_signed_in_joins_without_a_letter_to_confirm(strict: Site, smtp_sink: Sink) -> None:
+    victim = sign_in(strict, known(strict.app, VICTIM))
+    link = victim.post(open_for_anybody(strict), name="Vera", address=VICTIM.address).location.rsplit("/", 1)[1]
+    place = access.find(strict.app, link)
+    assert apps.load_table(strict.app, place.table).seats[1].proven
+    assert "Please confirm your address" not in send_all(strict, smtp_sink)
