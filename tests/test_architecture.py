@@ -305,3 +305,8 @@ def test_public_names_of_the_engine_have_docstrings() -> None:
         and not (name_of(path).startswith(DOCUMENTED_BY_CONTRACT) and (node.name in CONTRACT or has_about(node)))
     ]
     assert undocumented == []
+
+
+def test_only_one_module_says_that_a_person_has_proven_an_address() -> None:
+    makers = {name_of(path) for path in sources("service", "workers") if "ProvenPerson(" in path.read_text("utf-8")}
+    assert makers == {"service/people/proof.py"}

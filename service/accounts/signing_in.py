@@ -11,7 +11,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.links import hash_token
 from service.people import limits, proof, register
-from service.people.proof import Claim, ProvenPerson, Visit
+from service.people.proof import ProvenPerson, SeatClaim, Visit
 from service.people.register import make_deleted_address
 from service.store import queries
 from service.store.batch import OwedLetter
@@ -32,7 +32,7 @@ def find_claimed_person(app: App, token: str) -> tuple[ProvenPerson, str]:
         return person, register.find_address(db, person.id)
 
 
-def list_claims(app: App, person: ProvenPerson) -> tuple[Claim, ...]:
+def list_claims(app: App, person: ProvenPerson) -> tuple[SeatClaim, ...]:
     """Return the seats that were taken with this person's address, and that the person has not confirmed."""
     with app.store.reading() as db:
         return proof.list_claims(db, person.id)
@@ -41,7 +41,7 @@ def list_claims(app: App, person: ProvenPerson) -> tuple[Claim, ...]:
 def confirm_seat(app: App, person: ProvenPerson, table: str) -> str:
     """Record that this person holds a seat at this table, and send the letters that waited; return the seat's link.
 
-    No other table changes: somebody else may have opened it with this address.
+    No other table changes: another player may have opened it with this address.
     """
     with at_table(app, table) as work:
         seat = _find_own_seat(work.locked, person)
@@ -57,7 +57,7 @@ def confirm_seat(app: App, person: ProvenPerson, table: str) -> str:
 def refuse_seat(app: App, person: ProvenPerson, table: str) -> None:
     """Record that this person does not play at this table: no letter about it comes any more.
 
-    The player who typed the address plays on without one. If that player opened the table, nobody is invited.
+    The player who typed the address plays on without one. If that player opened the table, it invites no other.
     """
     with at_table(app, table) as work:
         db, seat = work.locked.flush(), _find_own_seat(work.locked, person)

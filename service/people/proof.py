@@ -1,4 +1,4 @@
-"""Proof that a person acts, and not only somebody who typed the address.
+"""Proof that a person acts, and not only another who typed the address.
 
 Only the functions here make a `ProvenPerson`, and each checks a link that was mailed, a mail, or a session. What
 changes more than one table takes a `ProvenPerson`, so that an address alone cannot change it.
@@ -26,6 +26,18 @@ class ProvenPerson(Struct, frozen=True):
     """A person who has opened a link that was mailed to the address, or is signed in."""
 
     id: int
+
+
+class SignedIn(Struct, frozen=True):
+    """The person who is signed in on a device."""
+
+    proof: ProvenPerson
+    name: str
+    address: str
+
+    @property
+    def id(self) -> int:
+        return self.proof.id
 
 
 class Visit(Struct, frozen=True):
@@ -76,11 +88,11 @@ def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -
     return ProvenPerson(row.id) if at <= now < at + HOUR_S and not is_used else None
 
 
-def find_visitor(db: Connection, visit: Visit) -> ProvenPerson | None:
+def find_visitor(db: Connection, visit: Visit) -> SignedIn | None:
     """Return the person who is signed in by this session; None if it has ended."""
-    own = select(people.c.id).where(people.c.id == visit.person, people.c.sessions == visit.sessions)
-    number = db.execute(own).scalar_one_or_none()
-    return None if number is None else ProvenPerson(number)
+    own = select(people).where(people.c.id == visit.person, people.c.sessions == visit.sessions)
+    row = db.execute(own).one_or_none()
+    return None if row is None else SignedIn(ProvenPerson(row.id), row.name, row.address)
 
 
 def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPerson | None:
@@ -119,7 +131,7 @@ def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: 
     return True
 
 
-class Claim(Struct, frozen=True):
+class SeatClaim(Struct, frozen=True):
     """A seat that was taken with a person's address, without proof; `opened` is whether a table was opened with it."""
 
     table: str
@@ -131,7 +143,7 @@ class Claim(Struct, frozen=True):
     opened: bool
 
 
-def list_claims(db: Connection, person: int) -> tuple[Claim, ...]:
+def list_claims(db: Connection, person: int) -> tuple[SeatClaim, ...]:
     """Return the seats that were taken with this person's address without proof, the oldest table first."""
     own = (seats.c.person == person, ~seats.c.proven, tables.c.moved_to == "")
     taken = or_(seats.c.status != "invited", tables.c.awaits_opener & is_organisers_seat())
@@ -153,10 +165,10 @@ def is_organisers_seat() -> ColumnElement[bool]:
     return seats.c.seat == queries.organiser_of(seats.c.table)
 
 
-def _describe_claim(db: Connection, row: Any) -> Claim:
+def _describe_claim(db: Connection, row: Any) -> SeatClaim:
     sitting = queries.list_seats(db, row.table)
     organiser = queries.find_organiser(sitting)
     others = tuple(one.name for one in sitting if one.seat != row.seat and one.name)
     opener = sitting[organiser].name if organiser is not None else ""
     opened = row.awaits_opener and organiser == row.seat and not row.link_number  # a substitute has another link
-    return Claim(row.table, row.seat, row.game, opener, others, row.opened_at, opened)
+    return SeatClaim(row.table, row.seat, row.game, opener, others, row.opened_at, opened)

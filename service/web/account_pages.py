@@ -15,8 +15,8 @@ from engine import catalogue
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
-from service.people import proof, register
-from service.people.proof import Claim, ProvenPerson, Visit
+from service.people import proof
+from service.people.proof import ProvenPerson, SeatClaim, SignedIn, Visit
 from service.tables import access
 from service.text import numbers
 from service.text.languages import translate_in_game
@@ -123,18 +123,6 @@ class DeletedPage(Struct, frozen=True):
     """Nothing: `deleted.html` always says the same."""
 
 
-class SignedIn(Struct, frozen=True):
-    """The person who is signed in on this device."""
-
-    proof: ProvenPerson
-    name: str
-    address: str
-
-    @property
-    def id(self) -> int:
-        return self.proof.id
-
-
 def visitor() -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
     if VISIT not in session:
@@ -146,11 +134,7 @@ def visitor() -> SignedIn | None:
 def find_visitor(db: Connection) -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
     visit = session.get(VISIT)
-    person = proof.find_visitor(db, Visit(*visit)) if visit else None
-    if person is None:
-        return None
-    row = register.find_person(db, str(person.id))
-    return SignedIn(person, row.name, row.address)
+    return proof.find_visitor(db, Visit(*visit)) if visit else None
 
 
 def find_proof() -> ProvenPerson | None:
@@ -185,7 +169,7 @@ def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str
     return render("confirm.html", ConfirmPage(address, token, claims, answered, link))
 
 
-def _claim_row(claim: Claim) -> ClaimRow:
+def _claim_row(claim: SeatClaim) -> ClaimRow:
     return ClaimRow(claim.table, _title(claim.game), claim.opener, ", ".join(claim.others), claim.at, claim.opened)
 
 

@@ -15,7 +15,7 @@ from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
 from service.people import letter_settings, proof, register
-from service.people.proof import Claim
+from service.people.proof import SeatClaim
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
@@ -158,7 +158,7 @@ def name_game(draft: PersonalDraft, game: str) -> str:
     return translate_in_game(draft.request.language, game, games[game].META.title if game in games else game)
 
 
-def write_confirm_text(draft: PersonalDraft, claim: Claim) -> str:
+def write_confirm_text(draft: PersonalDraft, claim: SeatClaim) -> str:
     """Return what happens once the reader agrees: letters come, invitations leave, or the game can begin."""
     _ = draft.translator.gettext
     if not claim.opened:
@@ -168,8 +168,8 @@ def write_confirm_text(draft: PersonalDraft, claim: Claim) -> str:
     return _("If you opened it, say yes, and your letters come here.")
 
 
-def describe_claim(draft: PersonalDraft, claim: Claim) -> str:
-    """Return the game, the other players, and who opened the table when."""
+def describe_claim(draft: PersonalDraft, claim: SeatClaim) -> str:
+    """Return the game, the other players, the organiser, and the date."""
     _ = draft.translator.gettext
     title = name_game(draft, claim.game)
     names = ", ".join(name if register.is_name(name) else "?" for name in claim.others)

@@ -14,7 +14,7 @@ import structlog
 from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy import text as sql
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.routing import Rule
@@ -25,7 +25,7 @@ from engine.table import RESERVED_VERBS
 from service import create_app
 from service.app import App
 from service.lru import LRU
-from service.store.schema import mailbox
+from service.store.schema import mailbox, seats
 from service.tables import access, seat_commands, submitting, talk
 from service.tables.opening import Invitee
 from service.text.templates import TEMPLATES
@@ -345,6 +345,8 @@ def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None
     opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     rest = {"enter": str(site.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = site.load(opened).seats[0].person
+    with site.app.store.writing() as connection:
+        connection.execute(update(seats).values(proven=False, status="taken"))
     letter = personal_letters.write(site.app, LetterRequest("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))

@@ -13,6 +13,7 @@ from service.accounts import preferences
 from service.accounts.preferences import Recipient
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
+from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import people, seats
 from service.tables.opening import Opened
@@ -84,7 +85,7 @@ def test_what_makes_no_sense_is_refused_with_the_form_kept(
     assert 'role="alert"' in response.text
     assert 'name="weekends" value="on" checked' in response.text
     assert f'value="{fields.get("zone", "Europe/Paris")}"' in response.text
-    assert reader(site) == Recipient(person(site, "Anna"), "en", LetterSettings(), Calendar())
+    assert reader(site) == Recipient(ProvenPerson(person(site, "Anna")), "en", LetterSettings(), Calendar())
 
 
 def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, opened: Opened) -> None:
