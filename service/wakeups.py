@@ -70,21 +70,21 @@ class Wakeups:
         except RedisError as error:
             self.outage.begin(error)
 
-    def publish(self, messages: Mapping[int, bytes], topic: str = "verdict") -> None:
+    def publish(self, messages: Mapping[int, bytes]) -> None:
         """Publish messages to those who wait for these numbers, such as the verdicts on submissions."""
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
                 for number, message in messages.items():
-                    pipeline.rpush(f"{topic}:{number}", message)
-                    pipeline.expire(f"{topic}:{number}", MESSAGE_EXPIRY_S)
+                    pipeline.rpush(f"verdict:{number}", message)
+                    pipeline.expire(f"verdict:{number}", MESSAGE_EXPIRY_S)
                 pipeline.execute()
             self.outage.end()
         except RedisError as error:
             self.outage.begin(error)
 
-    def wait(self, number: int, seconds: float, topic: str = "verdict") -> bytes | None:
+    def wait(self, number: int, seconds: float) -> bytes | None:
         """Wait for the message with this number and leave it for others who wait; None after so many seconds."""
-        key = f"{topic}:{number}"
+        key = f"verdict:{number}"
         try:
             message: Any = self._execute("BRPOPLPUSH", key, key, seconds) if seconds > 0 else None
         except RedisError as error:

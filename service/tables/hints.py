@@ -93,20 +93,6 @@ def find(db: Connection, place: Place, number: int) -> GoodMove | None:
     return None if row is None else _parse(row)
 
 
-def wait(app: App, place: Place, number: int, seconds: float | None = None) -> GoodMove | None:
-    """Return a hint like `find`, and wait a moment for its move."""
-    hint = _load(app, place, number)
-    if hint and hint.move is None:
-        app.wakeups.wait(number, app.settings.verdict_wait if seconds is None else seconds, "hint")
-        hint = _load(app, place, number)
-    return hint
-
-
-def _load(app: App, place: Place, number: int) -> GoodMove | None:
-    with app.store.reading() as db:
-        return find(db, place, number)
-
-
 def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:
     """Return the hints that have no move yet, with their tables and the visitors who opened these, the oldest first."""
     unanswered = select(hints.c.id, hints.c.table, tables.c.visitor).join(tables).where(hints.c.move == "")
@@ -125,7 +111,6 @@ def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
     with app.store.writing() as db:
         text = SEPARATOR.join(map(str, moves)) or NO_MOVE
         db.execute(update(hints).where(hints.c.id == number).values(move=text))
-    app.wakeups.publish({number: b"found"}, "hint")
     return moves
 
 

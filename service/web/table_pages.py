@@ -158,11 +158,8 @@ def sit(link: str) -> Reply:
 
 @table.post("/hint")
 def hint(link: str) -> Reply:
-    """Ask for a good move, wait a moment for it, and show the table with it."""
-    app = get_app()
-    place = access.find(app, link)
-    number = hints.ask(app, place)
-    hints.wait(app, place, number)
+    """Ask for a good move, and show the table, which looks again until it is found: no thread waits for a bot."""
+    number = hints.ask(get_app(), access.find(get_app(), link))
     return redirect(url_for("table.show", link=link, hint=number), 303)
 
 

@@ -238,8 +238,10 @@ def submit(link: str, body: Command) -> Answer:
 )
 def hint(link: str) -> Answer:
     """A good move for this seat, found by a strong bot, if the table has hints; after 202 ask again."""
-    place = access.find(get_app(), link)
-    hint = hints.wait(get_app(), place, hints.ask(get_app(), place))
+    app, place = get_app(), access.find(get_app(), link)
+    number = hints.ask(app, place)
+    with app.store.reading() as db:
+        hint = hints.find(db, place, number)
     if hint is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
     then = [str(move) for move in hint.then]

@@ -1,6 +1,7 @@
 """Clients that send or read slowly, or send without end, hold up no other client and fill no memory."""
 
 import contextlib
+import secrets
 import socket
 import subprocess
 import sys
@@ -8,14 +9,20 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from service.app import App
+from service.tables import access, hints, submitting
+from service.tables.opening import Invitee
+from service.timing import Clock
 from service.web import server
 from service.web.wsgi_threads import MAX_BODY_BYTES, MAX_HEADER_BYTES, make_environ
+from tests import apps
 from tests.web_server import serving
+from workers import referee
 from workers.commands import run
 
 REQUEST_LINE = "POST / HTTP/1.1\r\nHost: x\r\n"
@@ -250,3 +257,25 @@ def test_a_client_that_asks_keeps_its_connection_while_another_opens_many(small_
                     client.request("GET", "/")
                     assert client.getresponse().read() == b"here"
         assert client.sock is line
+
+
+def test_pending_hints_hold_no_thread(tmp_path: Path) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, verdict_wait=5.0), apps.FakeTime()) as app:
+        paths = list[str]()
+        for _ in range(3 * THREADS):
+            guests = [Invitee(name, f"{name}@example.org", secrets.token_hex(8), "person") for name in ("anna", "bert")]
+            opened = apps.open_new(app, "kaiser", {}, guests, Clock(0, hints=True))
+            places = [access.find(app, link) for link in opened.links]
+            for place in places:
+                submitting.submit(app, place, "sit word")
+            referee.run()
+            paths.append(f"/api/v1/t/{apps.find_move(app, places)[0].link}/hint")
+        listener = run.take_port("127.0.0.1", 0)
+        number = listener.getsockname()[1]
+        with serving(server.create_server(app, listener, THREADS)), contextlib.ExitStack() as asking:
+            for path in paths:
+                asking.enter_context(closing(connect(number, f"POST {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())))
+            began = time.monotonic()
+            assert b" 200 " in answer(number, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")[:20]
+            assert time.monotonic() - began < 2
+        assert len(apps.read(app, hints.list_unanswered)) == len(paths)
