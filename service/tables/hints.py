@@ -93,6 +93,12 @@ def find(db: Connection, place: Place, number: int) -> GoodMove | None:
     return None if row is None else _parse(row)
 
 
+def load(app: App, place: Place, number: int) -> GoodMove | None:
+    """Return a hint like `find`, in a transaction of its own."""
+    with app.store.reading() as db:
+        return find(db, place, number)
+
+
 def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:
     """Return the hints that have no move yet, with their tables and the visitors who opened these, the oldest first."""
     unanswered = select(hints.c.id, hints.c.table, tables.c.visitor).join(tables).where(hints.c.move == "")

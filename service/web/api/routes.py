@@ -239,9 +239,7 @@ def submit(link: str, body: Command) -> Answer:
 def hint(link: str) -> Answer:
     """A good move for this seat, found by a strong bot, if the table has hints; after 202 ask again."""
     app, place = get_app(), access.find(get_app(), link)
-    number = hints.ask(app, place)
-    with app.store.reading() as db:
-        hint = hints.find(db, place, number)
+    hint = hints.load(app, place, hints.ask(app, place))
     if hint is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
     then = [str(move) for move in hint.then]
