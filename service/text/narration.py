@@ -85,6 +85,7 @@ class Chapter(Struct, frozen=True):
     sentences: tuple[str, ...]
     start: bool = False
     places: tuple[str, ...] = ()
+    is_own: bool = False  # whether the reader made it
 
 
 def describe_entries(
@@ -96,7 +97,8 @@ def describe_entries(
         sentences = tuple(sentence for event in events if (sentence := narrator.describe(event)))
         if sentences:
             places = tuple(dict.fromkeys(place for event in events for place in _iter_places(event)))
-            yield Chapter(entry.seq, entry.at, sentences, _is_start(entry), places)
+            is_own = seat is not None and record.find_mover(entry) == seat
+            yield Chapter(entry.seq, entry.at, sentences, _is_start(entry), places, is_own)
 
 
 def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:

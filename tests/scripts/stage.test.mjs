@@ -7,6 +7,7 @@ import {
   clampView,
   dragView,
   findBestView,
+  findFreeCorner,
   findShown,
   fitWorld,
   frameView,
@@ -39,6 +40,18 @@ function chances(seed) {
     return value / 2 ** 31;
   };
 }
+
+test("the small map covers what nobody looks at; where all is free it is at the bottom left", () => {
+  const [window, map] = [
+    { width: 800, height: 400 },
+    { width: 160, height: 80 },
+  ];
+  const title = { x: 20, y: 330, width: 200, height: 30 };
+  const horse = { x: 700, y: 350, width: 60, height: 40 };
+  assert.equal(findFreeCorner(window, map, []), "bottom-left");
+  assert.equal(findFreeCorner(window, map, [title]), "bottom-right");
+  assert.equal(findFreeCorner(window, map, [title, horse]), "top-left");
+});
 
 /** A stage with some places on it, by chance. */
 function example(seed) {

@@ -1,5 +1,6 @@
 """The page of a table as an app: what can be chosen is seen and uncovered at first sight, in every window."""
 
+import re
 import statistics
 from itertools import count
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
+from engine.games import carcassonne
 from service.settings import DAY_S
 from service.tables.opening import Invitee
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, Player
@@ -167,6 +169,57 @@ def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Runn
     expect(page.locator(".mini")).to_be_visible()
     page.keyboard.press("0")
     expect(page.locator(".mini")).to_be_hidden()
+
+
+# How much of the titles on the grass the small map covers, in square pixels.
+COVERED = """() => {
+  const map = document.querySelector(".mini").getBoundingClientRect();
+  return [...document.querySelectorAll("[data-stage] text")].map((one) => {
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    const [width, height] = [Math.min(right, map.right) - Math.max(left, map.left),
+                             Math.min(bottom, map.bottom) - Math.max(top, map.top)];
+    return Math.max(width, 0) * Math.max(height, 0);
+  }).reduce((sum, area) => sum + area, 0);
+}"""
+
+
+def test_the_small_map_leaves_the_titles_on_the_grass_free(service: RunningService, visit: Visit) -> None:
+    page = visit("/", viewport={"width": 1366, "height": 650})
+    shown = 0
+    for whim in range(3):
+        page.goto(position(service, "turfmaster", whim))
+        page.locator("form.deed[data-said]").wait_for(state="attached")
+        if page.locator(".mini").is_visible():
+            expect(page.locator(".mini")).to_have_attribute("data-corner", re.compile("-"))
+            assert page.evaluate(COVERED) < 50
+            shown += 1
+    assert shown
+
+
+def test_the_frame_of_the_last_tile_is_drawn_over_the_glow_beside_it(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne")
+    service.play_until(
+        opened.table,
+        lambda state: len(state.tiles) > 5 and carcassonne.menu(state, state.turn)[0].verb == "place",
+    )
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
+    page.locator(".stage .lit").first.wait_for(state="attached")
+    assert page.locator("[data-stage]").evaluate("""(stage) => {
+      const frame = [...stage.querySelectorAll("rect.trail")].at(-1);
+      return [...stage.querySelectorAll("[data-token]")].every(
+        (spot) => spot.compareDocumentPosition(frame) & Node.DOCUMENT_POSITION_FOLLOWING);
+    }""")
+
+
+def test_your_own_name_and_moves_are_marked(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    first = service.find_mover(opened.table)
+    service.submit(opened.links[first], f"move {SHORT_GAMES[first].split()[0].replace('-', ' ')}")
+    for seat, moves in ((first, 1), (1 - first, 0)):
+        page = visit(f"/t/{opened.links[seat]}")
+        expect(page.locator(".strip .you .who")).to_have_text(("Anna", "Bert")[seat])
+        expect(page.locator(".strip .you .tag")).to_have_text("you")
+        expect(page.locator("#log .mine")).to_have_count(moves)
 
 
 def test_every_name_is_told_on_every_phone_however_many_play(service: RunningService, visit: Visit) -> None:
