@@ -56,6 +56,15 @@ def allow(names: Iterable[str]) -> None:
     find_all.cache_clear()
 
 
+def refuse_missing(names: Iterable[str]) -> None:
+    """Raise Refused if there is no game of one of these names."""
+    if missing := find_missing(names):
+        raise Refused(
+            "DEPESCHE_GAMES names {name}, but no installed package brings it; install it, or take the name out.",
+            name=", ".join(missing),
+        )
+
+
 def find_missing(names: Iterable[str]) -> list[str]:
     """Return the names for which there is no game."""
     return sorted(set(names) - find_all().keys())
@@ -89,6 +98,12 @@ def find(name: str, edition: int | None = None) -> Game:
 
 
 def _explain_unknown(name: str) -> Refused:
+    if name in find_installed():
+        return Refused(
+            "The game “{name}” is installed, but not allowed to run here: add it to DEPESCHE_GAMES, "
+            "such as DEPESCHE_GAMES={name}.",
+            name=name,
+        )
     return Refused("There is no game “{name}”; the games are: {names}.", name=name, names=", ".join(find_all()))
 
 

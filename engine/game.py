@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
@@ -169,8 +170,10 @@ def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outc
             return Outcome(state, tuple(events))
         state = evolve(state, event)
         events.append(event)
+    code = inspect.unwrap(upkeep).__code__
     raise EndlessUpkeep(
-        f"{game.META.name} did not come to rest within {MAX_FORCED_EVENTS} forced events; the last was {events[-1]!r}"
+        f"{code.co_filename}:{code.co_firstlineno}: {code.co_name} of {game.META.name} "
+        f"forced {MAX_FORCED_EVENTS} events in a row without end; the last was {events[-1]!r}"
     )
 
 

@@ -103,14 +103,16 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _allow_packages() -> None:
-    """Allow the games of installed packages; without any, the command starts faster."""
+    """Allow the games of installed packages, or refuse a wrong name; without any, the command starts faster."""
     named = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
     if any(named.values()):
         from engine import catalogue
         from service import settings
 
         words = settings.read_setting_files(named, settings.VARIABLES)
-        catalogue.allow(settings.parse_package_names(words.get("DEPESCHE_GAMES", "")))
+        names = settings.parse_package_names(words.get("DEPESCHE_GAMES", ""))
+        catalogue.allow(names)
+        catalogue.refuse_missing(name for name in names if catalogue.NAME.fullmatch(name))  # other names: `Settings`
 
 
 if __name__ == "__main__":

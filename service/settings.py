@@ -35,6 +35,7 @@ SENDER_PATTERN = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 MIN_SECRET_CHARS = 16
 LUCK_CHOICES = ("sealed", "public")
 CHOICES = (("luck", LUCK_CHOICES), ("logs", ("plain", "json")), ("answer_to", ("play", "plus", "subject")))
+MAX_PLUS_NAME_CHARS = 64 - 47  # RFC 5321 allows 64 characters before the @; 47 are a plus and a seat's token
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 PREFIX = "DEPESCHE_"
 FILE_SUFFIX = "_FILE"  # DEPESCHE_SECRET_FILE names the file that has DEPESCHE_SECRET
@@ -229,6 +230,14 @@ def check_settings(settings: Settings) -> Settings:
     if not SENDER_PATTERN.fullmatch(settings.sender_address) or not settings.sender.isprintable():
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender
+        )
+    name = settings.sender_address.partition("@")[0]
+    if settings.answered_at == "plus" and len(name) > MAX_PLUS_NAME_CHARS:
+        raise Refused(
+            "“{name}” in DEPESCHE_SENDER is too long for plus addresses, which take {most} characters before the @; "
+            "use a shorter one, or set DEPESCHE_ANSWER_TO to subject.",
+            name=name,
+            most=MAX_PLUS_NAME_CHARS,
         )
     return settings
 

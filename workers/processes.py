@@ -23,6 +23,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import JobTimeoutException, TimerDeathPenalty
 from rq.worker import WorkerStatus
 
+from engine.refusal import Refused
 from service.app import App
 from service.hosting import local_mailbox
 from service.settings import EMBEDDED, parse_listening_address
@@ -37,6 +38,10 @@ HEARTBEAT_S = 20.0
 STOP_S = 10.0  # how long a process may take to end
 REDIS_AWAY = ("Redis", "redis.exceptions.", "InvalidJobOperation")  # the last: a job that Redis forgot
 log = structlog.get_logger()
+
+
+Prepare = Callable[[str], Callable[[], None]]  # returns the work of a process by its name
+CANNOT_START = 78  # EX_CONFIG of sysexits.h
 
 
 class WithoutOutages(logging.Filter):
@@ -143,16 +148,21 @@ def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
         time.sleep(TICK_S)
 
 
-def run_each(names: Sequence[str], work: Callable[[str], None]) -> None:
-    """Run `work` in a process of its own for each name, until a signal comes; a process that dies is replaced."""
+def run_each(names: Sequence[str], prepare: Prepare) -> None:
+    """Prepare and do the work of each name in a process of its own, until a signal comes.
+
+    A process that dies at work is replaced. If a process cannot be prepared, all of them end.
+    """
     running: dict[str, multiprocessing.process.BaseProcess] = {}
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     try:
         while True:
             for name in names:
+                if name in running and running[name].exitcode == CANNOT_START:
+                    raise Refused("{name} cannot start; the reason is in the lines above.", name=name)
                 if name not in running or not running[name].is_alive():
-                    running[name] = _fork(work, name)
+                    running[name] = _fork(prepare, name)
             time.sleep(TICK_S)
     finally:
         for process in running.values():
@@ -161,17 +171,24 @@ def run_each(names: Sequence[str], work: Callable[[str], None]) -> None:
             process.join(STOP_S)
 
 
-def _fork(work: Callable[[str], None], name: str) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("fork").Process(target=_run_child, args=(work, name), name=name, daemon=True)
+def _fork(prepare: Prepare, name: str) -> multiprocessing.process.BaseProcess:
+    process = multiprocessing.get_context("fork").Process(
+        target=_run_child, args=(prepare, name), name=name, daemon=True
+    )
     process.start()
     return process
 
 
-def _run_child(work: Callable[[str], None], name: str) -> None:
+def _run_child(prepare: Prepare, name: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     process_pool.exit_with_parent()
-    work(name)
+    try:
+        work = prepare(name)
+    except Exception:
+        log.exception("a process cannot start", process=name)
+        sys.exit(CANNOT_START)
+    work()
 
 
 def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:

@@ -110,8 +110,7 @@ def check_books(args: Namespace) -> int:
     catalogue.allow(args.names)
     problems = list[str]()
     for name in args.names:
-        if name not in catalogue.find_all():
-            raise Misuse(f"There is no game “{name}”; the games are: {', '.join(catalogue.find_all())}.")
+        catalogue.find(name)
         for language in args.read:
             if language not in rulebook_checks.TRANSLATIONS:
                 raise Misuse(f"Translations are in {', '.join(rulebook_checks.TRANSLATIONS)}; not in “{language}”.")

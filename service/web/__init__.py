@@ -136,8 +136,16 @@ class ShortIntConverter(IntegerConverter):
 
 def _limit_rates(flask_app: Flask, app: App) -> None:
     """Limit how often each visitor opens tables, and how often each link moves."""
-    storage = "memory://" if app.settings.redis == EMBEDDED else app.settings.redis
-    limiter = Limiter(get_remote_address, app=flask_app, storage_uri=storage, swallow_errors=True, headers_enabled=True)
+    embedded = app.settings.redis == EMBEDDED
+    options: dict[str, Any] = {} if embedded else {"connection_pool": app.redis.connection_pool}
+    limiter = Limiter(
+        get_remote_address,
+        app=flask_app,
+        storage_uri="memory://" if embedded else "redis://",
+        storage_options=options,  # `limits` knows fewer forms of addresses than redis does
+        swallow_errors=True,
+        headers_enabled=True,
+    )
 
     def limit(view: str, rate: str, key: Callable[[], str] = get_remote_address) -> None:
         limited: Any = limiter.limit(rate, key_func=key)(flask_app.view_functions[view])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from email.parser import BytesHeaderParser
 from email.policy import default
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, Literal
 
@@ -198,7 +199,7 @@ class Relay(servers.Sink):
         if self.fault == "refuses":
             return "451 try again later"
         headers = BytesHeaderParser(policy=default).parsebytes(envelope.original_content or b"")
-        self.received.append(ReceivedLetter(str(headers["Message-ID"]), str(headers["Reply-To"] or "")))
+        self.received.append(ReceivedLetter(str(headers["Message-ID"]), parseaddr(str(headers["Reply-To"] or ""))[1]))
         if self.fault == "drops the connection":
             server.transport.abort()
         await asyncio.sleep(self.pause)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine import audit, canonical_json, chance, log
+from engine import audit, canonical_json, chance, game, log
 from engine.log import Export, Link
 from tests.engine import highcard
 from tests.engine.cases import make_cases
@@ -229,3 +229,13 @@ def test_the_audit_reports_every_forgery_without_a_crash(data, sealed, chained):
 def test_a_text_that_is_no_log_is_refused():
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(PLAIN | {"entries": [{"digest": 1}]}, Export)
+
+
+def test_rules_that_force_events_without_end_name_the_line_of_their_author():
+    def upkeep(state, chance_of_entry):
+        return highcard.Played(0, 1)
+
+    line = upkeep.__code__.co_firstlineno
+    endless = make_variant(highcard, upkeep=upkeep, evolve=lambda state, event: state)
+    with pytest.raises(game.EndlessUpkeep, match=rf"{__file__}:{line}: upkeep of highcard forced \d+ events in a row"):
+        game.settle(endless, highcard.State(), (), chance.make_rigged({}))

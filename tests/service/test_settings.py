@@ -6,6 +6,7 @@ import argparse
 
 import pytest
 
+from engine import catalogue
 from engine.refusal import Refused
 from service import cli, settings
 from workers.commands import run
@@ -120,3 +121,25 @@ def test_games_named_in_a_file_are_known_to_every_command(monkeypatch, tmp_path,
     monkeypatch.setenv("DEPESCHE_GAMES_FILE", str(tmp_path / "games"))
     assert cli.main(["doctor"]) == 1
     assert "DEPESCHE_GAMES lists names of games such as liars_dice, not “No/Game”" in capsys.readouterr().out
+
+
+def test_a_name_that_leaves_no_room_for_a_plus_address_is_refused() -> None:
+    long = {"DEPESCHE_SENDER": "games-of-our-board-game-club@example.org", "DEPESCHE_ANSWER_TO": "plus"}
+    with pytest.raises(Refused, match="too long for plus addresses, which take 17 characters"):
+        settings.load_settings(long)
+    assert settings.load_settings({**long, "DEPESCHE_ANSWER_TO": "play"}).answered_at == "play"
+
+
+@pytest.mark.parametrize("command", ["games", "doctor", "audit x"])
+def test_every_command_refuses_an_allowed_game_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.setenv("DEPESCHE_GAMES", "no_such_game")
+    assert cli.main(command.split()) == cli.MISUSE
+    assert "DEPESCHE_GAMES names no_such_game, but no installed package brings it" in capsys.readouterr().err
+
+
+def test_an_installed_game_that_is_not_allowed_says_how_to_allow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "find_installed", lambda: {"lantern_race": None})
+    with pytest.raises(Refused, match="add it to DEPESCHE_GAMES, such as DEPESCHE_GAMES=lantern_race"):
+        catalogue.find("lantern_race")

@@ -151,12 +151,8 @@ def _send_letter(settings: Settings, to: str) -> Iterator[Finding]:
 
 def check_settings(settings: Settings) -> Iterator[Finding]:
     """Find settings that are allowed but hardly intended."""
-    from engine import catalogue
     from service.settings import EMBEDDED
 
-    for name in catalogue.find_missing(settings.packages):
-        what = f"DEPESCHE_GAMES names {name}, but no installed package brings it: its tables cannot be played on"
-        yield odd("settings", what, f"install the package with {name}, or take it out of DEPESCHE_GAMES")
     if settings.require_authentication and not settings.trusted_authserv:
         what = "DEPESCHE_REQUIRE_AUTHENTICATION is on, but DEPESCHE_TRUSTED_AUTHSERV is empty: every answer is refused"
         yield odd("settings", what, "set DEPESCHE_TRUSTED_AUTHSERV to the name in your server's Authentication-Results")

@@ -10,8 +10,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
@@ -225,7 +226,7 @@ def run_web(options: argparse.Namespace) -> int:
         app.close()  # every process opens its own
         _say(f"Depesche is open at {host}:{port}")
         names = [f"web {number + 1}" for number in range(options.workers)]
-        processes.run_each(names, lambda _: _serve_pages(settings, listener, options.threads))
+        processes.run_each(names, lambda _: _prepare_pages(settings, listener, options.threads))
     return 0
 
 
@@ -243,13 +244,14 @@ def take_port(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _serve_pages(settings: Settings, listener: socket.socket, threads: int) -> None:
-    """Serve the pages at this port until a signal comes."""
+def _prepare_pages(settings: Settings, listener: socket.socket, threads: int) -> Callable[[], None]:
+    """Return the function that serves the pages at this port until a signal comes."""
     from service.app import App
     from service.web import server, start_warm_up
 
+    web_server = server.create_server(App(settings), listener, threads)
     start_warm_up()
-    server.create_server(App(settings), listener, threads).serve_requests()
+    return web_server.serve_requests
 
 
 def run_worker(options: argparse.Namespace) -> int:
@@ -272,7 +274,7 @@ def run_worker(options: argparse.Namespace) -> int:
         processes.run_worker(app, queues)
         return 0
     app.close()  # every process opens its own
-    processes.run_each(queues, lambda queue: processes.run_worker(App(settings), [queue]))
+    processes.run_each(queues, lambda queue: partial(processes.run_worker, App(settings), [queue]))
     return 0
 
 

@@ -43,6 +43,7 @@ ANSWER_ADDRESS = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9
 TABLE_LETTER_ID = re.compile(
     r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
+UNSUBSCRIBE = "unsubscribe"  # in the subject of a mail that a mail program's button sends, perhaps without a body
 MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
 REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
     "250 Thank you",
@@ -178,6 +179,8 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
         headers = MailHeaders.from_message(message)
         mail_headers.check_sender(headers, envelope_sender, owner, app.settings)
         lines, answers = reply_text.list_own_lines(message), _find_answered_entry(headers, place)
+        if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
+            lines = (UNSUBSCRIBE,)
         message_id = next(iter(headers.list_ids("Message-ID")), "")
     except Stranger as stranger:
         _warn_player(app, place, owner, stranger.address)

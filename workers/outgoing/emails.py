@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import smtplib
 import ssl
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
 from email.utils import format_datetime, localtime, make_msgid
+from email.utils import unquote as unquote_name
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -21,13 +23,15 @@ from service.app import App
 from service.settings import Settings
 from service.text import receipts
 from workers.incoming import bounce_reports
+from workers.incoming.inbox import UNSUBSCRIBE
 from workers.outgoing.letter import LetterRequest, find_kind
 
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
+NAMED_HEADERS = frozenset(("From", "To", "Reply-To", LIST_ID))  # a name, and one address or id
 # Headers that programs read, in which RFC 2047 allows no encoded word: ids, links and addresses of this server.
 MACHINE_HEADERS = frozenset(
-    "message-id in-reply-to references list-unsubscribe list-unsubscribe-post reply-to feedback-id content-id".split()
+    "message-id in-reply-to references list-unsubscribe list-unsubscribe-post feedback-id content-id".split()
 )
 REPLY_TIMEOUT_S = 30.0
 LOCALHOST, SMTP_PORT, SMTPS_PORT = "127.0.0.1", 25, 465
@@ -53,13 +57,27 @@ class WirePolicy(EmailPolicy):
         return super().header_store_parse(name, str(value).replace("=?", "= ?"))
 
     def fold(self, name: str, value: Any) -> str:
-        """Break headers for programs only between words, because Python encodes a word that is longer than a line."""
-        words = str(value).split()
-        if name == LIST_ID and len(words) > 1:
-            words = [Header(" ".join(words[:-1]), header_name=name).encode(linesep=self.linesep), words[-1]]
+        """Break headers for programs only between words, because Python encodes a word that is longer than a line.
+
+        Other text is encoded as a whole, because Python loses blanks between words that it encodes one by one.
+        """
+        text = str(value)
+        parts: Sequence[str] = text.split()
+        if name in NAMED_HEADERS:
+            phrase, _, address = text.rpartition(" ")
+            parts = (self._encode(name, phrase), address) if phrase else (address,)
         elif name.casefold() not in MACHINE_HEADERS:
-            return str(super().fold(name, value))
-        return f"{name}: {f'{self.linesep} '.join(words)}{self.linesep}"
+            if text.isascii():
+                return str(super().fold(name, value))
+            parts = (self._encode(name, text),)
+        return f"{name}: {f'{self.linesep} '.join(parts)}{self.linesep}"
+
+    def _encode(self, name: str, text: str) -> str:
+        """Return a text or the name before an address as it is written in a header."""
+        if text.isascii():
+            return text
+        unquoted = unquote_name(text) if name in NAMED_HEADERS else text
+        return Header(unquoted, "utf-8", header_name=name).encode(linesep=self.linesep)
 
     def fold_binary(self, name: str, value: Any) -> bytes:
         """Return the folded header as bytes."""
@@ -94,7 +112,7 @@ def build_message(app: App, request: LetterRequest, content: LetterContent) -> E
     message["From"] = Address(app.settings.sender_name, addr_spec=app.settings.sender_address)
     message["To"] = Address(request.name, addr_spec=request.address)
     if content.reply_to:
-        message["Reply-To"] = content.reply_to
+        message["Reply-To"] = Address(app.settings.sender_name, addr_spec=content.reply_to)
     message["Subject"] = content.subject
     message["Date"] = format_datetime(datetime.fromtimestamp(app.now(), UTC))
     message["Message-ID"] = content.id
@@ -103,6 +121,7 @@ def build_message(app: App, request: LetterRequest, content: LetterContent) -> E
         message["References"] = " ".join(content.follows)
     message[receipts.TABLE_HEADER] = request.table or "person"
     message["Auto-Submitted"] = "auto-generated"
+    message["X-Auto-Response-Suppress"] = "OOF, AutoReply"  # as Exchange calls it
     _add_list_headers(app, request, content, message)
     message.set_content(content.text)
     if not request.plain:
@@ -120,8 +139,16 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
     message["Feedback-ID"] = f"{request.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
     if request.person:
         table = f"?table={request.table}" if request.table else ""
-        message["List-Unsubscribe"] = f"<{settings_page(app, request.person)}/stop{table}>"
+        message["List-Unsubscribe"] = f"<{settings_page(app, request.person)}/stop{table}>{_format_mailto(content)}"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+
+
+def _format_mailto(content: LetterContent) -> str:
+    """Return the second way to unsubscribe, for mail programs without the first: an answer that says so."""
+    if not content.reply_to:
+        return ""
+    mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
+    return f", <mailto:{content.reply_to}?subject={UNSUBSCRIBE}%20%5B{mark}%5D&body={UNSUBSCRIBE}>"
 
 
 def _make_phrase(title: str) -> str:

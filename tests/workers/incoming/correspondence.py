@@ -117,7 +117,9 @@ def play(app: App, sink: Sink, people: list[Correspondent], most: int) -> int:
         number += 1
         reader = next(one for one in people if one.address in str(letter["To"]))
         if words := reader.answer(letter):
-            inbox.process_mail(app, _reply(letter, reader, words).as_bytes(), str(letter["Reply-To"]), reader.address)
+            inbox.process_mail(
+                app, _reply(letter, reader, words).as_bytes(), letter["Reply-To"].addresses[0].addr_spec, reader.address
+            )
             mail_moves.run()
             app.now.advance(60)  # type: ignore[attr-defined]  # a clock of the tests
     return number
@@ -126,7 +128,7 @@ def play(app: App, sink: Sink, people: list[Correspondent], most: int) -> int:
 def _reply(letter: EmailMessage, reader: Correspondent, words: str) -> EmailMessage:
     """An answer as a mail program makes it, the letter quoted below."""
     made = EmailMessage()
-    made["From"], made["To"] = str(letter["To"]), str(letter["Reply-To"])
+    made["From"], made["To"] = str(letter["To"]), letter["Reply-To"].addresses[0].addr_spec
     made["Subject"] = f"Re: {letter['Subject']}"
     made["Message-ID"] = f"<{len(reader.kinds)}.{id(reader)}@phone.example>"
     made["In-Reply-To"] = str(letter["Message-ID"])

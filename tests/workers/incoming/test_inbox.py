@@ -165,6 +165,12 @@ def test_a_mail_server_may_write_the_address_in_capitals(app):
     assert handed_in(app) == [move]
 
 
+def test_the_button_of_a_mail_program_unsubscribes_by_mail(app):
+    place, _, _ = start(app)
+    posted(app, place, "", Subject="unsubscribe [000000]")
+    assert report(app) == [("unsubscribe", "done")]
+
+
 def test_two_moves_in_one_line_are_both_played_or_reported(app):
     place, _, move = start(app)
     posted(app, place, f"{move}; undo")

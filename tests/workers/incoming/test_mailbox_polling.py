@@ -124,7 +124,7 @@ def answer(app: App, place: Place, body: str, number: int = 1) -> EmailMessage:
     """Write an answer to that letter, as mail programs make it."""
     letter, message = write_letter(app, place), EmailMessage()
     message["From"] = str(letter["To"])
-    message["To"] = str(letter["Reply-To"])
+    message["To"] = letter["Reply-To"].addresses[0].addr_spec
     message["Subject"] = f"Re: {letter['Subject']}"
     message["In-Reply-To"] = str(letter["Message-ID"])
     message["Message-ID"] = f"<{number}@phone.example>"

@@ -53,7 +53,9 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(r
     page = f"{relay_app.settings.address}/wishes/{relay_app.links.preferences(person)}"
     for kind in ("invitation", "turn", "reminder", "timeout", "over"):
         letter = write_letter(relay_app, place, kind)
-        assert letter["List-Unsubscribe"] == f"<{page}/stop?table={place.table}>"
+        link, mailto = letter["List-Unsubscribe"].split(", ")
+        assert link == f"<{page}/stop?table={place.table}>"
+        assert mailto.startswith(f"<mailto:{letter['Reply-To'].addresses[0].addr_spec}?subject=unsubscribe")
         assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         assert letter["Feedback-ID"] == f"{kind}:kaiser:localhost:depesche"
         for form in ("plain", "html"):

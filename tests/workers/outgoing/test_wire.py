@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from email import message_from_bytes, policy
+from email.header import decode_header, make_header
 from email.message import EmailMessage
+from email.utils import parseaddr
+from random import Random
 
 import fast_mail_parser
 import pytest
@@ -140,7 +143,41 @@ def test_a_list_has_a_name_without_a_bare_comma(relay_app, smtp_sink) -> None:
     message = message_from_bytes(raw, policy=policy.default)
     assert message["List-Id"] == f"Kaiser König Edelmann <{place.table}.letters.a-long-name-of-a-club.example.org>"
     assert message["From"] == "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
-    assert message["Reply-To"].startswith(f"play+{place.table}.0.")
+    assert message["Reply-To"].startswith(f"Depesche of the Club <play+{place.table}.0.")
+    assert message["X-Auto-Response-Suppress"] == "OOF, AutoReply"
+
+
+WORDS = (
+    "Élodie,",
+    "François",
+    "Müller",
+    "and",
+    "Kim",
+    "[abc123]",
+    "König",
+    "“die",
+    "Böse”",
+    "Ё",
+    "金",
+    "x" * 70,
+    "é" * 40,
+)
+
+
+def test_no_blank_of_a_subject_or_name_is_lost() -> None:
+    random = Random(7)
+    for _ in range(1_000):
+        text = " ".join(random.choices(WORDS, k=random.randint(1, 14)))
+        made = emails.EmailMessage(emails.WirePolicy())
+        made["Subject"] = text
+        made["To"] = emails.Address(text, addr_spec="anna@example.org")
+        raw = made.as_bytes()
+        old, modern = message_from_bytes(raw), message_from_bytes(raw, policy=policy.default)
+        subject, to = ("".join(old[header].splitlines()).strip() for header in ("Subject", "To"))
+        assert str(make_header(decode_header(subject))) == str(modern["Subject"]).strip() == text
+        name, address = parseaddr(to)
+        assert (str(make_header(decode_header(name))), address) == (text, "anna@example.org")
+        assert max(map(len, raw.splitlines())) <= 998
 
 
 def test_no_word_of_a_name_becomes_a_header() -> None:
