@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 from flask import Flask, request
 from flask_limiter import Limiter
-from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
@@ -27,7 +26,7 @@ from service.web.host_pages import host, mailbox, monitoring
 from service.web.lobby_pages import draw_board, joining, lobby
 from service.web.new_table_pages import new_table
 from service.web.preferences_pages import language_choice, letters
-from service.web.rendering import page_environment
+from service.web.rendering import name_visitor, page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
     LenientSessions,
@@ -67,7 +66,7 @@ BLUEPRINTS = (
     api,
     manual,
 )
-# Forms that open tables or send letters are limited for each visitor, moves for each link.
+# What opens tables or sends letters has one limit for each visitor together, and each deed of a seat one for each link.
 OPENING_VIEWS = (
     "new_table.open_table",
     "new_table.open_bot_game",
@@ -79,7 +78,8 @@ OPENING_VIEWS = (
     "account.send_link",
 )
 SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
-MOVE_VIEWS = ("api.sit", "api.submit", "api.hint", "table.sit", "table.move", "table.hint", *SEAT_VIEWS)
+MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
+HINT_VIEWS = ("table.hint", "api.hint")
 STOP_VIEW = "preferences.stop"
 STOP_LIMIT = "300 per minute"  # a mail provider stops letters for many people
 
@@ -139,7 +139,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     embedded = app.settings.redis == EMBEDDED
     options: dict[str, Any] = {} if embedded else {"connection_pool": app.redis.connection_pool}
     limiter = Limiter(
-        get_remote_address,
+        name_visitor,
         app=flask_app,
         storage_uri="memory://" if embedded else "redis://",
         storage_options=options,  # `limits` knows fewer forms of addresses than redis does
@@ -147,15 +147,15 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
         headers_enabled=True,
     )
 
-    def limit(view: str, rate: str, key: Callable[[], str] = get_remote_address) -> None:
-        limited: Any = limiter.limit(rate, key_func=key)(flask_app.view_functions[view])
-        flask_app.view_functions[view] = limited
+    def limit(views: Sequence[str], rate: str, key: Callable[[], str] = name_visitor) -> None:
+        shared: Any = limiter.shared_limit(rate, scope=views[0], key_func=key)
+        for view in views:
+            flask_app.view_functions[view] = shared(flask_app.view_functions[view])
 
-    for view in OPENING_VIEWS:
-        limit(view, f"{app.settings.opens_per_hour} per hour")
-    for view in MOVE_VIEWS:
-        limit(view, f"{app.settings.moves_per_minute} per minute", _hash_link)
-    limit(STOP_VIEW, STOP_LIMIT)
+    limit(OPENING_VIEWS, f"{app.settings.opens_per_hour} per hour")
+    for deed in (MOVE_VIEWS, HINT_VIEWS, *((view,) for view in SEAT_VIEWS)):
+        limit(deed, f"{app.settings.moves_per_minute} per minute", _hash_link)
+    limit((STOP_VIEW,), STOP_LIMIT)
 
 
 def _hash_link() -> str:
