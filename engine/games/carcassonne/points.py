@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -102,6 +103,12 @@ BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 BESIDE_UPRIGHT = 22
 """How far the mark for a figure that lies is from the mark for one that does not."""
 
+NAME_DISTANCE = 25
+"""How far the name of a mark in a letter is from the mark."""
+
+NEAR_MIDDLE = 15
+"""A smaller offset from the middle of a tile does not matter for the place of a name."""
+
 UPRIGHT_ON_FIELDS = frozenset({"pig", "shepherd", "barn"})
 
 Tiles = Mapping[str, PlacedTile]
@@ -145,6 +152,33 @@ def offer_point(tiles: Tiles, token: str) -> Point:
     segment, way = split_way(tiles, cell, rest)
     x, y = segment_point(tiles, cell, segment)
     return Point(x + (BESIDE_UPRIGHT if way else 0), y)
+
+
+def offer_tile_point(tiles: Tiles, token: str) -> Point:
+    """Return the middle of the tile to which the token of a segment belongs."""
+    return tile_point(token.rpartition("/")[0] or list(tiles)[-1])
+
+
+def outside(middle: Point, point: Point) -> Point:
+    """Return where the name of a mark is: farther from the middle of its tile, or below the mark in the middle.
+
+    Fields beside a road go out diagonally, so that their names do not cover the name of the road.
+    """
+    x, y = _direction(point.x - middle.x), _direction(point.y - middle.y)
+    if not x and not y:
+        return below(point)
+    step = NAME_DISTANCE / math.hypot(x, y)
+    return Point(point.x + x * step, point.y + y * step)
+
+
+def _direction(offset: float) -> int:
+    """Return 1 or -1 by the sign of an offset, and 0 near the middle."""
+    return 0 if abs(offset) < NEAR_MIDDLE else round(math.copysign(1, offset))
+
+
+def below(point: Point) -> Point:
+    """Return where the name below a mark is."""
+    return Point(point.x, point.y + NAME_DISTANCE)
 
 
 def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:

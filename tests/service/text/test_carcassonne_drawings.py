@@ -220,3 +220,13 @@ def test_in_a_letter_every_choice_of_segments_bears_its_sides(moments):
         assert own <= texts
         labels |= own
     assert {"NNW", "NNE"} & labels
+
+
+def test_names_of_marks_are_outside_of_their_tile_and_apart():
+    middle = board.tile_point("0,0")
+    above = board.outside(middle, board.tile_point("0,0")._replace(y=-32))
+    beside = board.outside(middle, middle._replace(x=-20, y=-40))
+    assert (above.x, above.y) == (0, -57)
+    assert beside.x < -35
+    assert beside.y < -50
+    assert board.outside(middle, middle).y == 25
