@@ -159,14 +159,14 @@ def offer_tile_point(tiles: Tiles, token: str) -> Point:
     return tile_point(token.rpartition("/")[0] or list(tiles)[-1])
 
 
-def outside(middle: Point, point: Point) -> Point:
+def move_outside(middle: Point, point: Point) -> Point:
     """Return where the name of a mark is: farther from the middle of its tile, or below the mark in the middle.
 
     Fields beside a road go out diagonally, so that their names do not cover the name of the road.
     """
     x, y = _direction(point.x - middle.x), _direction(point.y - middle.y)
     if not x and not y:
-        return below(point)
+        return move_below(point)
     step = NAME_DISTANCE / math.hypot(x, y)
     return Point(point.x + x * step, point.y + y * step)
 
@@ -176,7 +176,7 @@ def _direction(offset: float) -> int:
     return 0 if abs(offset) < NEAR_MIDDLE else round(math.copysign(1, offset))
 
 
-def below(point: Point) -> Point:
+def move_below(point: Point) -> Point:
     """Return where the name below a mark is."""
     return Point(point.x, point.y + NAME_DISTANCE)
 

@@ -11,6 +11,7 @@ from engine import menu
 from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne import board
+from engine.games.carcassonne.state import Award, FeatureScored, TilePlaced
 from engine.games.carcassonne.tiles import PIECES
 from engine.options import parse as parse_options
 from service.text import drawing, narration, templates
@@ -224,9 +225,24 @@ def test_in_a_letter_every_choice_of_segments_bears_its_sides(moments):
 
 def test_names_of_marks_are_outside_of_their_tile_and_apart():
     middle = board.tile_point("0,0")
-    above = board.outside(middle, board.tile_point("0,0")._replace(y=-32))
-    beside = board.outside(middle, middle._replace(x=-20, y=-40))
+    above = board.move_outside(middle, board.tile_point("0,0")._replace(y=-32))
+    beside = board.move_outside(middle, middle._replace(x=-20, y=-40))
     assert (above.x, above.y) == (0, -57)
     assert beside.x < -35
     assert beside.y < -50
-    assert board.outside(middle, middle).y == 25
+    assert board.move_outside(middle, middle).y == 25
+
+
+@pytest.mark.parametrize(
+    ("language", "scored", "placed"),
+    [
+        ("en", "The city is complete: 6 points for Jürgen.", "Jürgen lays a straight road."),
+        ("de", "Stadt fertig: 6 Punkte für Jürgen.", "Jürgen legt eine gerade Straße."),
+        ("nl", "Project voltooid (stad): 6 punten voor Jürgen.", "Jürgen legt een rechte weg."),
+        ("fr", "Zone achevée (ville)\u00a0: 6 points pour Jürgen.", "Jürgen pose une route droite."),
+    ],
+)
+def test_a_sentence_says_for_whom_the_points_are_and_what_is_laid(language, scored, placed):
+    narrator = narration.Narrator(carcassonne, ["Jürgen", "Anna"], language)
+    assert narrator.describe(FeatureScored(0, "city", "0,0", (Award(0, 6, "city"),), ())) == scored
+    assert narrator.describe(TilePlaced("U", "1,0", 0, 0)) == placed

@@ -121,3 +121,10 @@ def test_the_winner_is_crowned():
         narration.Narrator(kurier, NAMES[:2]).describe_board(kurier.view(state, None)).startswith(f"{winner} has won.")
     )
     assert 'class="crown"' not in drawing.draw_board_svg(scene(replace(state, places=()), None))
+
+
+def test_the_text_board_says_what_a_njet_is():
+    state, seat, _ = next(moments(2, {}))
+    text = drawing.draw_board_text(scene(state, seat))
+    assert "9× njet" in text
+    assert "njet is a false coin" in text
