@@ -75,15 +75,16 @@ def begin(queue: str) -> App:
     return app
 
 
-def run_job(queue: str, step: Callable[[App], bool], is_blocked: Callable[[App], bool] = lambda _: False) -> None:
-    """Repeat a step until it finds no work, or this process is to end; after JOB_MAX_S wake the next job.
+def run_job(queue: str, step: Callable[[App], bool], is_waiting: Callable[[App], bool]) -> None:
+    """Repeat a step until no work waits, or this process is to end; after JOB_MAX_S wake the next job.
 
-    Work that is blocked because another transaction holds its table is waited for a moment; later the clock wakes us.
+    Work that waits although the step finds none is at tables that another transaction holds: it is tried again for a
+    moment, and later when the clock wakes us.
     """
     until = time.monotonic() + JOB_MAX_S
     app = begin(queue)
     try:
-        while not is_stopping() and (step(app) or _wait_for_lock(app, step, is_blocked)):
+        while not is_stopping() and (is_waiting(app) if step(app) else _wait_for_lock(app, step, is_waiting)):
             if time.monotonic() >= until:
                 app.wakeups.wake(queue)
                 return
@@ -93,10 +94,10 @@ def run_job(queue: str, step: Callable[[App], bool], is_blocked: Callable[[App],
         app.metrics.flush()
 
 
-def _wait_for_lock(app: App, step: Callable[[App], bool], is_blocked: Callable[[App], bool]) -> bool:
-    """Repeat the step for a moment, with growing pauses, while work is blocked; return whether it found work."""
+def _wait_for_lock(app: App, step: Callable[[App], bool], is_waiting: Callable[[App], bool]) -> bool:
+    """Repeat the step for a moment, with growing pauses, while work waits; return whether it found work."""
     until, pause = time.monotonic() + LOCK_WAIT_S, FIRST_PAUSE_S
-    while is_blocked(app) and time.monotonic() < until:
+    while is_waiting(app) and time.monotonic() < until:
         if step(app):  # also work that came just now
             return True
         time.sleep(pause)

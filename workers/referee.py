@@ -67,11 +67,11 @@ class Judgement(Struct, frozen=True):
 def run() -> None:
     """Judge submissions until none waits; the RQ job of the queue `referee`."""
     skipped: set[str] = set()
-    run_job("referee", lambda app: judge_batch(app, skipped), is_blocked)
+    run_job("referee", lambda app: judge_batch(app, skipped), is_waiting)
 
 
-def is_blocked(app: App) -> bool:
-    """Whether a submission waits; if none could be claimed, other transactions hold their tables."""
+def is_waiting(app: App) -> bool:
+    """Whether a submission waits; if none can be claimed, other transactions hold their tables."""
     with app.store.reading() as db:
         return db.execute(PENDING_SUBMISSIONS.limit(1)).first() is not None
 

@@ -68,7 +68,7 @@ def test_a_mail_there_waits_and_holds_no_other_up(app: App) -> None:
     gone(app, lost[0])
     mail_moves.run()
     assert apps.count_entries(app, other[0]) == before + 1
-    assert mail_moves.is_blocked(app)
+    assert mail_moves.is_waiting(app)
 
 
 def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App, smtp_sink: Sink) -> None:

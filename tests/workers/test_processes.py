@@ -99,7 +99,7 @@ def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
             steps.write("x")
         return True
 
-    monkeypatch.setattr(referee, "run", lambda: jobs.run_job("referee", step))
+    monkeypatch.setattr(referee, "run", lambda: jobs.run_job("referee", step, lambda _: True))
     is_told_to_stop(redis_url, tmp_path)
     assert 1 <= len((tmp_path / "steps").read_text()) <= 5
 

@@ -24,7 +24,7 @@ from tests import apps
 from tests.apps import FakeTime, get_verdict
 from workers import clock as clocks
 from workers import referee
-from workers.referee import is_blocked, judge_batch
+from workers.referee import is_waiting, judge_batch
 
 ROUNDS = 12
 Two = tuple[App, App]
@@ -52,7 +52,7 @@ def at_once(*works: Callable[[], Any]) -> list[Any]:
 def judge_all(app: App) -> None:
     """Judge until nothing waits, as a referee does: what another one works on is waited for."""
     until = time.monotonic() + 10
-    while judge_batch(app) or (is_blocked(app) and time.monotonic() < until):
+    while judge_batch(app) or (is_waiting(app) and time.monotonic() < until):
         pass
 
 

@@ -94,10 +94,10 @@ class Progress(Struct, frozen=True):
 def run() -> None:
     """Play mails until none waits; the RQ job of the queue `inbox`."""
     skipped: set[str] = set()
-    run_job("inbox", lambda app: play_next_mail(app, skipped), is_blocked)
+    run_job("inbox", lambda app: play_next_mail(app, skipped), is_waiting)
 
 
-def is_blocked(app: App) -> bool:
+def is_waiting(app: App) -> bool:
     """Return whether a mail waits; if none could be claimed, other transactions hold the tables."""
     with app.store.reading() as db:
         return db.execute(WAITING_MAILS.limit(1)).first() is not None

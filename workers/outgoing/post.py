@@ -83,7 +83,14 @@ class ClaimedLetter(Struct, frozen=True):
 
 def run() -> None:
     """Send letters until none is due; the RQ job `post`."""
-    run_job("post", send_batch)
+    run_job("post", send_batch, is_waiting)
+
+
+def is_waiting(app: App) -> bool:
+    """Return whether a letter is due."""
+    due = select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= app.now())
+    with app.store.reading() as db:
+        return db.execute(due.limit(1)).first() is not None
 
 
 def send_batch(app: App) -> bool:
