@@ -29,7 +29,9 @@ from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
 from service.text.languages import SOURCE
 from service.timing import Clock
+from workers import clock as timekeeping
 from workers import referee
+from workers.clock import DueWork
 from workers.jobs import set_app
 
 T = TypeVar("T")
@@ -186,6 +188,11 @@ def load(app: App, query: Callable[..., T], *words: Any) -> T:
     """Like `read`, for a query that takes the app too."""
     with app.store.reading() as db:
         return query(app, db, *words)
+
+
+def find_due(app: App) -> DueWork:
+    """Find the work that is due at the clock's next tick."""
+    return load(app, lambda app, db: timekeeping.find_due(db, app.now()))
 
 
 def load_table(app: App, name: str) -> Snapshot:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -185,7 +186,7 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
         before = apps.count_entries(app, mover)
         clock.advance(DAY_S)
         number = submitting.submit(app, mover, move, seen=before - 1)
-        at_once(lambda: judge_all(app), lambda: clocks.expire(there))
+        at_once(lambda: judge_all(app), lambda: clocks.expire(there, apps.find_due(there)))
         judge_all(app)  # while the clock was at the table, the referee passed it over
         entries = apps.load_entries(app, apps.load_table(app, mover.table), before)
         assert len(entries) == 1
@@ -200,7 +201,7 @@ def test_two_clocks_remind_once(two: Two, clock: FakeTime) -> None:
     for _ in range(4):
         apps.start_table(app, pace=DAY_S)
     clock.advance(DAY_S - 1)
-    at_once(lambda: clocks.remind(app), lambda: clocks.remind(there))
+    at_once(*(partial(clocks.remind, one, apps.find_due(one)) for one in (app, there)))
     with app.store.reading() as connection:
         reminders = select(func.count()).where(letters.c.kind == "reminder")
         assert connection.execute(reminders).scalar_one() == 4

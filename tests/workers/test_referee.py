@@ -252,7 +252,7 @@ def test_a_long_line_is_worked_off_in_shifts(any_app: App, monkeypatch: pytest.M
     while submitting.wait_for_verdict(any_app, numbers[-1]) is None:
         referee.run()
         rings += 1
-        assert any_app.wakeups.queue("referee").count == rings
+        assert any_app.wakeups.queue("referee").count == min(rings, 2)  # the last one leaves no work to another
     assert rings == 3
 
 

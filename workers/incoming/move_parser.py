@@ -129,7 +129,7 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> TalkLine | None:
             and prefix in words.table.say
             and find_verb([prefix], tuple(entry.verb for entry in menu), words) is None
         ):
-            return TalkLine(parts[size].lstrip(":-–— ") if len(parts) > size else "")
+            return TalkLine(parts[size].lstrip(":-–—… ") if len(parts) > size else "")
     return None
 
 

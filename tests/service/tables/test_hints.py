@@ -163,7 +163,7 @@ def test_the_clock_rings_again_for_a_hint_whose_bell_was_lost(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
     hints.ask(app, place)
     app.redis.flushall()
-    timekeeping.wake_workers(app)
+    timekeeping.wake_workers(app, apps.find_due(app))
     assert app.wakeups.queue("bots").count == 1
 
 

@@ -524,7 +524,7 @@ def test_the_clock_rings_for_a_mail_that_waits(app, monkeypatch):
     inbox.process_mail(app, answer(app, place, move).as_bytes(), address(app, place), "anna@example.org")
     rung: list[str] = []
     monkeypatch.setattr(app.wakeups, "wake", rung.append)
-    timekeeping.wake_workers(app)
+    timekeeping.wake_workers(app, apps.find_due(app))
     assert rung == ["inbox", "post"]
 
 

@@ -49,7 +49,7 @@ def test_a_mail_that_nobody_has_read_is_kept(app: App, clock: FakeTime) -> None:
     mailed(app, ["unread"], read=False)
     mailed(app, ["read", "newest"])
     clock.advance(61 * DAY_S)
-    timekeeping.delete_old_mails(app)
+    timekeeping.delete_old_mails(app, apps.find_due(app))
     assert kept(app) == ["unread", "newest"]
 
 
@@ -59,14 +59,14 @@ def test_however_many_they_are_a_tick_forgets_them_in_small_portions(
     monkeypatch.setattr(timekeeping, "DELETE_BATCH", 5)
     mailed(app, [str(number) for number in range(23)])
     clock.advance(61 * DAY_S)
-    timekeeping.delete_old_mails(app)
+    timekeeping.delete_old_mails(app, apps.find_due(app))
     assert kept(app) == ["22"]
 
 
 def test_the_number_of_a_mail_is_never_given_again(app: App, clock: FakeTime) -> None:
     mailed(app, ["only"])
     clock.advance(61 * DAY_S)
-    timekeeping.delete_old_mails(app)
+    timekeeping.delete_old_mails(app, apps.find_due(app))
     mailed(app, ["next"])
     with app.store.reading() as connection:
         assert connection.execute(select(func.count(mails.c.id.distinct()))).scalar_one() == 2

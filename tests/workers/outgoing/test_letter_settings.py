@@ -153,7 +153,7 @@ def test_reminders_come_where_turns_are_in_the_digest_or_unwanted(
         set_letters(relay_app, letters=mode)
         post.run()
         clock.at = apps.load_table(relay_app, mover.table).seats[mover.seat or 0].remind_at
-        timekeeping.remind(relay_app)
+        timekeeping.remind(relay_app, apps.find_due(relay_app))
         post.run()
         assert any("still waiting for your move" in line for line in headlines(smtp_sink)), mode
 
