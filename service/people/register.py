@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from typing import Any
 
@@ -10,16 +11,20 @@ from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
+from service.people import lookalikes
 from service.store import queries
 from service.store.schema import people, seats, tables
 from service.text import numbers
 
 MAX_NAME_CHARS = 40
-LINK = re.compile(r"@|://|www\.|\w\.[^\W\d_]{2,}(?:[/:\s]|$)|[/\\\\]\w", re.IGNORECASE)
+LINK = re.compile(r"@|://|www\.|\w\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\\\]\w", re.IGNORECASE)
 INVISIBLE_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters, marks and signs that show nothing
 MAX_MARKS_PER_LETTER = 2  # on one letter
-SCRIPTS = ("LATIN", "GREEK", "CYRILLIC")
-LOOKALIKES = str.maketrans("аеорсухіјѕԁһвкмнтαορνικμτβηχςу01|", "aeopcyxijsdhbkmhtaopvikmtbnxcyoll")
+PRODUCT = "Depesche"
+RESERVED_NAMES = (
+    *("the house", "this server", "the server", "server", "host", "admin", "administrator", "support", "postmaster"),
+    *("das haus", "dieser server", "der server", "het huis", "deze server", "de server", "la maison", "ce serveur"),
+)
 
 
 def clean_name(text: str) -> str:
@@ -35,23 +40,26 @@ def clean_name(text: str) -> str:
         )
     if not is_name(name):
         raise Refused("A name is no address and no link, and does not mix alphabets; please write it plainly.")
+    refuse_reserved(name)
     return name
 
 
 def is_name(name: str) -> bool:
     """Return whether this is only a name: no address, no link, no word of mixed alphabets."""
-    plain = unicodedata.normalize("NFKC", name).replace("。", ".")
-    return not LINK.search(plain) and not any(map(_mixes_scripts, plain.split())) and not _stacks_marks(name)
+    plain = lookalikes.straighten_dots(unicodedata.normalize("NFKC", name))
+    return not LINK.search(plain) and not any(map(lookalikes.mixes_scripts, plain.split())) and not _stacks_marks(name)
 
 
 def fold_name(name: str) -> str:
     """Reduce a name to its looks: two names that a reader could confuse give the same text."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().translate(LOOKALIKES).replace("i", "l").split())
+    return lookalikes.fold_name(name)
 
 
-def _mixes_scripts(word: str) -> bool:
-    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
-    return len(scripts & set(SCRIPTS)) > 1
+def refuse_reserved(name: str, *own: str) -> None:
+    """Raise Refused if a reader could take this name for the server's; `own` are further names of the server."""
+    seen = fold_name(name).strip(string.punctuation)
+    if fold_name(PRODUCT) in seen or seen in {fold_name(one) for one in (*RESERVED_NAMES, *own)}:
+        raise Refused("The name “{name}” belongs to this server; please choose another one.", name=name)
 
 
 def _stacks_marks(name: str) -> bool:

@@ -54,6 +54,7 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
     """
     table = find_open_table(app, token).row.id
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
+    register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table) as work:
         db = work.locked.flush()
         seat = next((one for one in queries.list_seats(db, table) if one.status == FREE), None)
@@ -126,6 +127,7 @@ def take_offered_seat(
     """Take an offered seat; return its new link, which replaces the old one."""
     table, seat = find_offered_seat(app, token)
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
+    register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table.row.id) as work:
         db = work.locked.flush()
         if not work.locked.position.seats[seat].offered:

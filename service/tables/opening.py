@@ -213,6 +213,8 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     """Create the table with its seats; bots and the organiser sit down at once."""
     connection = batch.flush()
     table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), app.now(), opening.guests
+    for guest in guests:
+        register.refuse_reserved(guest.name, app.settings.sender_name)
     owners = _find_owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
     proven = opening.opener is not None and organiser == opening.opener.id

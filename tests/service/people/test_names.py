@@ -25,8 +25,33 @@ from workers.outgoing.letter import LetterRequest
 BAD = [
     "http://evil.example", "evil.example", "see www.evil", "anna@evil.example", "evil.com/win", "evil。com",
     "ｅｖｉｌ．ｃｏｍ", "\u0410nna", "An\u200bna", "An\u3164na", "Anna\u202e", "a" + "\u0301" * 9, "x" * 41, "\u2800",
+    "evil.com.", "evil.com)", "(evil.com", "evil.com,", "evilꓸcom", "evil․com", "evil.xn--p1ai", "192.0.2.1",
+    "\ua4eenna", "\u13a0nna", "An\u0576a", "Bo\u10d0b",
+    "Depesche", "DEPESCHE!", "The house", "Das Haus", "depesche team", "Dep\u0454sche", "Server",
 ]  # fmt: skip
-GOOD = ["Anna", "J.R.R. Tolkien", "Dr. Who", "O’Neil", "St. Pölten", "Анна", "Zoë", "Nguyễn", "Anna & Bert", "Bot 1"]
+GOOD = [
+    "Anna",
+    "J.R.R. Tolkien",
+    "Dr. Who",
+    "O’Neil",
+    "St. Pölten",
+    "Анна",
+    "Zoë",
+    "Nguyễn",
+    "Anna & Bert",
+    "Bot 1",
+    "Łukasz",
+    "Ștefan",
+    "Олена",
+    "Ελένη",
+    "Արամ",
+    "日本のたろう",
+    "김철수",
+    "ابن سينا",
+    "House",
+    "Marie-Hélène",
+    "Mr.",
+]
 
 
 @pytest.fixture
@@ -47,9 +72,20 @@ def test_a_name_is_taken_as_it_is(name: str) -> None:
     assert register.clean_name(name) == name
 
 
-def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
-    with pytest.raises(Refused, match="same name"):
-        opened(app, "Bob 1", "Bob l")
+@pytest.mark.parametrize(
+    "names", [("Bob 1", "Bob l"), ("mary", "rnary"), ("Вов", "Bob"), ("ոоl", "Nol"), ("Zoe", "Zое"), ("Anna", "ɑnnɑ")]
+)
+def test_two_names_that_look_the_same_are_told_apart(app: App, names: tuple[str, str]) -> None:
+    with pytest.raises(Refused):
+        opened(app, *names)
+
+
+def test_the_name_that_the_host_gave_the_server_is_taken(tmp_path: Path, clock: apps.FakeTime) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, sender="Games at Home <games@example.org>"), clock) as app:
+        with pytest.raises(Refused, match="belongs to this server"):
+            opened(app, "Anna", "Games at home")
+        table = opened(app, "Anna", "Bert")
+        assert table
 
 
 def opened(app: App, *called: str, opener: ProvenPerson | None = None) -> str:

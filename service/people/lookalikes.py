@@ -1,0 +1,76 @@
+"""Names as readers see them: letters of other scripts that look alike, by the table of Unicode (UTS #39)."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections import defaultdict
+
+from confusable_homoglyphs import categories, confusables
+
+# Capitals of these look like Latin ones, and so do these small letters to a reader who does not know the script.
+SMALL_CAPITALS = str.maketrans("вкмнтікμτβηχ", "bkmhtikmtbnx")
+# Scripts that one word may mix: Japanese, Korean and Chinese are written so.
+WRITTEN_TOGETHER = (
+    {"HAN", "HIRAGANA", "KATAKANA"},
+    {"HAN", "HANGUL"},
+    {"HAN", "BOPOMOFO"},
+)
+LEFT_TO_RIGHT = "\u200e"  # the mark around letters that are written from right to left
+OF_NO_SCRIPT = {"COMMON", "INHERITED", "UNKNOWN"}
+
+
+def fold_name(name: str) -> str:
+    """Reduce a name to its looks: two names that a reader could confuse give the same text."""
+    seen = _replace_lookalikes(unicodedata.normalize("NFKC", name).translate(SMALL_CAPITALS)).casefold()
+    seen = _replace_lookalikes(seen).casefold()
+    return "".join(seen.replace("i", "l").split())
+
+
+def mixes_scripts(word: str) -> bool:
+    """Return whether the letters of a word are of scripts that no language mixes."""
+    scripts = {categories.alias(letter) for letter in word if letter.isalpha()} - OF_NO_SCRIPT
+    return len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER)
+
+
+def straighten_dots(name: str) -> str:
+    """Return the name with an ordinary dot for each sign that looks like one, or that browsers take for one."""
+    seen = (one["c"].strip(LEFT_TO_RIGHT) for one in confusables.confusables_data["."])
+    dots = {"。", *(letter for letter in seen if not letter.isdecimal())}
+    return "".join("." if letter in dots else letter for letter in name)
+
+
+def _replace_lookalikes(text: str) -> str:
+    by_letter = _load_lookalikes()
+    decomposed = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", "".join(by_letter.get(letter, letter) for letter in decomposed))
+
+
+@functools.cache
+def _load_lookalikes() -> dict[str, str]:
+    """Load the replacement of each letter: the same for all letters that look alike."""
+    near = defaultdict[str, set[str]](set)
+    for key, others in confusables.confusables_data.items():
+        letter = key.strip(LEFT_TO_RIGHT)
+        for other in others:
+            seen = other["c"].strip(LEFT_TO_RIGHT)
+            near[letter].add(seen)
+            near[seen].add(letter)
+    chosen = dict[str, str]()
+    for start in near:
+        if start not in chosen:
+            group = _collect(near, start)
+            # A pair such as “rn” replaces “m”, because a text of two letters cannot be replaced letter by letter.
+            best = min(group, key=lambda one: (len(one) == 1, not one.isascii(), not one.isalpha(), one))
+            chosen |= dict.fromkeys(group, best)
+    return {letter: other for letter, other in chosen.items() if len(letter) == 1}
+
+
+def _collect(near: dict[str, set[str]], start: str) -> set[str]:
+    """Return all texts that look like this one, directly or through others."""
+    group, waiting = {start}, [start]
+    while waiting:
+        for other in near[waiting.pop()] - group:
+            group.add(other)
+            waiting.append(other)
+    return group
