@@ -101,6 +101,7 @@ class LetterContent(Struct, frozen=True):
     html: str
     title: str = ""
     game: str = ""
+    sender: str = ""  # the name that the letter comes from, if it is another than that of all letters
     follows: tuple[str, ...] = ()
     reply_to: str = ""
     pictures: tuple[Picture, ...] = ()
@@ -109,7 +110,7 @@ class LetterContent(Struct, frozen=True):
 def build_message(app: App, request: LetterRequest, content: LetterContent) -> EmailMessage:
     """Return the e-mail with all its headers; a plain letter has neither HTML nor pictures."""
     message = EmailMessage(WirePolicy(cte_type="7bit"))
-    message["From"] = Address(app.settings.sender_name, addr_spec=app.settings.sender_address)
+    message["From"] = Address(content.sender or app.settings.sender_name, addr_spec=app.settings.sender_address)
     message["To"] = Address(request.name, addr_spec=request.address)
     if content.reply_to:
         message["Reply-To"] = Address(app.settings.sender_name, addr_spec=content.reply_to)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from engine import record
 from engine.record import Request, UndoRequest
 from engine.story import Story, TurningPoint
@@ -196,27 +198,23 @@ def write_unlit(draft: TableDraft) -> Body:
 def write_accepted(draft: TableDraft) -> Body:
     """Report on a mail that was understood."""
     _, name = draft.translator.gettext, draft.seat.name
-    return Body(
-        headline=_("%(name)s, your answer has been played.", name=name)
-        if draft.has_played
-        else _("%(name)s, your answer has been read.", name=name),
-        report=draft.report,
-        answers=build_answers(draft),
-        button=write_move_button(draft),
-    )
+    if not draft.has_played:
+        headline = _("%(name)s, your answer has been read.", name=name)
+    elif draft.menu:
+        headline = _("%(name)s, your answer has been played, and it is still your turn.", name=name)
+    else:
+        headline = _("%(name)s, your answer has been played.", name=name)
+    return replace(write_any_turn(draft, headline), report=draft.report)
 
 
 def write_refused(draft: TableDraft) -> Body:
     """Report on a mail of which at least a part was refused."""
     _, name = draft.translator.gettext, draft.seat.name
-    return Body(
-        headline=_("%(name)s, only a part of your answer could be played.", name=name)
-        if draft.has_played
-        else _("%(name)s, your answer did not count as a move.", name=name),
-        report=draft.report,
-        answers=build_answers(draft),
-        button=write_move_button(draft),
-    )
+    if draft.has_played:
+        headline = _("%(name)s, only a part of your answer could be played.", name=name)
+    else:
+        headline = _("%(name)s, your answer did not count as a move.", name=name)
+    return replace(write_any_turn(draft, headline), report=draft.report)
 
 
 def write_stranger(draft: TableDraft) -> Body:

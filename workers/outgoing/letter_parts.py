@@ -223,11 +223,10 @@ def build_answers(draft: TableDraft) -> Answers | None:
     writer, translator = draft.writer, draft.translator
     list_of_hints = answer_hints.list_hints(draft.menu, writer, draft.narrator)
     instruction = translator.gettext(
-        "Answer this letter with your move as its first line, or choose on the page. Several moves of one turn go on"
-        " several lines."
+        "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
     )
     if any(len(line.ends) > 1 for hint in list_of_hints for line in hint.lines):
-        instruction += " " + translator.gettext("Choose one of what stands between the dots.")
+        instruction += " " + translator.gettext("Where endings are separated by ·, choose one.")
     text, move = answer_hints.find_example(draft.menu, writer)
     return Answers(instruction, Example(text, move) if text else None, list_of_hints)
 
@@ -322,8 +321,8 @@ def _write_outcome(draft: TableDraft, line: ReportLine, hint_length: int) -> str
             return _write_status(draft, why)
         case "help":
             return translator.gettext(
-                "Write your move as the first line of your answer, in the words below; several moves of one turn on"
-                " several lines. Upper and lower case do not matter, and the beginning of a word is enough. You may"
+                "Write your move as the first line of your answer, in the words below; put each move on its own"
+                " line. Upper and lower case do not matter, and the beginning of a word is enough. You may"
                 " also write:"
             )
         case "talk":

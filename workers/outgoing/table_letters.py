@@ -145,12 +145,23 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
         title=letter.title,
+        sender=write_sender(draft),
         game=draft.snapshot.game.META.name,
         follows=follows,
         reply_to=access.make_reply_address(app, draft.seat),
         pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
+
+
+def write_sender(draft: TableDraft) -> str:
+    """Return the name of the sender, which shows in a list of mails that it is the reader's turn; empty otherwise.
+
+    The subject has to stay the same, because it holds the letters of a table together.
+    """
+    if not draft.menu or draft.kind == "invitation":
+        return ""
+    return draft.translator.gettext("%(server)s: your turn", server=draft.app.settings.sender_name)
 
 
 def write_subject(draft: TableDraft, tag: str) -> str:

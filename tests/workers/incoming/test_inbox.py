@@ -296,7 +296,7 @@ def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(app
     ("word", "said"),
     [
         ("Status?", "To move: "),
-        ("hulp", "several moves of one turn"),
+        ("hulp", "each move on its own line"),
         ("Stand", "To move: "),
         ("aide", "At any time: "),
     ],

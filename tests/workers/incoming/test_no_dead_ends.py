@@ -155,3 +155,11 @@ def test_the_domains_and_plus_addresses_of_gmail_are_one_box(app: App, sender: s
     place, move = apps.find_move(app, places)
     posted(app, place, move, From=sender if place.seat == 0 else sender.lower().replace("anna", "bert"))
     assert handed_in(app) == [move]
+
+
+def test_an_answer_that_leaves_the_turn_open_says_so_with_its_deadline(app: App) -> None:
+    place = tiles(app)
+    posted(app, place, apps.list_moves(app, place)[0])
+    letter = text(last_letter(app, place))
+    assert "your answer has been played, and it is still your turn" in letter
+    assert "You have time until" in letter

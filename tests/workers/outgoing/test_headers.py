@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from email.message import EmailMessage
 from random import Random
 
@@ -60,6 +61,25 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(r
         assert letter["Feedback-ID"] == f"{kind}:kaiser:localhost:depesche"
         for form in ("plain", "html"):
             assert f"{page}?table={place.table}" in letter.get_body((form,)).get_content()
+
+
+def test_the_sender_says_whose_turn_it_is_and_the_thread_stays_one(relay_app: App) -> None:
+    places = apps.start_table(relay_app)
+    mover, _ = apps.find_move(relay_app, places)
+    turn, rules = write_letter(relay_app, mover, "turn"), write_letter(relay_app, mover, "invitation")
+    assert turn["From"].addresses[0].display_name == "Depesche: your turn"
+    assert rules["From"].addresses[0].display_name == "Depesche"
+    assert turn["From"].addresses[0].addr_spec == rules["From"].addresses[0].addr_spec
+    assert (turn["Subject"], turn["In-Reply-To"]) == (rules["Subject"], rules["Message-ID"])
+    waiting = apps.find_waiting(relay_app, places)
+    assert write_letter(relay_app, waiting, "accepted/1")["From"].addresses[0].display_name == "Depesche"
+
+
+def test_no_letter_has_type_too_small_to_read(relay_app: App) -> None:
+    place, _ = apps.find_move(relay_app, apps.start_table(relay_app))
+    page = write_letter(relay_app, place, "turn").get_body(("html",)).get_content()
+    sizes = [int(size) for size in re.findall(r"(?:font|font-size): ?(?:bold )?(\d+)px", page)]
+    assert min(sizes) >= 12
 
 
 def test_an_answer_to_a_mail_is_no_letter_to_many(relay_app: App) -> None:
