@@ -31,10 +31,10 @@ VISIT_S = 3_600  # after so long without an action of a person, no player waits 
 
 
 class Task(Struct, frozen=True):
-    """A hint that a player waits for, or a seat whose bot may move; `opener` is the visitor who opened the table."""
+    """A hint that a player waits for, or a seat whose bot may move; `visitor` opened the table."""
 
     table: str
-    opener: str
+    visitor: str
     hint: int = 0
     seat: int = 0
     since: int = 0  # the entry with which its turn began
@@ -53,7 +53,7 @@ def run() -> None:
                 return
             done.add(replace(task, visited=True))
             _carry_out(app, task)
-            spent[task.opener] += time.monotonic() - began
+            spent[task.visitor] += time.monotonic() - began
         work_out_stories(app)
     except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "bots did not move")
@@ -62,18 +62,18 @@ def run() -> None:
 def find_next_task(app: App, done: Set[Task], spent: Mapping[str, float]) -> Task | None:
     """Return the task to do next; None if all are done.
 
-    Bots at tables without a visit come last. Otherwise the opener for whom this job has thought least is first, so
-    that many tables of one visitor do not hold up another's. Of one opener's tasks, hints are first.
+    Bots at tables without a visit come last. Otherwise the visitor for whom this job has thought least is first, so
+    that many tables of one visitor do not hold up another's. Of one visitor's tasks, hints are first.
     """
     with app.store.reading() as db:
         tasks = [*_list_hints(db), *list_bot_tasks(db, app.now())]
     open_tasks = [task for task in tasks if replace(task, visited=True) not in done]
-    return min(open_tasks, key=lambda task: (not task.visited, spent.get(task.opener, 0), not task.hint), default=None)
+    return min(open_tasks, key=lambda task: (not task.visited, spent.get(task.visitor, 0), not task.hint), default=None)
 
 
 def _list_hints(db: Connection) -> Iterator[Task]:
-    for number, table, opener in hints.list_unanswered(db):
-        yield Task(table, opener, hint=number)
+    for number, table, visitor in hints.list_unanswered(db):
+        yield Task(table, visitor, hint=number)
 
 
 def list_bot_tasks(db: Connection, now: int) -> list[Task]:

@@ -90,7 +90,7 @@ def _select_tables(person: int) -> Select[Any]:
 
 def _is_undoubted() -> ColumnElement[bool]:
     """Select seats that certainly belong to their person: a stranger may take one with another's address."""
-    return or_(seats.c.proven, (seats.c.status == "invited") & ~tables.c.awaits_opener)
+    return or_(seats.c.proven, (seats.c.status == "invited") & ~tables.c.awaits_confirmation)
 
 
 def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:

@@ -63,7 +63,7 @@ def refuse_seat(app: App, person: ProvenPerson, table: str) -> None:
         db, seat = work.locked.flush(), _find_own_seat(work.locked, person)
         if seat.proven:
             raise Refused("You have confirmed this table already; to leave the game, write: resign")
-        waits = work.locked.row.awaits_opener
+        waits = work.locked.row.awaits_confirmation
         left = [one.seat for one in work.locked.seats if one.person is not None and (waits or one.seat == seat.seat)]
         for number in left:
             queries.change_seat(db, table, number, person=None)
@@ -103,7 +103,7 @@ def correct_address(app: App, place: Place, text: str) -> None:
         row = queries.lock_table(connection, place.table)
         sitting = queries.list_seats(connection, place.table)
         seat = queries.find_organiser(sitting)
-        if seat is None or seat != place.seat or row is None or not row.awaits_opener:
+        if seat is None or seat != place.seat or row is None or not row.awaits_confirmation:
             raise Refused("This address is confirmed already, or is not yours to change.")
         own = sitting[seat]
         person = register.find_or_create_person(connection, address, own.name, app.now())
@@ -139,7 +139,7 @@ def record_bounce(connection: Connection, person: int, why: str, at: int) -> boo
     if not connection.execute(marked.values(bounced_at=at, bounce=reason)).rowcount:
         return False
     joined = seats.join(tables, tables.c.id == seats.c.table)
-    query = select(seats.c.table, seats.c.seat, tables.c.length, tables.c.awaits_opener).select_from(joined)
+    query = select(seats.c.table, seats.c.seat, tables.c.length, tables.c.awaits_confirmation).select_from(joined)
     own = query.where(seats.c.person == person, seats.c.status != "resigned", tables.c.phase != "over")
     for place in connection.execute(own.order_by(seats.c.table, seats.c.seat)).all():
         _owe_letters(connection, place, person, at)
@@ -149,7 +149,7 @@ def record_bounce(connection: Connection, person: int, why: str, at: int) -> boo
 def _owe_letters(connection: Connection, place: Any, person: int, at: int) -> None:
     """Owe a letter to all other players at the table of this seat."""
     others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
-    due = queries.NEVER_DUE if place.awaits_opener else at
+    due = queries.NEVER_DUE if place.awaits_confirmation else at
     for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():
         queries.owe_letter(
             connection, place.table, place.length - 1, OwedLetter(seat, f"unreachable/{place.seat}", due)

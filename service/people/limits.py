@@ -66,7 +66,7 @@ def _count_invitations(connection: Connection, person: int, since: int) -> int:
     joined = seats.join(tables).join(letters, own)
     recent = (
         seats.c.person == person,
-        or_(tables.c.moved_at > since, tables.c.awaits_opener),
+        or_(tables.c.moved_at > since, tables.c.awaits_confirmation),
         letters.c.due_at > since,
     )
     counted = select(func.count()).select_from(joined).where(*recent)

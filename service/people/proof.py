@@ -137,7 +137,7 @@ class SeatClaim(Struct, frozen=True):
     table: str
     seat: int
     game: str
-    opener: str
+    organiser: str
     others: tuple[str, ...]
     at: int
     opened: bool
@@ -146,14 +146,14 @@ class SeatClaim(Struct, frozen=True):
 def list_claims(db: Connection, person: int) -> tuple[SeatClaim, ...]:
     """Return the seats that were taken with this person's address without proof, the oldest table first."""
     own = (seats.c.person == person, ~seats.c.proven, tables.c.moved_to == "")
-    taken = or_(seats.c.status != "invited", tables.c.awaits_opener & is_organisers_seat())
+    taken = or_(seats.c.status != "invited", tables.c.awaits_confirmation & is_organisers_seat())
     columns = (
         seats.c.table,
         seats.c.seat,
         seats.c.link_number,
         tables.c.game,
         tables.c.opened_at,
-        tables.c.awaits_opener,
+        tables.c.awaits_confirmation,
     )
     query = select(*columns).select_from(seats.join(tables))
     rows = db.execute(query.where(*own, taken).order_by(tables.c.opened_at, seats.c.table, seats.c.seat)).all()
@@ -167,8 +167,9 @@ def is_organisers_seat() -> ColumnElement[bool]:
 
 def _describe_claim(db: Connection, row: Any) -> SeatClaim:
     sitting = queries.list_seats(db, row.table)
-    organiser = queries.find_organiser(sitting)
+    organiser_seat = queries.find_organiser(sitting)
     others = tuple(one.name for one in sitting if one.seat != row.seat and one.name)
-    opener = sitting[organiser].name if organiser is not None else ""
-    opened = row.awaits_opener and organiser == row.seat and not row.link_number  # a substitute has another link
-    return SeatClaim(row.table, row.seat, row.game, opener, others, row.opened_at, opened)
+    organiser = sitting[organiser_seat].name if organiser_seat is not None else ""
+    is_organiser = organiser_seat == row.seat and not row.link_number  # a substitute has another link
+    opened = row.awaits_confirmation and is_organiser
+    return SeatClaim(row.table, row.seat, row.game, organiser, others, row.opened_at, opened)

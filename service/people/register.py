@@ -141,7 +141,7 @@ def find_address(db: Connection, person: int) -> str:
 def list_held_tables(connection: Connection, person: int) -> list[str]:
     """Return the tables of this organiser whose letters wait until the address is proven."""
     joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == queries.organiser_of(tables.c.id)))
-    query = select(tables.c.id).select_from(joined).where(tables.c.awaits_opener, seats.c.person == person)
+    query = select(tables.c.id).select_from(joined).where(tables.c.awaits_confirmation, seats.c.person == person)
     return list(connection.execute(query).scalars())
 
 

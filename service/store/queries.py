@@ -253,7 +253,7 @@ def store_places(db: Connection, table: str, places: Sequence[int]) -> None:
 
 def release_letters(db: Connection, table: str, at: int) -> None:
     """Make the letters of a table due that waited for the organiser's address to be proven."""
-    db.execute(update(tables).where(tables.c.id == table).values(awaits_opener=False))
+    db.execute(update(tables).where(tables.c.id == table).values(awaits_confirmation=False))
     waiting = update(letters).where(
         letters.c.table == table, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None)
     )
@@ -263,5 +263,5 @@ def release_letters(db: Connection, table: str, at: int) -> None:
 def release_seat_letters(db: Connection, table: str, seat: int, at: int) -> None:
     """Make the letters of a seat due that waited for its proof, unless the whole table still waits."""
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None))
-    released = select(tables.c.id).where(tables.c.id == table, ~tables.c.awaits_opener).exists()
+    released = select(tables.c.id).where(tables.c.id == table, ~tables.c.awaits_confirmation).exists()
     db.execute(update(letters).where(*own, released).values(due_at=at))

@@ -61,9 +61,8 @@ tables = Table(
     Column("watched", Boolean, nullable=False, server_default=text("true")),
     Column("seeking", Boolean, nullable=False, server_default=false()),  # its free seats are offered in the lobby
     Column("shown", Boolean, nullable=False, server_default=false()),  # its game may be watched from the lobby
-    Column(
-        "awaits_opener", Boolean, nullable=False, server_default=text("false")
-    ),  # its letters wait for an organiser's word
+    # Whether its letters wait until the organiser confirms the address.
+    Column("awaits_confirmation", Boolean, nullable=False, server_default=text("false")),
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
@@ -325,7 +324,7 @@ class TableRow(Struct, frozen=True):
     watched: bool
     seeking: bool
     shown: bool
-    awaits_opener: bool
+    awaits_confirmation: bool
     opened_at: int
     moved_at: int
     ended_at: int | None

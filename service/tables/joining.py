@@ -199,7 +199,7 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
         language=language,
         key=app.links.rematch(table.row.id),
         watched=table.row.watched,
-        opener=proof.find_holder(table.seats[seat]),
+        signed_in=proof.find_holder(table.seats[seat]),
         visitor=table.row.visitor,
     )
 

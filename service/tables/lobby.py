@@ -1,6 +1,6 @@
-"""Tables that their openers show in the lobby: with free seats, and to watch.
+"""Tables that their organisers show in the lobby: with free seats, and to watch.
 
-A table is in the lobby only if its opener's address is proven, and only as long as something happens there.
+A table is in the lobby only if its organiser's address is proven, and only as long as something happens there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def list_watched(app: App, db: Connection) -> list[Snapshot]:
 
 
 def _is_public() -> tuple[ColumnElement[bool], ...]:
-    return ~tables.c.awaits_opener, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
+    return ~tables.c.awaits_confirmation, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
 
 
 def _load(app: App, db: Connection, query: Select[Any]) -> list[Snapshot]:

@@ -177,7 +177,7 @@ def _list_owed_letters(
 ) -> Iterator[OwedLetter]:
     """Yield the letters that this entry makes necessary; those about a turn wait, in case it is over soon."""
     people = [row.seat for row in locked.seats if row.person is not None]
-    waits = locked.row.awaits_opener
+    waits = locked.row.awaits_confirmation
     at, soon = (queries.NEVER_DUE, queries.NEVER_DUE) if waits else (entry.at, entry.at + locked.settings.gathers)
     kinds = (one for event in entry.events for one in _list_letter_kinds(event, after, entry, people))
     yield from (OwedLetter(seat, kind, at) for seat, kind in kinds if seat in people)

@@ -47,7 +47,7 @@ class Invitee(Struct, frozen=True):
 
     Unless it is levels who, an address makes a person and none a bot. With a word for the dice one sits down at once.
     The level is that of a bot; left empty it is normal. The language is that of the letters to a person who has chosen
-    none; left empty it is the opener's.
+    none; left empty it is the organiser's.
     """
 
     name: str
@@ -81,7 +81,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
     language: str = SOURCE
     key: str = ""
     watched: bool = True
-    opener: ProvenPerson | None = None  # the person who is signed in and opens the table
+    signed_in: ProvenPerson | None = None  # the person who is signed in where the table is opened
     visitor: str = ""  # a name for the network it is opened from: bots of one visitor do not hold up another's
     luck: ChanceSource = ""  # how draws are made; empty: the default of the server
     seeking: bool = False  # whether the lobby offers its free seats to all
@@ -100,8 +100,8 @@ class NewTable(Struct, frozen=True, kw_only=True):
 
 def give_first_word(invited: Sequence[Invitee], word: str) -> list[Invitee]:
     """Give the first person among the guests a word for the dice, so that this player sits down at once."""
-    opener = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
-    return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
+    first = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
+    return [replace(one, nonce=word) if number == first else one for number, one in enumerate(invited)]
 
 
 def make_clock(app: App, chosen: Clock | int | None) -> Clock:
@@ -115,7 +115,7 @@ def open_table(app: App, new: NewTable) -> Opened:
     """Open a table, seat its bots, and owe invitations; return the table that has the same idempotency key already.
 
     The first person among the guests is the organiser, who sits down at once with a word for the dice. Where addresses
-    must be proven, invitations wait until the organiser has confirmed the table, unless `opener` is the organiser.
+    must be proven, invitations wait until the organiser has confirmed the table, unless the organiser is `signed_in`.
     """
     new = _check_table(new)
     try:
@@ -217,11 +217,13 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
         register.refuse_reserved(guest.name, app.settings.sender_name)
     owners = _find_owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
-    proven = opening.opener is not None and organiser == opening.opener.id
+    proven = opening.signed_in is not None and organiser == opening.signed_in.id
     limits.refuse_table(connection, app.settings, organiser, list(owners.values()), at, proven)
-    awaits_opener = app.settings.confirms and organiser is not None and not proven
+    awaits_confirmation = app.settings.confirms and organiser is not None and not proven
     row = _make_table_row(app, table, seed, opening)
-    connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_opener": awaits_opener})
+    connection.execute(
+        insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_confirmation": awaits_confirmation}
+    )
     connection.execute(
         insert(seats),
         [_make_seat_row(app, table, number, opening, owners) for number in range(len(guests))],
@@ -232,7 +234,7 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     move = make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
     _seat_guests(append_command(lock_table(app, batch, table), None, move), guests)
     connection = batch.flush()
-    if awaits_opener and organiser is not None:
+    if awaits_confirmation and organiser is not None:
         queries.owe_personal_letter(connection, organiser, f"confirm/{table}", at)
     elif proven or app.settings.smtp == EMBEDDED:  # only the organiser can have typed this address
         queries.cancel_own_invitation(connection, table)
@@ -282,7 +284,7 @@ def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dic
 def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners: Mapping[str, int]) -> dict[str, Any]:
     guest = opening.guests[number]
     owner = owners.get(guest.address)
-    is_opener = opening.opener is not None and owner == opening.opener.id
+    is_signed_in = opening.signed_in is not None and owner == opening.signed_in.id
     return {
         "table": table,
         "seat": number,
@@ -292,7 +294,7 @@ def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners:
         "level": guest.level,
         "link": hash_token(app.links.seat(table, number, 0)),
         "link_number": 0,
-        "proven": owner is not None and (is_opener or not app.settings.confirms),
+        "proven": owner is not None and (is_signed_in or not app.settings.confirms),
     }
 
 

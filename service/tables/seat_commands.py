@@ -167,9 +167,9 @@ def announce_all_vacations(locked: LockedTable) -> LockedTable:
 
 
 def decline(locked: LockedTable, seat: int) -> LockedTable:
-    """Decline an invitation: anyone with the table's link may take the seat now, and its opener gets a letter."""
-    opener = queries.find_organiser(queries.list_seats(locked.flush(), locked.row.id))
-    if seat == opener or locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
+    """Decline an invitation: anyone with the table's link may take the seat now, and its organiser gets a letter."""
+    organiser = queries.find_organiser(queries.list_seats(locked.flush(), locked.row.id))
+    if seat == organiser or locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
     app, table = locked.app, locked.row.id
     row = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
@@ -181,10 +181,14 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
         "{who} does not play. The seat is free for the first who sits down here: {link}",
         {"who": row.name, "link": link},
     )
-    at = queries.NEVER_DUE if locked.row.awaits_opener else locked.now
-    if opener is not None:
+    at = queries.NEVER_DUE if locked.row.awaits_confirmation else locked.now
+    if organiser is not None:
         queries.owe_letter(
-            locked.flush(), table, locked.position.length - 1, OwedLetter(opener, f"declined/{seat}.{number}", at), why
+            locked.flush(),
+            table,
+            locked.position.length - 1,
+            OwedLetter(organiser, f"declined/{seat}.{number}", at),
+            why,
         )
     return replace(locked, urgent=True)
 

@@ -179,9 +179,9 @@ def _lock_row(db: Connection, name: str) -> TableRow:
         raise Refused("There is no table {table}.", table=name)
     if row.moved_to:
         raise Refused("The table {table} is played at {address} already.", table=name, address=row.moved_to)
-    if row.awaits_opener:
+    if row.awaits_confirmation:
         raise Refused(
-            "The table {table} still waits for its opener to confirm it, and cannot be transferred.", table=name
+            "The table {table} still waits for its organiser to confirm it, and cannot be transferred.", table=name
         )
     return row
 

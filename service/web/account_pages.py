@@ -33,7 +33,7 @@ class ClaimRow(Struct, frozen=True):
 
     table: str
     title: str
-    opener: str
+    organiser: str
     names: str  # of the other players
     at: int
     opened: bool  # whether the table was opened with my address
@@ -170,7 +170,7 @@ def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str
 
 
 def _claim_row(claim: SeatClaim) -> ClaimRow:
-    return ClaimRow(claim.table, _title(claim.game), claim.opener, ", ".join(claim.others), claim.at, claim.opened)
+    return ClaimRow(claim.table, _title(claim.game), claim.organiser, ", ".join(claim.others), claim.at, claim.opened)
 
 
 @account.post("/t/<link>/address")

@@ -146,7 +146,7 @@ def open_table(name: str) -> Reply:
             key=form.get("key", "")[:80],
             visitor=name_visitor(),
             watched=_is_watched(form),
-            opener=person.proof if person else None,
+            signed_in=person.proof if person else None,
             luck=_parse_luck(form),
             seeking=bool(form.get("seeking")),
             shown=bool(form.get("shown")),
@@ -180,7 +180,7 @@ def open_bot_game(name: str) -> Reply:
             language=language(),
             key=form.get("key", "")[:80],
             visitor=name_visitor(),
-            opener=person.proof if person else None,
+            signed_in=person.proof if person else None,
         )
         opened = opening.open_table(get_app(), new)
     except Refused as refused:

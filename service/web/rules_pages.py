@@ -32,7 +32,7 @@ class RulebooksPage(Struct, frozen=True):
 
 
 class RulesPage(Struct, frozen=True):
-    """Everything `rules.html` shows; `additions` are keys of chapters that a table plays only if its opener says so."""
+    """Everything `rules.html` shows; `additions` are keys of chapters that an organiser can choose."""
 
     game: Meta
     title: str

@@ -161,7 +161,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     if seat.proven:
         return None
     address = register.find_address(db, seat.person)
-    if table.row.awaits_opener and place.seat == queries.find_organiser(table.seats):
+    if table.row.awaits_confirmation and place.seat == queries.find_organiser(table.seats):
         return AddressNote("organiser", address)
     return AddressNote("guest", address) if seat.status == "taken" else None
 
@@ -294,7 +294,7 @@ def _status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Sent
             return STATUS_BOT
         case "invited" if is_you:
             return STATUS_NOT_SEATED
-        case "invited" if table.row.awaits_opener:
+        case "invited" if table.row.awaits_confirmation:
             return STATUS_HELD
         case "invited":
             return STATUS_BOUNCED if unreachable else STATUS_INVITED

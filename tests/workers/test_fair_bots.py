@@ -111,7 +111,7 @@ def test_many_hints_of_one_visitor_do_not_hold_up_anothers(any_app: App, monkeyp
         ("::ffff:192.0.2.7", "192.0.2.7", True),
     ],
 )
-def test_the_opener_is_known_by_network_and_its_address_is_not_stored(
+def test_the_organiser_is_known_by_network_and_its_address_is_not_stored(
     app: App, one: str, other: str, same: bool
 ) -> None:
     client = create_app(app).test_client()

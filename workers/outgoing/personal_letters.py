@@ -178,8 +178,8 @@ def describe_claim(draft: PersonalDraft, claim: SeatClaim) -> str:
     heading = _("%(title)s with %(names)s", title=title, names=names) if names else title
     if claim.opened:
         return f"{heading} · " + _("opened with your address, %(day)s", day=day)
-    opener = claim.opener if register.is_name(claim.opener) else "?"
-    return f"{heading} · " + _("opened by %(who)s, %(day)s", who=opener, day=day)
+    organiser = claim.organiser if register.is_name(claim.organiser) else "?"
+    return f"{heading} · " + _("opened by %(who)s, %(day)s", who=organiser, day=day)
 
 
 def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:

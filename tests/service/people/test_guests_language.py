@@ -1,4 +1,4 @@
-"""The language of a guest: as the opener says, as the guest chooses; no typed address settles it for good."""
+"""The language of a guest: as the organiser says, as the guest chooses; no typed address settles it for good."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from workers.outgoing import pictures, post
 BERTA = "berta@example.org"
 
 
-def opened(app: App, *languages: str, by: str = "en", opener: str = "anna@example.org") -> opening.Opened:
+def opened(app: App, *languages: str, by: str = "en", organiser: str = "anna@example.org") -> opening.Opened:
     guests = [Invitee("Berta", BERTA, language=word) for word in languages]
-    return apps.open_new(app, "kaiser", {}, [Invitee("Anna", opener), *guests], language=by)
+    return apps.open_new(app, "kaiser", {}, [Invitee("Anna", organiser), *guests], language=by)
 
 
 def spoken(app: App, address: str = BERTA) -> str:
@@ -29,25 +29,25 @@ def spoken(app: App, address: str = BERTA) -> str:
         return str(connection.execute(select(people.c.language).where(people.c.address == address)).scalar_one())
 
 
-def test_a_guest_is_written_to_in_the_language_that_the_opener_says(app: App) -> None:
+def test_a_guest_is_written_to_in_the_language_that_the_organiser_says(app: App) -> None:
     opened(app, "nl", by="de")
     assert (spoken(app), spoken(app, "anna@example.org")) == ("nl", "de")
 
 
-def test_without_a_word_it_is_the_openers_at_that_moment_and_the_next_may_say_another(app: App) -> None:
+def test_without_a_word_it_is_the_organisers_at_that_moment_and_the_next_may_say_another(app: App) -> None:
     opened(app, "", by="de")
     assert spoken(app) == "de"
-    opened(app, "", by="fr", opener="clara@example.org")
+    opened(app, "", by="fr", organiser="clara@example.org")
     assert spoken(app) == "fr"
 
 
 def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(app: App) -> None:
     table = opened(app, "de")
     apps.submit(app, access.find(app, table.links[1]), "sit word")
-    opened(app, "fr", opener="clara@example.org")
+    opened(app, "fr", organiser="clara@example.org")
     assert spoken(app) == "de"
     access.set_language(app, access.find(app, table.links[1]), "nl")
-    opened(app, "fr", opener="dora@example.org")
+    opened(app, "fr", organiser="dora@example.org")
     assert spoken(app) == "nl"
 
 
@@ -68,7 +68,7 @@ def test_the_first_letter_asks_whoever_never_chose_and_a_look_chooses_nothing(
     visitor.post(pages[2].partition("?")[0], language="fr")
     assert spoken(app) == "fr"
     smtp_sink.letters.clear()
-    opened(app, "de", opener="clara@example.org")
+    opened(app, "de", organiser="clara@example.org")
     post.send(app, post.claim(app))
     later = next(one for one in smtp_sink.letters if BERTA in one["To"])
     assert spoken(app) == "fr"

@@ -88,9 +88,9 @@ def test_the_name_that_the_host_gave_the_server_is_taken(tmp_path: Path, clock: 
         assert table
 
 
-def opened(app: App, *called: str, opener: ProvenPerson | None = None) -> str:
+def opened(app: App, *called: str, signed_in: ProvenPerson | None = None) -> str:
     guests = [Invitee(name, f"player{number}@example.org") for number, name in enumerate(called)]
-    return apps.open_new(app, "kaiser", {}, guests, opener=opener).table
+    return apps.open_new(app, "kaiser", {}, guests, signed_in=signed_in).table
 
 
 def rows(app: App, table: Any) -> Any:
@@ -120,25 +120,25 @@ def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_
     victim = proven(app)
     opened(app, "Anna", "Bert")
     (table,) = rows(app, tables)
-    assert table.awaits_opener
+    assert table.awaits_confirmation
     owed = {row.kind.partition("/")[0]: row.due_at for row in rows(app, letters)}
     assert owed["invitation"] == NEVER_DUE
     assert owed["confirm"] <= app.now()
     signing_in.sign_in(app, app.links.sign_in(victim.id, 0, app.now()))  # the owner is there, and has not agreed
-    assert rows(app, tables)[0].awaits_opener
+    assert rows(app, tables)[0].awaits_confirmation
     apps.confirm_all(app, app.links.confirm(victim.id, "player0@example.org"))
-    assert not rows(app, tables)[0].awaits_opener
+    assert not rows(app, tables)[0].awaits_confirmation
 
 
 def test_whoever_signed_in_opens_his_own_table_at_once(app: App) -> None:
-    opened(app, "Anna", "Bert", opener=proven(app))
-    assert not rows(app, tables)[0].awaits_opener
+    opened(app, "Anna", "Bert", signed_in=proven(app))
+    assert not rows(app, tables)[0].awaits_confirmation
 
 
 def test_being_signed_in_as_another_proves_nothing(app: App) -> None:
     proven(app)
-    opened(app, "Anna", "Bert", opener=proven(app, "mallory@example.org"))
-    assert rows(app, tables)[0].awaits_opener
+    opened(app, "Anna", "Bert", signed_in=proven(app, "mallory@example.org"))
+    assert rows(app, tables)[0].awaits_confirmation
 
 
 def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
@@ -147,4 +147,4 @@ def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
         app, "kaiser", {}, [Invitee("Mallory", "mallory@example.org"), Invitee("Bert", "bert@example.org")]
     )
     signing_in.correct_address(app, access.find(app, made.links[0]), "victim@example.org")
-    assert rows(app, tables)[0].awaits_opener
+    assert rows(app, tables)[0].awaits_confirmation

@@ -177,13 +177,13 @@ def test_one_yes_is_for_one_table(strict: Site) -> None:
     links = [strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1] for _ in range(2)]
     first, second = (access.find(strict.app, link).table for link in links)
     confirm(strict, victim, first, "yes")
-    assert {table: apps.load_table(strict.app, table).row.awaits_opener for table in (first, second)} == {
+    assert {table: apps.load_table(strict.app, table).row.awaits_confirmation for table in (first, second)} == {
         first: False,
         second: True,
     }
     strict.app.wakeups.wake("post")
     sign_in(strict, victim)
-    assert apps.load_table(strict.app, second).row.awaits_opener
+    assert apps.load_table(strict.app, second).row.awaits_confirmation
 
 
 def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: Sink) -> None:

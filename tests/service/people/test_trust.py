@@ -109,7 +109,7 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> Non
 
 def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     anna = ProvenPerson(known(strict.app))
-    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna)
+    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0, signed_in=anna)
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.submit(opened, "sit word", 0)
     strict.submit(opened, "resign", 1)
@@ -122,7 +122,7 @@ def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
 
 def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Site) -> None:
     anna, _ = [ProvenPerson(known(strict.app, guest)) for guest in (ANNA, BERT)]
-    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, BERT], 0, opener=anna)
+    opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, BERT], 0, signed_in=anna)
     for seat in (0, 1):
         strict.submit(opened, "sit word", seat)
     strict.submit(opened, "resign", 1)
@@ -186,7 +186,7 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=3)
     anna = known(site.app)
-    stored = [apps.open_new(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=ProvenPerson(anna)) for _ in range(5)]
+    stored = [apps.open_new(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, signed_in=ProvenPerson(anna)) for _ in range(5)]
     site.time += 2 * DAY_S
     for opened in stored[:3]:
         joining.join(site.app, opened.join, VICTIM)

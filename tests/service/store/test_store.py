@@ -230,14 +230,14 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
     with apps.run_app(chosen, apps.FakeTime()) as app:
         guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
         opened = apps.open_new(app, "kaiser", {}, guests)
-        assert apps.load_table(app, opened.table).row.awaits_opener
+        assert apps.load_table(app, opened.table).row.awaits_confirmation
         person = apps.load_table(app, opened.table).seats[0].person
         apps.confirm_all(app, app.links.confirm(person, "anna@example.org"))
-        assert not apps.load_table(app, opened.table).row.awaits_opener
+        assert not apps.load_table(app, opened.table).row.awaits_confirmation
         for _ in range(4):
-            apps.open_new(app, "kaiser", {}, guests, opener=ProvenPerson(person))
+            apps.open_new(app, "kaiser", {}, guests, signed_in=ProvenPerson(person))
         with pytest.raises(Refused, match="a little too much"):
-            apps.open_new(app, "kaiser", {}, guests, opener=ProvenPerson(person))
+            apps.open_new(app, "kaiser", {}, guests, signed_in=ProvenPerson(person))
 
 
 def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:

@@ -1,4 +1,4 @@
-"""The lobby: seats for anybody and games to look on at, where their openers want that and nowhere else."""
+"""The lobby: seats for anybody and games to look on at, where their organisers want that and nowhere else."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def names(site: Site) -> tuple[list[str], list[str]]:
     return [look.names[0] for look in seeking], [look.names[0] for look in shown]
 
 
-def test_only_what_its_opener_offers_is_in_the_lobby(site: Site, visitor: Visitor) -> None:
+def test_only_what_its_organiser_offers_is_in_the_lobby(site: Site, visitor: Visitor) -> None:
     laid(site, ANNA, ANYBODY)
     laid(site, BERT, CLARA)
     assert names(site) == ([], [])

@@ -44,8 +44,8 @@ def strict(tmp_path: Path) -> Iterator[Site]:
 
 
 def open_for(site: Site, *guests: Invitee, key: str = "", by: str = "") -> Opened:
-    opener = ProvenPerson(person(site, by)) if by else None
-    return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, opener=opener)
+    signed_in = ProvenPerson(person(site, by)) if by else None
+    return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, signed_in=signed_in)
 
 
 def count(site: Site) -> int:
@@ -142,7 +142,7 @@ def test_a_game_against_bots_asks_for_their_level(site: Site) -> None:
     assert look.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
 
 
-def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(site: Site) -> None:
+def test_a_level_is_named_in_the_language_of_the_organiser_and_only_once(site: Site) -> None:
     guests = (
         ANNA,
         Invitee("Bot 1", level="strong"),
@@ -365,12 +365,12 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     assert visitor.post(address, table=table, answer="yes").status_code == 200
 
 
-def test_where_no_letter_leaves_the_opener_sits_down_and_is_invited_by_nobody(site: Site) -> None:
+def test_where_no_letter_leaves_the_organiser_sits_down_and_is_invited_by_nobody(site: Site) -> None:
     site.new_visitor().post("/new/kaiser", **ROWS)
     assert invited(site) == ["Bert"]
 
 
-def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
+def test_the_organiser_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
     strict.new_visitor().post("/new/kaiser", **ROWS)
     apps.confirm_all(strict.app, proof(strict, ROWS["address__0"]))
     assert invited(strict) == ["Bert"]
@@ -418,10 +418,10 @@ def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(s
         assert 'value="anna@example.org"' in visitor.get(path)
         assert 'value="anna@example.org"' not in strict.new_visitor().get(path)
     link = visitor.post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
-    assert not apps.load_table(strict.app, access.find(strict.app, link).table).row.awaits_opener
+    assert not apps.load_table(strict.app, access.find(strict.app, link).table).row.awaits_confirmation
 
 
-def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
+def test_the_api_seats_an_organiser_who_gives_a_word(site: Site) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
     body = {"game": "kaiser", "players": players}
     for word, expected in (("", ["Anna", "Bert"]), ("hat", ["Anna", "Bert", "Bert"])):
@@ -438,7 +438,7 @@ def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_on
     open_for(strict, ANNA, BERT)
     apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
-    assert not strict.load(opened).row.awaits_opener
+    assert not strict.load(opened).row.awaits_confirmation
     assert len(ready(strict)) == 4
 
 
@@ -446,7 +446,7 @@ def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Site) -> N
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invitee("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
     apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
-    assert [strict.load(one).row.awaits_opener for one in (mine, more, other)] == [False, False, True]
+    assert [strict.load(one).row.awaits_confirmation for one in (mine, more, other)] == [False, False, True]
 
 
 def test_a_forged_proof_proves_nothing(strict: Site) -> None:
@@ -479,20 +479,20 @@ def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Site) -> None:
     apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
     link = access.make_seat_link(strict.app, strict.load(opened).seats[1])
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
-    assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.awaits_opener
+    assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.awaits_confirmation
 
 
 def test_the_organisers_own_seat_proves_nothing(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
-    assert strict.load(opened).row.awaits_opener
+    assert strict.load(opened).row.awaits_confirmation
 
 
 def test_signing_in_asks_about_each_table_and_confirms_none(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     page = signed_in(strict, person(strict, "anna@example.org")).get("/my")
     assert "Was this you?" in page
-    assert strict.load(opened).row.awaits_opener
+    assert strict.load(opened).row.awaits_confirmation
 
 
 def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) -> None:

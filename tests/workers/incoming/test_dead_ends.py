@@ -117,7 +117,7 @@ def test_an_invitation_is_accepted_as_people_accept(app: App, line: str) -> None
 
 
 @pytest.mark.parametrize("line", NO)
-def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(app: App, line: str) -> None:
+def test_an_invitation_is_declined_its_seat_is_free_and_the_organiser_hears_it(app: App, line: str) -> None:
     first, second = apps.open_table(app)
     posted(app, second, line)
     with app.store.reading() as connection:
@@ -129,7 +129,7 @@ def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(app:
     assert '"who":"Berta"' in row.sentence
 
 
-def test_the_opener_cannot_decline_and_nobody_can_twice(app: App) -> None:
+def test_the_organiser_cannot_decline_and_nobody_can_twice(app: App) -> None:
     first, second = apps.open_table(app)
     posted(app, first, "nein danke")
     assert report(app)[0][1] == "refused"

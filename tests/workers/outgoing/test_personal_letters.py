@@ -126,16 +126,16 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
     places = apps.open_table(relay_app)
     post.run()
     with relay_app.store.writing() as connection:
-        connection.execute(update(tables).values(awaits_opener=True))
+        connection.execute(update(tables).values(awaits_confirmation=True))
         connection.execute(update(seats).where(seats.c.seat == 0).values(proven=False))
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
-    opener = anna(relay_app).id
-    owe(relay_app, opener, f"confirm/{places[0].table}")
+    organiser = anna(relay_app).id
+    owe(relay_app, organiser, f"confirm/{places[0].table}")
     smtp_sink.letters.clear()
     post.run()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
-    apps.confirm_all(relay_app, relay_app.links.confirm(opener, "anna@example.org"))
+    apps.confirm_all(relay_app, relay_app.links.confirm(organiser, "anna@example.org"))
     post.run()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
@@ -144,9 +144,9 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
 def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
     apps.open_table(relay_app)
     with relay_app.store.writing() as connection:
-        connection.execute(update(tables).values(awaits_opener=True))
+        connection.execute(update(tables).values(awaits_confirmation=True))
         connection.execute(update(seats).values(proven=False))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
     apps.confirm_all(relay_app, relay_app.links.confirm(berta, "berta@example.org"))
     with relay_app.store.reading() as connection:
-        assert all(connection.execute(select(tables.c.awaits_opener)).scalars())
+        assert all(connection.execute(select(tables.c.awaits_confirmation)).scalars())
