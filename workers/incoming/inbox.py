@@ -24,7 +24,7 @@ from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import mails, people, refused_mails, seats
-from service.tables import access
+from service.tables import access, talk
 from service.tables.access import Place
 from service.text.sentences import Sentence
 from workers.incoming import bounce_reports, mail_headers, reply_text
@@ -178,7 +178,8 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
         message = mail_headers.parse_message(raw[:PARSED_BYTES])
         headers = MailHeaders.from_message(message)
         mail_headers.check_sender(headers, envelope_sender, owner, app.settings)
-        lines, answers = reply_text.list_own_lines(message), _find_answered_entry(headers, place)
+        lines = reply_text.list_own_lines(message, _list_remarks(app, place))
+        answers = _find_answered_entry(headers, place)
         if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
             lines = (UNSUBSCRIBE,)
         message_id = next(iter(headers.list_ids("Message-ID")), "")
@@ -229,6 +230,12 @@ def _load_player(app: App, place: Place) -> tuple[int, str]:
     if row is None:
         raise Ignored("No person has this seat.")
     return row.id, row.address or ""
+
+
+def _list_remarks(app: App, place: Place) -> list[str]:
+    """What the other players have said at this table, which letters to this seat repeat."""
+    with app.store.reading() as db:
+        return [remark.text for remark in talk.list_since(db, place.table, place.seat or 0, 0)]
 
 
 def _redact(recipient: str) -> str:

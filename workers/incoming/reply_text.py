@@ -38,9 +38,11 @@ QUOTE_MARK = re.compile(r"\s*([A-ZÀ-ÞА-Я]{1,4}>|[>|¦＞]|»(?![^«]*«)|›
 DIRECTION_MARK = re.compile("[\u202a-\u202e\u2066-\u2069]")
 # Words set in bold or otherwise marked, as programs write them into the text: *so*, _so_ or `so`.
 BOLD = re.compile(r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=\S)([^*_`]*[^*_`\s])\1(?![\w*`])")
-# Inline PGP: the text is between two lines of armour, and its lines that begin with a dash are escaped.
+# Inline PGP: the text is between two lines of armour, and its lines that begin with a dash are escaped. It begins the
+# mail; armour below is another's, quoted.
 PGP_TEXT = re.compile(
-    r"-----BEGIN PGP SIGNED MESSAGE-----\s*\n(?:[A-Za-z-]+: [^\n]*\n)*\s*\n(.*?)(?:-----BEGIN PGP SIGNATURE-----|\Z)",
+    r"\s*-----BEGIN PGP SIGNED MESSAGE-----\s*\n"
+    r"(?:[A-Za-z-]+: [^\n]*\n)*\s*\n(.*?)(?:-----BEGIN PGP SIGNATURE-----|\Z)",
     re.DOTALL,
 )
 # The line above a quotation, such as "On 3 Feb 2027, Anna wrote:". It has a date or an address in it, and ends with a
@@ -109,9 +111,9 @@ MIN_SENTENCE_CHARS, MIN_PUNCTUATED_CHARS = 15, 10
 LETTER_FOLDERS = (TEMPLATES / "mail", Path(__file__).parents[1] / "outgoing")
 
 
-def list_own_lines(message: Message) -> tuple[str, ...]:
-    """Return the lines that the sender typed, without empty ones."""
-    lines = _cut_at_letter([line for line in _iter_part_lines(message, 0) if line])
+def list_own_lines(message: Message, remarks: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the lines that the sender typed, without empty ones; `remarks` of others may be in quoted letters."""
+    lines = _cut_at_letter([line for line in _iter_part_lines(message, 0, remarks) if line])
     return tuple(line[:MAX_LINE_CHARS] for line in lines[:MAX_LINES])
 
 
@@ -123,10 +125,18 @@ def _cut_at_letter(lines: list[str]) -> list[str]:
     start = find_letter(lines)
     if start is None:
         return lines[:1] if any(LETTER_MARK.search(line) for line in lines) else lines
-    labels = start
+    return lines[: _find_labels_above(lines, start)]
+
+
+def _find_labels_above(lines: Sequence[str], start: int) -> int:
+    """Return where the headers of a quoted letter begin that starts at this line; `start` if it has none."""
+    end = start
+    while end and not lines[end - 1]:
+        end -= 1
+    labels = end
     while labels and LABEL.match(lines[labels - 1]):
         labels -= 1
-    return lines[: labels if start - labels >= MIN_HEADER_BLOCK else start]
+    return labels if end - labels >= MIN_HEADER_BLOCK else start
 
 
 def find_letter(lines: Sequence[str]) -> int | None:
@@ -156,7 +166,7 @@ def _iter_letter_messages() -> Iterator[str]:
                 yield from (" ".join(load_translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
 
 
-def _iter_part_lines(part: Message, depth: int) -> Iterator[str]:
+def _iter_part_lines(part: Message, depth: int, remarks: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a part. Of several alternatives the first with any line counts."""
     kind = part.get_content_type()
     is_file = part.get_content_disposition() == "attachment" or (depth and part.get_filename())
@@ -164,14 +174,14 @@ def _iter_part_lines(part: Message, depth: int) -> Iterator[str]:
         return
     if part.is_multipart():
         for child in _list_children(part):
-            lines = list(_iter_part_lines(child, depth + 1))
+            lines = list(_iter_part_lines(child, depth + 1, remarks))
             yield from lines
             if lines and kind == "multipart/alternative":
                 return
     elif kind == "text/plain":
-        yield from iter_unquoted(_join_flowed(part, decode_text(part)))
+        yield from iter_unquoted(_join_flowed(part, decode_text(part)), remarks)
     elif kind == "text/html":
-        yield from iter_unquoted(html_text.extract_text(decode_text(part)))
+        yield from iter_unquoted(html_text.extract_text(decode_text(part)), remarks)
 
 
 def _list_children(part: Message) -> list[Message]:
@@ -221,12 +231,16 @@ def _join_flowed(part: Message, text: str) -> str:
     return "\n".join(lines)
 
 
-def iter_unquoted(text: str) -> Iterator[str]:
-    """Yield the lines of a text without quotations, the words above them, signatures and footers."""
-    pgp_text = PGP_TEXT.search(text)
+def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of a text without quotations, the words above them, signatures and footers.
+
+    Before all else it loses its copies of our letter: in these, what `remarks` of other players say could pass for a
+    quotation or a signature that ends, and the lines below for the sender's.
+    """
+    pgp_text = PGP_TEXT.match(text)
     if pgp_text:
         text = re.sub(r"^- ", "", pgp_text[1], flags=re.MULTILINE)
-    lines = [_clean_line(line) for line in text.splitlines()]
+    lines = _cut_copy([_clean_line(line) for line in text.splitlines()], remarks)
     place = 0
     while place < len(lines):
         line = lines[place]
@@ -244,6 +258,19 @@ def iter_unquoted(text: str) -> Iterator[str]:
         if line and not QUOTE_MARK.match(line) and not DEVICE_LINE.match(line):
             yield BOLD.sub(r"\2", line)
         place += 1
+
+
+def _cut_copy(lines: list[str], remarks: Sequence[str]) -> list[str]:
+    """Return the lines above an unmarked copy of our letter, without the ends of broken lines of a marked one."""
+    marked = [bool(QUOTE_MARK.match(line)) for line in lines]
+    start = find_letter(["" if is_marked else line for line, is_marked in zip(lines, marked, strict=True)])
+    if start is not None:
+        lines = lines[: _find_labels_above(lines, start)]
+    spoken = [f" {' '.join(remark.split())} " for remark in remarks]
+    return [
+        "" if place and marked[place - 1] and any(f" {line} " in one for one in spoken) else line
+        for place, line in enumerate(lines)
+    ]
 
 
 def _find_end_of_attribution(lines: list[str], place: int) -> int:
