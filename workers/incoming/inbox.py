@@ -233,7 +233,7 @@ def _load_player(app: App, place: Place) -> tuple[int, str]:
 
 
 def _list_remarks(app: App, place: Place) -> list[str]:
-    """What the other players have said at this table, which letters to this seat repeat."""
+    """Return the remarks of the other players at this table, which letters to this seat repeat."""
     with app.store.reading() as db:
         return [remark.text for remark in talk.list_since(db, place.table, place.seat or 0, 0)]
 

@@ -266,9 +266,9 @@ def _cut_copy(lines: list[str], remarks: Sequence[str]) -> list[str]:
     start = find_letter(["" if is_marked else line for line, is_marked in zip(lines, marked, strict=True)])
     if start is not None:
         lines = lines[: _find_labels_above(lines, start)]
-    spoken = [f" {' '.join(remark.split())} " for remark in remarks]
+    phrases = [f" {' '.join(remark.split())} " for remark in remarks]
     return [
-        "" if place and marked[place - 1] and any(f" {line} " in one for one in spoken) else line
+        "" if place and marked[place - 1] and any(f" {line} " in one for one in phrases) else line
         for place, line in enumerate(lines)
     ]
 
