@@ -157,6 +157,11 @@ def _make_phrase(title: str) -> str:
     return " ".join("".join(letter if letter.isalnum() else " " for letter in title).split())
 
 
+def make_personal_id(app: App, request: LetterRequest) -> str:
+    """Return the Message-ID of a letter to a person."""
+    return f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>"
+
+
 def settings_page(app: App, person: int) -> str:
     """Return the address of the page with a person's letter settings."""
     return f"{app.settings.address}/wishes/{app.links.preferences(person)}"

@@ -408,6 +408,7 @@ WRITERS: dict[str, Callable[[TableDraft], Body]] = {
     "seat": write_seat,
     "rehoused": write_rehoused,
     "turn": write_turn,
+    "digest": write_turn,
     "reminder": write_reminder,
     "resumed": write_resumed,
     "asked": write_asked,

@@ -8,6 +8,7 @@ from email.message import EmailMessage
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection, Row, exists, select
 
 from engine import catalogue
@@ -245,6 +246,25 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     )
 
 
+def find_only_turn(app: App, request: LetterRequest) -> LetterRequest | None:
+    """Return the request for the digest as a letter from its table, if one table alone waits; otherwise None."""
+    with app.store.reading() as connection:
+        person = connection.execute(select(people).where(people.c.id == request.person)).one()
+    waiting = list_waiting_seats(app, person)
+    if len(waiting) != 1 or _is_waiting_itself(app, waiting[0].table):
+        return None
+    seat = waiting[0]
+    return replace(request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
+
+
+def _is_waiting_itself(app: App, name: str) -> bool:
+    """Return whether a table pauses, or waits for its game to be installed."""
+    try:
+        return bool(_load_table(app, name).position.paused)
+    except NotInstalled:
+        return True
+
+
 def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
     """Return the seats where a person is to move and got no letter about it, the most urgent first."""
     is_left_to_digest = exists().where(
@@ -319,7 +339,7 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
     templates = get_environment(request.language)
     content = LetterContent(
         subject=" ".join(letter.subject.split()),
-        id=f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>",
+        id=emails.make_personal_id(app, request),
         text=templates.get_template("mail/personal.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/personal.html").render(letter=letter),
         title=letter.title,

@@ -249,7 +249,12 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
-    """Write a letter about a table or to a person; None if it is overtaken."""
+    """Write a letter about a table or to a person; None if it is overtaken.
+
+    A digest of one table is a letter from that table, with its board and moves, and can be answered.
+    """
+    if request.kind_name == "digest":
+        request = personal_letters.find_only_turn(app, request) or request
     return table_letters.write(app, request) if request.table else personal_letters.write(app, request)
 
 

@@ -12,7 +12,7 @@ from engine.log import Entry
 from service.app import App
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import numbers
+from service.text import narration, numbers
 from service.text.drawing import Scene, list_players
 from service.text.languages import translate_in_game
 from service.text.narration import Narrator
@@ -34,7 +34,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         if is_overtaken(snapshot, request):
             return None
         entries = snapshots.load_game_entries(connection, snapshot.game, request.table)
-        remarks = load_remarks(connection, snapshot, request.seat)
+        remarks = load_remarks(connection, snapshot, request, entries)
         mail_id, report = load_mail_report(connection, request)
     if request.kind_name == "unreachable" and is_reachable_again(snapshot, request):
         return None
@@ -84,7 +84,7 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether the moment that a letter is about has passed."""
     table, seat = snapshot.position, snapshot.seats[request.seat]
     match request.kind_name:
-        case "turn" | "reminder":
+        case "turn" | "reminder" | "digest":
             return bool(seat.open_since != request.seq)
         case "asked":
             return table.undo_request is None or request.seat not in table.undo_request.waiting
@@ -115,11 +115,22 @@ def is_reachable_again(snapshot: Snapshot, request: LetterRequest) -> bool:
     return seat is not None and snapshot.seats[seat].bounced_at is None
 
 
-def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple[QuotedRemark, ...]:
-    """Load the other players' remarks since the seat's last letter; none before its player has sat down."""
+def load_remarks(
+    connection: Connection, snapshot: Snapshot, request: LetterRequest, entries: list[Entry[Any]]
+) -> tuple[QuotedRemark, ...]:
+    """Load the other players' remarks since the seat's last letter; none before its player has sat down.
+
+    A digest is no letter to the seat: it has the remarks since the seat's last move.
+    """
+    seat, table = request.seat, snapshot.row.id
     if snapshot.seats[seat].status == "invited":
         return ()
-    remarks = talk.list_unsent(connection, snapshot.row.id, seat)
+    if request.kind_name == "digest":
+        news = len(narration.find_entries_since_own_move(entries, seat))
+        moved_at = entries[-news - 1].at if news < len(entries) else 0
+        remarks = talk.list_since(connection, table, seat, moved_at)
+    else:
+        remarks = talk.list_unsent(connection, table, seat)
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
 
 
@@ -139,6 +150,8 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     tag = access.make_subject_mark(app, draft.seat)
     proof = f".{tag.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)
+    if draft.kind == "digest":
+        message_id = emails.make_personal_id(app, request)
     content = LetterContent(
         subject=write_subject(draft, tag),
         id=message_id,
@@ -186,5 +199,7 @@ def make_thread(request: LetterRequest, suffix: str, mail_id: str) -> tuple[str,
     root = f"<{request.table}.{request.seat}.table{suffix}>"
     if request.kind == "invitation":
         return root, ()
+    if request.kind_name == "digest":  # a mail that answers it refers to the turn
+        return "", (root, f"<{request.table}.{request.seq}.{request.seat}.turn{suffix}>")
     own = f"<{request.table}.{request.seq}.{request.seat}.{request.kind.replace('/', '.')}{suffix}>"
     return own, (root, mail_id) if mail_id else (root,)

@@ -24,6 +24,7 @@ from service.timing import HOUR_S, Calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
+from tests.workers.incoming.test_inbox import handed_in, posted, report
 from workers import clock as timekeeping
 from workers.outgoing import personal_letters, pictures, post
 from workers.outgoing.letter import LETTER_KINDS
@@ -194,13 +195,31 @@ def test_the_digest_says_until_when_and_what_happened_since(relay_app: App, smtp
     post.run()
     (letter,) = smtp_sink.letters
     name = apps.load_table(relay_app, mover.table).names[other.seat or 0]
-    assert letter["Subject"] == "It is your turn at one table"
-    assert f"with {name}" in text(letter)
+    assert letter["Subject"].startswith("Kaiser")
+    assert "it is your turn" in text(letter)
     assert "You have time until" in text(letter)
     assert f"- {name} " in text(letter)
-    assert "Reply-To" not in letter
-    assert letter["List-Id"] == "Depesche <person.localhost>"
     assert letter["Message-ID"].startswith(f"<{rows(relay_app, 'digest/%')[0].person}.digest.2027-01-16@")
+
+
+def test_a_digest_of_one_table_is_answered_like_a_letter_and_an_old_one_moves_nothing(
+    relay_app: App, smtp_sink: Sink, clock: FakeTime
+) -> None:
+    places, mover = start_game(relay_app, smtp_sink)
+    set_letters(relay_app, letters="digest", hour=8)
+    post.run()
+    smtp_sink.letters.clear()
+    clock.at = MORNING_AT + DAY + HOUR_S
+    post.run()
+    (letter,) = smtp_sink.letters
+    assert "For instance:" in text(letter)
+    assert any(part.get_content_type() == "image/png" for part in letter.walk())
+    seen = {"References": f"{letter['References']} {letter['Message-ID']}", "In_Reply_To": letter["Message-ID"]}
+    posted(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
+    assert len(handed_in(relay_app)) == 1
+    play(relay_app, next(place for place in places if place != mover))
+    posted(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
+    assert report(relay_app)[-1][1] == "refused"
 
 
 def test_the_digest_brings_what_others_said_since_its_readers_last_move(
@@ -222,7 +241,7 @@ def test_the_digest_brings_what_others_said_since_its_readers_last_move(
     post.run()
     (letter,) = smtp_sink.letters
     name = apps.load_table(relay_app, mover.table).names[other.seat or 0]
-    assert f"Said at the table: {name}: Not bad at all! Wait and see. Make your move:" in text(letter)
+    assert f"Said at the table: {name}: Not bad at all! Wait and see. To say something" in text(letter)
     assert f"<b>{name}:</b> Not bad at all!<br>Wait and see.</p>" in html(letter)
     assert not any(remark in text(letter) for remark in ("Well begun", "I shall"))
 
@@ -246,7 +265,7 @@ def test_what_was_left_to_the_digest_is_in_it_even_if_its_reader_then_wants_ever
     set_letters(relay_app, letters="turn")
     clock.advance(DAY)
     post.run()
-    assert headlines(smtp_sink) == ["It is your turn at one table"]
+    assert [line.partition(", ")[2] for line in headlines(smtp_sink)] == ["it is your turn."]
 
 
 def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
