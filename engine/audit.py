@@ -392,7 +392,7 @@ def describe(report: Report) -> Iterator[str]:
 
 
 def _describe_without_rules(report: Report) -> str:
-    checked = f"{report.proven} of {report.entries} entries are what was sealed, with all draws they show."
+    checked = f"{report.proven} of {report.entries} entries match their seals, and so do all draws in them."
     return f"{checked} NOT CHECKED: the moves. The game is not installed here, and only its rules can judge them."
 
 

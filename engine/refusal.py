@@ -20,7 +20,6 @@ class Refused(Exception):
 
 
 def _make_printable(text: str) -> str:
-    """Return a player's text without control characters, and not longer than a page."""
-    if not text.isprintable():
-        text = "".join(letter if letter.isprintable() else "�" for letter in text[:MAX_WORD_CHARS])
-    return text if len(text) <= MAX_WORD_CHARS else text[: MAX_WORD_CHARS - 1] + "…"
+    """Return a player's text with control characters replaced, cut to MAX_WORD_CHARS."""
+    printable = "".join(letter if letter.isprintable() else "�" for letter in text[:MAX_WORD_CHARS])
+    return printable if len(text) <= MAX_WORD_CHARS else printable[:-1] + "…"

@@ -26,7 +26,7 @@ class Links:
         return f"{table}.{kind}.{self._token(f'live/{table}/{kind}')}"
 
     def answer(self, table: str, seat: int, number: int) -> str:
-        """Return the local part of the address for answers by mail: the seat, and a proof of it."""
+        """Return the local part of the address for answers by mail; a higher number gives a new one."""
         return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"
 
     def offer(self, table: str, seat: int, number: int) -> str:

@@ -114,7 +114,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         return self.confirm and self.smtp != EMBEDDED
 
     @cached_property
-    def gathers(self) -> int:
+    def turn_letter_delay_s(self) -> int:
         """Seconds that a turn letter waits, so that two turns share one letter; 0 without a mail server."""
         return 0 if self.smtp == EMBEDDED else self.gather
 

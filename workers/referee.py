@@ -103,7 +103,7 @@ def _judge_claimed(app: App, db: Connection, claims: Sequence[Claim]) -> AfterCo
     if not any(_is_suspect(app, claim.submission) for claim in claims):
         judgement = judge_all(app, Batch(db), claims)
         return lambda: _announce(app, judgement)
-    db.execute(update(submissions).where(_among(claims)).values(tries=submissions.c.tries + 1))
+    db.execute(update(submissions).where(_is_among(claims)).values(tries=submissions.c.tries + 1))
     return lambda: _judge_suspects(app, claims)
 
 
@@ -119,7 +119,7 @@ def _is_suspect(app: App, submission: SubmissionRow) -> bool:
 def _judge_suspects(app: App, claims: Sequence[Claim]) -> None:
     """Judge submissions whose try was counted, unless another referee was quicker."""
     with app.store.writing() as db:
-        again = _load_claims(db, CLAIM.where(_among(claims)))
+        again = _load_claims(db, CLAIM.where(_is_among(claims)))
         if not again:
             return
         judgement = judge_all(app, Batch(db), again)
@@ -127,22 +127,22 @@ def _judge_suspects(app: App, claims: Sequence[Claim]) -> None:
 
 
 def _handle_failure(app: App, claims: Sequence[Claim], error: Exception) -> None:
-    """A failure of the database is no try; a submission that fails alone for another reason is refused.
+    """Refuse a submission that failed alone; if the database failed, restore the number of tries instead.
 
-    Verdicts that were stored by then stay as they are.
+    Verdicts that are stored already stay as they are.
     """
     with suppress(OperationalError), app.store.writing() as db:
         if isinstance(error, OperationalError):
             for claim in claims:
-                db.execute(update(submissions).where(_among([claim])).values(tries=claim.submission.tries))
+                db.execute(update(submissions).where(_is_among([claim])).values(tries=claim.submission.tries))
         elif len(claims) == 1:
             refused = Verdict(False, Sentence.from_refusal(FAULT))
-            again = _load_claims(db, CLAIM.where(_among(claims)))
+            again = _load_claims(db, CLAIM.where(_is_among(claims)))
             if again:
                 queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
 
 
-def _among(claims: Sequence[Claim]) -> ColumnElement[bool]:
+def _is_among(claims: Sequence[Claim]) -> ColumnElement[bool]:
     keys = [(claim.table, claim.submission.id) for claim in claims]
     return tuple_(submissions.c.table, submissions.c.id).in_(keys)
 
@@ -162,11 +162,11 @@ def judge_all(app: App, batch: Batch, claims: Sequence[Claim]) -> Judgement:
         try:
             _refuse_deadly(submission)
             locked = changed.get(claim.table) or load(claim.table_row)
-            verdict, changed[claim.table] = judging.judge(locked, _command(submission))
+            verdict, changed[claim.table] = judging.judge(locked, _make_command(submission))
         except OperationalError:
             raise  # the database failed, not the submission: it stays in line
         except Exception as error:
-            verdict = _refusal(submission, error)
+            verdict = _make_refusal(submission, error)
         verdicts[submission.id] = VerdictMessage(claim.table, verdict)
         app.metrics.count("moves", "accepted" if verdict.accepted else "refused")
     db = batch.flush()
@@ -174,7 +174,7 @@ def judge_all(app: App, batch: Batch, claims: Sequence[Claim]) -> Judgement:
     return Judgement(verdicts, list(changed.values()))
 
 
-def _command(submission: SubmissionRow) -> SeatCommand:
+def _make_command(submission: SubmissionRow) -> SeatCommand:
     return SeatCommand(submission.seat, submission.move, seen=submission.seen, by_bot=submission.source == "bot")
 
 
@@ -184,7 +184,7 @@ def _refuse_deadly(submission: SubmissionRow) -> None:
         raise DEADLY
 
 
-def _refusal(submission: SubmissionRow, error: Exception) -> Verdict:
+def _make_refusal(submission: SubmissionRow, error: Exception) -> Verdict:
     """The verdict on a submission that could not be judged."""
     if not isinstance(error, Refused):
         log.error("submission not judged", submission=submission.id, table=submission.table, exc_info=error)

@@ -44,14 +44,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.function.__module__ not in SUITES:
         return
     names = metafunc.config.getini("depesche_games")
-    chosen = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in names]
-    games = [edition for game in chosen for edition in list_editions(game)]
+    games = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in names]
+    editions = [edition for game in games for edition in list_editions(game)]
     if "case" in metafunc.fixturenames:
-        only_defaults = metafunc.function.__module__ == DRAWINGS
-        cases = [case for case in make_cases(games) if not (only_defaults and case.chosen)]
-        metafunc.parametrize("case", cases, ids=str, scope="module")  # one case after the other: its games are cached
+        cases = make_cases(editions)
+        if metafunc.function.__module__ == DRAWINGS:
+            cases = [case for case in cases if not case.chosen]
+        # With this scope all tests of a case run in a row, so that its played games are cached.
+        metafunc.parametrize("case", cases, ids=str, scope="module")
     elif "game" in metafunc.fixturenames:
-        metafunc.parametrize("game", games, ids=name_edition)
+        metafunc.parametrize("game", editions, ids=name_edition)
 
 
 @pytest.fixture

@@ -229,7 +229,7 @@ def grow(search: Search, root: Node) -> None:
 
 
 def _make_attempt(search: Search, seat: int, moves: int) -> Attempt:
-    """Return the way in which one of so many moves is tried."""
+    """Return the function that tries a move: down the tree for two seats, by playing on for more."""
     if search.seats == 2:
         return lambda edge: _descend(search, seat, edge)
     turns = TurnSearch(search, seat, moves)

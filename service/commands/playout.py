@@ -84,15 +84,16 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def playout(args: Namespace) -> int:
+    """Play the games, print their figures, and report the last game if it broke a promise."""
     table = _make_table(args.game, args.seats, parse_option_pairs(args.option), args.bot)
     seed = (args.seed or secrets.token_hex(4)).encode("utf-8", "replace").decode()
     played, stopped = _play_all(table, seed, args)
-    sound = [one for one in played if not one.broken]
-    summary = summarize(table, seed, sound)
+    valid = [one for one in played if not one.broken]
+    summary = summarize(table, seed, valid)
     broken = _dump_game(table, played[-1]) if played and played[-1].broken else None
     if args.json:
         terminal.print_json(summary | {"broken": broken, "stopped": stopped})
-    elif sound:
+    elif valid:
         print("\n".join(_format_lines(summary)))
     if stopped:
         terminal.print_error(f"Stopped after {len(played)} of {args.count} games.")
@@ -147,7 +148,7 @@ def _iter_games(table: PlayoutTable, seed: str, count: int, limit: int) -> Itera
 
 
 def run(table: PlayoutTable, seed: str, limit: int = MAX_MOVES) -> PlayedGame:
-    """One whole game, checked; what breaks is noted in the one."""
+    """Play one whole game and check it; the result names the promise that the game broke, if any."""
     one = PlayedGame(seed)
     try:
         one.winners = _list_winners(_play(table, one, limit))
@@ -260,7 +261,7 @@ class RecordingGame:
 
 
 def _find_failed_move(table: PlayoutTable, one: PlayedGame) -> list[tuple[int, str]]:
-    """The move during which the game broke down, standing by playing it again."""
+    """Play a game again that raised an error, and return the move during which it did."""
     from engine import bots
 
     recording, made = RecordingGame(table.game), len(one.moves)

@@ -147,8 +147,8 @@ def list_entries_at(db: Connection, places: Sequence[tuple[str, int]]) -> list[E
     return [EntryRow(*row) for row in db.execute(ENTRIES_AT, {"places": places})] if places else []
 
 
-def entry_values(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    """The entries of a log as values of rows."""
+def make_entry_rows(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield a row of `entries` for each entry of a log."""
     digests = [link.digest for link in export.entries]
     for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.compute_heads(digests), strict=True)):
         yield {"table": table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}

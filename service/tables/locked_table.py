@@ -178,7 +178,8 @@ def _list_owed_letters(
     """Yield the letters that this entry makes necessary; those about a turn wait, in case it is over soon."""
     people = [row.seat for row in locked.seats if row.person is not None]
     waits = locked.row.awaits_confirmation
-    at, soon = (queries.NEVER_DUE, queries.NEVER_DUE) if waits else (entry.at, entry.at + locked.settings.gathers)
+    delay_s = locked.settings.turn_letter_delay_s
+    at, soon = (queries.NEVER_DUE, queries.NEVER_DUE) if waits else (entry.at, entry.at + delay_s)
     kinds = (one for event in entry.events for one in _list_letter_kinds(event, after, entry, people))
     yield from (OwedLetter(seat, kind, at) for seat, kind in kinds if seat in people)
     for update in updates:

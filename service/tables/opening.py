@@ -88,7 +88,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
     shown: bool = False  # whether the lobby leads spectators to it
 
     @property
-    def once(self) -> str | None:
+    def key_hash(self) -> str | None:
         """A hash of the idempotency key, the guests and the game: the same key from another person is another table."""
         who = sorted(
             (guest.name, guest.address, guest.status, *filter(None, [guest.level, guest.language]))
@@ -125,7 +125,7 @@ def open_table(app: App, new: NewTable) -> Opened:
             batch.flush()
     except IntegrityError:  # two requests with the same key at the same moment
         with app.store.reading() as db:
-            stored = _find_table(db, new.once)
+            stored = _find_table(db, new.key_hash)
         if stored is None:
             raise
         table = stored
@@ -136,7 +136,7 @@ def open_table(app: App, new: NewTable) -> Opened:
 def open_within(app: App, batch: Batch, opening: NewTable) -> str:
     """Open a table in the transaction of a batch, and return its name; call `wake_workers` after the commit."""
     opening = _check_table(opening)
-    return _find_table(batch.flush(), opening.once) or _create_if_allowed(app, batch, opening)
+    return _find_table(batch.flush(), opening.key_hash) or _create_if_allowed(app, batch, opening)
 
 
 def wake_workers(app: App) -> None:
@@ -203,10 +203,10 @@ def _match_level() -> re.Pattern[str]:
     return re.compile(rf" \((?:{levels})\)$|, (?:{levels})$")
 
 
-def _find_table(connection: Connection, once: str | None) -> str | None:
+def _find_table(connection: Connection, key_hash: str | None) -> str | None:
     """Return the table that was opened with this idempotency key."""
-    query = select(tables.c.id).where(tables.c.opening == once)
-    return connection.execute(query).scalar_one_or_none() if once else None
+    query = select(tables.c.id).where(tables.c.opening == key_hash)
+    return connection.execute(query).scalar_one_or_none() if key_hash else None
 
 
 def _create(app: App, batch: Batch, opening: NewTable) -> str:
@@ -273,7 +273,7 @@ def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dic
         "head": log.GENESIS,
         "pace": opening.clock.pace,
         "watch": hash_token(app.links.watch(table)),
-        "opening": opening.once,
+        "opening": opening.key_hash,
         "visitor": opening.visitor,
         "watched": opening.watched or opening.shown,
         "seeking": opening.seeking,

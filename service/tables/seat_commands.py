@@ -97,7 +97,7 @@ def _append_vacation(locked: LockedTable, seat: int, span: Span) -> LockedTable:
 
 
 def _require_person(row: SeatRow) -> ProvenPerson:
-    """Return the person in this seat; raise Refused for a bot, or if the address was only typed."""
+    """Return the person in this seat, who takes a vacation; raise Refused for a bot or an unproven address."""
     if row.person is None:
         raise Refused("A bot needs no vacation.")
     return proof.require_holder(row)

@@ -302,7 +302,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     if not db.execute(update(tables).where(tables.c.id == name).values(**row, moved_to="")).rowcount:
         db.execute(insert(tables), row)
     db.execute(insert(seats), list(_make_seat_rows(app, one, persons, elapsed)))
-    db.execute(insert(entries), list(queries.entry_values(name, whole, bodies)))
+    db.execute(insert(entries), list(queries.make_entry_rows(name, whole, bodies)))
     for seat, chair in enumerate(one.chairs):
         _store_former_link(db, name, seat, chair.link)
     _store_former_link(db, name, None, one.watch)

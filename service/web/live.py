@@ -82,6 +82,7 @@ class Live:
         self._closed = False
 
     def __len__(self) -> int:
+        """Return the number of open pages."""
         return sum(map(len, self._pages.values()))
 
     def has_room(self) -> bool:

@@ -73,14 +73,14 @@ class ScriptMenu(Struct, frozen=True):
 def make_script_menu(menu: Menu, narrator: Narrator) -> ScriptMenu:
     """The menu as the script needs it."""
     rules = {entry.verb: entry.rule for entry in menu if entry.rule}
-    return ScriptMenu(as_data(menu), labels(menu, narrator), rules)
+    return ScriptMenu(dump_menu(menu), make_labels(menu, narrator), rules)
 
 
 def make_turn(menu: Menu, narrator: Narrator, chosen: Sequence[str], **where: Any) -> Turn:
     """The turn of a seat with this menu; `where` are the fields that say where its forms lead."""
     choices = make_script_menu(menu, narrator)
     return Turn(
-        offers=offers(menu, narrator, chosen),
+        offers=make_offers(menu, narrator, chosen),
         menu=choices.menu,
         labels=choices.labels,
         rules=choices.rules,
@@ -89,12 +89,12 @@ def make_turn(menu: Menu, narrator: Narrator, chosen: Sequence[str], **where: An
     )
 
 
-def offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tuple[Offer, ...]:
+def make_offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tuple[Offer, ...]:
     """Return an offer for each verb of the menu; the words chosen so far are followed in their verb."""
-    return tuple(_offer(entry, narrator, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
+    return tuple(_make_offer(entry, narrator, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
 
 
-def fits(menu: Menu, say: Sequence[str]) -> bool:
+def can_begin(menu: Menu, say: Sequence[str]) -> bool:
     """Whether these words are a move of this menu or begin one."""
     for entry in menu:
         if list(say[:1]) == [entry.verb]:
@@ -103,58 +103,60 @@ def fits(menu: Menu, say: Sequence[str]) -> bool:
     return False
 
 
-def _offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -> Offer:
+def _make_offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -> Offer:
     label = narrator.label_verb(entry.verb)
     match entry:
         case Choice():
-            words = _words(entry, narrator)
+            words = _label_tokens(entry, narrator)
             chosen = tuple(words.get(token, token) for token in tokens)
-            return Offer(entry.verb, label, "steps", entry.rule, chosen, tuple(_steps(entry, words, label, tokens)))
+            steps = tuple(_iter_steps(entry, words, tokens, label))
+            return Offer(entry.verb, label, "steps", entry.rule, chosen, steps)
         case Subset(verb, items, least, most, rule):
-            ticks = tuple(_ticks(items, narrator, verb, tokens))
+            ticks = tuple(_iter_ticks(items, narrator, verb, tokens))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
         case Number(verb, least, most, rule):
             return Offer(verb, label, "number", rule, tokens, least=least, most=most)
 
 
-def _ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
+def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
     """Yield the items to tick; those chosen so far are ticked, each as often as it was chosen."""
     for place, item in enumerate(items):
         before = items[:place].count(item)
         yield FormStep(item, narrator.label_token(verb, item), chosen=tokens.count(item) > before)
 
 
-def _steps(entry: Choice, words: dict[str, str], verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
-    """Yield the next tokens; if only a few whole moves are left, these."""
+def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], label: str) -> Iterator[FormStep]:
+    """Yield the next tokens to choose, or all moves that are left if they are few; `label` is that of the verb."""
     left = [args for args in entry.options if args[: len(tokens)] == tokens]
-    if len(left) <= MAX_WHOLE_MOVES and len(left[0] if left else ()) != len(tokens):
+    if len(left) <= MAX_WHOLE_MOVES and tokens not in left:
         for args in left:
-            label = " → ".join(words[token] for token in args[len(tokens) :])
-            yield FormStep(args[-1], label, move=" ".join((entry.verb, *args)))
+            remaining = " → ".join(words[token] for token in args[len(tokens) :])
+            yield FormStep(args[-1], remaining, move=str(Move(entry.verb, args)))
         return
-    for token in dict.fromkeys(args[len(tokens)] for args in left if len(args) > len(tokens)):
+    for token in dict.fromkeys(args[len(tokens)] for args in left if args != tokens):
         chosen = (*tokens, token)
-        whole = [args for args in left if args[: len(chosen)] == chosen]
-        text = " ".join((entry.verb, *chosen))
-        done = len(whole) == 1 and len(whole[0]) == len(chosen)
-        label = words[token]
-        yield FormStep(token, label, move=text) if done else FormStep(token, label, say=text)
+        text = str(Move(entry.verb, chosen))
+        is_whole = [args for args in left if args[: len(chosen)] == chosen] == [chosen]
+        yield FormStep(token, words[token], move=text) if is_whole else FormStep(token, words[token], say=text)
     if tokens in left:
-        yield FormStep(entry.verb, verb, move=" ".join((entry.verb, *tokens)))
+        yield FormStep(entry.verb, label, move=str(Move(entry.verb, tokens)))
 
 
-def sentence(move: Move, narrator: Narrator) -> str:
+def describe_move(move: Move, narrator: Narrator) -> str:
     """Return a whole move as people say it."""
     tokens = " → ".join(narrator.label_token(move.verb, token) for token in move.args)
     return f"{narrator.colon} ".join(filter(None, (narrator.label_verb(move.verb), tokens)))
 
 
-def labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
+def make_labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
     """Every word of the menu as people say it, verb by verb, for the script."""
-    return {entry.verb: {"verb": narrator.label_verb(entry.verb), "tokens": _words(entry, narrator)} for entry in menu}
+    return {
+        entry.verb: {"verb": narrator.label_verb(entry.verb), "tokens": _label_tokens(entry, narrator)}
+        for entry in menu
+    }
 
 
-def _words(entry: MenuEntry, narrator: Narrator) -> dict[str, str]:
+def _label_tokens(entry: MenuEntry, narrator: Narrator) -> dict[str, str]:
     sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
     tokens = dict.fromkeys(token for args in sequences for token in args)
     return _number_doubles({token: narrator.label_token(entry.verb, token) for token in tokens})
@@ -170,12 +172,12 @@ def _number_doubles(labels: dict[str, str]) -> dict[str, str]:
     return numbered
 
 
-def as_data(menu: Menu) -> list[dict[str, object]]:
+def dump_menu(menu: Menu) -> list[dict[str, object]]:
     """The menu for the script that lets a click on the board narrow it."""
-    return [_datum(entry) for entry in menu]
+    return [_dump_entry(entry) for entry in menu]
 
 
-def _datum(entry: MenuEntry) -> dict[str, object]:
+def _dump_entry(entry: MenuEntry) -> dict[str, object]:
     match entry:
         case Choice(verb, options):
             return {"verb": verb, "options": [list(args) for args in options]}

@@ -24,7 +24,7 @@ from service.text import numbers
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator
-from service.web.menu_forms import sentence
+from service.web.menu_forms import describe_move
 from service.web.rendering import from_replica, game_title, get_app, language, render
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
@@ -194,7 +194,7 @@ def _load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
 
 
 def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
-    played, better = (sentence(Move.parse(move), narrator) for move in (point.played, point.better))
+    played, better = (describe_move(Move.parse(move), narrator) for move in (point.played, point.better))
     gain = f"{round(100 * point.gain)} %"
     return TurningPointInWords(table.names[point.seat], point.seq, played, better, gain)
 

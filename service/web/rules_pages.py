@@ -16,7 +16,7 @@ from service.text.languages import LANGUAGES
 from service.text.lessons import Attempt, Lesson
 from service.text.narration import Narrator
 from service.text.rulebook import Rulebook, RulesChapter
-from service.web.menu_forms import Offer, offers
+from service.web.menu_forms import Offer, make_offers
 from service.web.rendering import game_title, language, render
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
@@ -179,7 +179,7 @@ def show_lesson(name: str, number: int) -> Response:
         task=lessons.get_sentence(lesson, language()),
         board=Markup(board),  # noqa: S704 - drawn by our own templates
         description=narrator.describe_board(view),
-        choices=tuple(offer for offer in offers(lesson.menu, narrator, words) if offer.kind == "steps"),
+        choices=tuple(offer for offer in make_offers(lesson.menu, narrator, words) if offer.kind == "steps"),
         typed=move or " ".join(words),
         attempt=attempt,
     )

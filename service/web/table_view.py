@@ -234,7 +234,7 @@ def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
 
 
 def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:
-    return None if hint is None else HintNote(tuple(menu_forms.sentence(one, narrator) for one in hint.moves))
+    return None if hint is None else HintNote(tuple(menu_forms.describe_move(one, narrator) for one in hint.moves))
 
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
@@ -262,7 +262,7 @@ def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
     if hint and hint.move:
         return [hint.move.verb, *hint.move.args]
     words = request.args.get("say", "").split()
-    return words if menu_forms.fits(menu, words) else []
+    return words if menu_forms.can_begin(menu, words) else []
 
 
 def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:

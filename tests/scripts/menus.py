@@ -77,7 +77,7 @@ def drawn_menu(case: Case, state: Any, seat: int | None, menu: Menu) -> dict[str
     view = case.game.view(state, seat)
     stage = drawing.draw_stage(drawing.Scene(case.game, view, drawing.list_players(NAMES[: case.seats]), seat, menu))
     found = Spots(f"{stage.world}{stage.tray}")
-    data = menu_forms.as_data(menu)
+    data = menu_forms.dump_menu(menu)
     return {"case": str(case), "menu": data, "spots": found.spots, "ghost": found.ghost}
 
 

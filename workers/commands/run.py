@@ -122,13 +122,13 @@ def _hide_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableM
 
 
 def load_settings(options: argparse.Namespace) -> Settings:
-    """Load the settings from the environment and from the command line, which goes first."""
+    """Load the settings; the command line takes precedence over the environment."""
     from service import settings
 
-    given = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
-    named = {f"DEPESCHE_{name.upper()}": str(value) for name, value in given.items() if value is not None}
-    files = {f"{name}_FILE": "" for name in named}
-    loaded = settings.load_settings({**os.environ, **files, **named})
+    arguments = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
+    variables = {f"DEPESCHE_{name.upper()}": str(value) for name, value in arguments.items() if value is not None}
+    no_files = {f"{name}_FILE": "" for name in variables}  # a variable and its _FILE must not both be set
+    loaded = settings.load_settings({**os.environ, **no_files, **variables})
     write_logs(loaded.logs)
     return loaded
 

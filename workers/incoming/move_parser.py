@@ -134,7 +134,10 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> TalkLine | None:
 
 
 def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield the line; then without what people write around a move; then later sentences, if the first says little."""
+    """Yield every text that may be the move: the line, then it without courtesies, then the next two sentences.
+
+    Later sentences count only if the first is short and neither asks nor denies.
+    """
     yield line
     first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
     yield from _iter_cores(_strip_courtesy(line, words), menu, words)
@@ -144,7 +147,11 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
 
 
 def _iter_cores(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield a sentence; then without greeting, after a colon, without small words, with a verb, from its verb on."""
+    """Yield a sentence, then shorter forms of it.
+
+    In this order: without a greeting, the part after a colon, without small words, with the only verb of the game put
+    before it, from its verb on.
+    """
     yield core
     yield _strip_greeting(core, words)
     lead_in = LEAD_IN.match(core)

@@ -182,7 +182,7 @@ def build_board(draft: TableDraft, scene: Scene) -> BoardSection:
 
 
 def make_cid(draft: TableDraft, name: str) -> str:
-    """Return the Content-ID of a picture; that of a letter that is sent twice is the same."""
+    """Return the Content-ID of a picture, which stays the same when a letter is sent again."""
     request = draft.request
     return f"{request.table}.{request.seq}.{request.seat}.{name}@{draft.app.settings.mail_host}"
 

@@ -267,9 +267,10 @@ def _is_waiting_itself(app: App, name: str) -> bool:
 
 def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
     """Return the seats where a person is to move and got no letter about it, the most urgent first."""
-    is_left_to_digest = exists().where(
-        *(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since),
-        *(letters.c.kind == "turn", letters.c.outcome == LEFT_TO_DIGEST),
+    is_left_to_digest = (
+        exists()
+        .where(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since)
+        .where(letters.c.kind == "turn", letters.c.outcome == LEFT_TO_DIGEST)
     )
     open_seats = (
         select(*seats.c, is_left_to_digest.label("is_left_to_digest"))

@@ -133,7 +133,7 @@ class Box(Protocol):
         return ()
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
-        """Return further options (kind, segment) for placing a figure; a segment elsewhere is written with its cell."""
+        """Return further options (kind, segment) for placing a figure; the segment of another tile names its cell."""
         return ()
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> MenuEntry | None:

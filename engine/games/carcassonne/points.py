@@ -182,7 +182,7 @@ def move_below(point: Point) -> Point:
 
 
 def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:
-    """Split `cloister-lying` into the token of the segment and the way of the figure."""
+    """Split a token such as `cloister-lying` into its segment and how the figure is on it, empty if it is upright."""
     placed = tiles[cell]
     if token in PIECES[placed.tile][placed.turn].locals:
         return token, ""

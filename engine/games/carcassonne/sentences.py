@@ -40,7 +40,8 @@ def _describe_roads(roads: list[Segment]) -> str:
 
 def describe_neighbours(tiles: Mapping[str, Any], cell: str) -> list[tuple[str, str]]:
     """Return for each tile beside an empty cell its side and the kind of its edge there: `("N", "c")` for a city."""
-    beside = [(side, tiles[beyond]) for side, beyond in enumerate(neighbours(cell)) if beyond in tiles]
+    beside = [(side, tiles[neighbour]) for side, neighbour in enumerate(neighbours(cell)) if neighbour in tiles]
+    # The edge of a neighbour that touches the cell is on its opposite side, two sides further.
     return [(SIDES[side], PIECES[placed.tile][placed.turn].edges[side - 2]) for side, placed in beside]
 
 

@@ -63,11 +63,13 @@ def _rate_emperor(state: State, seat: int, crossing: str) -> float:
 
 
 def _find_attackers(state: State, seat: int, crossing: str) -> Iterator[int]:
-    """Yield the seats of the stones that could capture a stone here; a way from here is also a way to here."""
-    stones = state.stones
-    is_free = stones.keys().isdisjoint
+    """Yield the seat of each stone of another player that could capture a stone at this crossing.
+
+    Every way can be moved in both directions, so the ways from the crossing lead to all attackers.
+    """
     for rank, ways in WAYS.items():
         for (_, start), between in ways[crossing]:
-            stone = stones.get(start)
-            if stone is not None and stone.rank == rank and stone.seat != seat and is_free(between):
+            stone = state.stones.get(start)
+            is_attacker = stone is not None and stone.rank == rank and stone.seat != seat
+            if stone and is_attacker and state.stones.keys().isdisjoint(between):
                 yield stone.seat

@@ -138,7 +138,7 @@ class Archive:
             db.execute(insert(tables), self._make_table_row(brought, len(ended.seats)))
             db.execute(insert(seats), [self._make_seat_row(brought.table, seat) for seat in range(len(ended.seats))])
             queries.store_places(db, brought.table, ended.places)
-            db.execute(insert(entries), list(queries.entry_values(brought.table, brought, bodies)))
+            db.execute(insert(entries), list(queries.make_entry_rows(brought.table, brought, bodies)))
         return brought.table
 
     def _find_row(self, db: Connection, table: str) -> TableRow:

@@ -41,9 +41,9 @@ def test_no_sentence_and_no_choice_contains_coordinates(name: str, sign: re.Patt
         seat = next(seat for seat in range(3) if rules.menu(state, seat))
         view, menu = rules.view(state, seat), rules.menu(state, seat)
         narrator = Narrator(rules, NAMES, language, seat, view=view)
-        for offer in menu_forms.offers(menu, narrator):
+        for offer in menu_forms.make_offers(menu, narrator):
             texts += [step.label for step in offer.steps + offer.items]
-        for words in menu_forms.labels(menu, narrator).values():
+        for words in menu_forms.make_labels(menu, narrator).values():
             labels = words["tokens"]
             assert isinstance(labels, dict)
             texts += labels.values()

@@ -9,7 +9,7 @@ from engine import catalogue
 from engine.menu import Menu, Move, Number, Subset
 from service.text.narration import Narrator
 from service.timing import Clock
-from service.web.menu_forms import offers, sentence
+from service.web.menu_forms import describe_move, make_offers
 from tests.sites import ROWS, Site, Visitor
 from workers import bots
 
@@ -84,12 +84,12 @@ class Plain:
 
 def test_without_a_script_a_hint_is_a_form_filled_in() -> None:
     menu: Menu = (Subset("keep", ("3", "7", "7", "9"), 1, 3), Number("bid", 0, 120))
-    kept, bid = offers(menu, cast(Narrator, Plain()), ["keep", "7", "9"])
+    kept, bid = make_offers(menu, cast(Narrator, Plain()), ["keep", "7", "9"])
     assert [(item.token, item.chosen) for item in kept.items] == [("3", False), ("7", True), ("7", False), ("9", True)]
     assert bid.words == ()
-    assert offers(menu, cast(Narrator, Plain()), ["bid", "17"])[1].words == ("17",)
+    assert make_offers(menu, cast(Narrator, Plain()), ["bid", "17"])[1].words == ("17",)
 
 
 def test_a_hint_in_french_sets_its_colon_apart() -> None:
     narrator = Narrator(catalogue.find("kaiser"), ("Anna", "Bert"), "fr")
-    assert "\u00a0: A13 → A8" in sentence(Move("move", ("A13", "A8")), narrator)
+    assert "\u00a0: A13 → A8" in describe_move(Move("move", ("A13", "A8")), narrator)
