@@ -166,6 +166,16 @@ class TablePage(Struct, frozen=True):
     can_talk: bool
 
     @property
+    def winners(self) -> tuple[str, ...]:
+        """The names of the winners; empty until the game is over."""
+        return tuple(row.player.name for row in self.result.seats if row.rank == 1) if self.result else ()
+
+    @property
+    def has_won(self) -> bool:
+        """Whether the reader alone has won."""
+        return self.result is not None and [row.is_you for row in self.result.seats if row.rank == 1] == [True]
+
+    @property
     def waiting(self) -> int:
         """How many tables wait for the reader."""
         return len(self.others) + (self.turn is not None)

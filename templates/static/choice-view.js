@@ -139,8 +139,9 @@ export class ChoiceView {
     this.fillForm(now);
     this.drawGhost(now.ghost);
     const shown = this.listShown(now);
-    if (shown.length || !this.isBegun() || !this.stage.view) this.stage.frame(shown); // a whole move stays in sight
-    this.resize();
+    if (shown.length || !this.isBegun() || !this.stage.view)
+      this.stage.frame(shown); // a whole move stays in sight
+    else this.resize();
   }
 
   /** @param {Offers} now */

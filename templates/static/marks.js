@@ -6,12 +6,18 @@ const HALOS = ["halo wide", "halo under", "halo"];
 const OWN_LOOK = ["id", "style", "fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "opacity"];
 const SMALL = 40; // px; a smaller spot has thinner rings
 
+/** @type {WeakMap<Element, string>} the mark that a spot has already */
+const marked = new WeakMap();
+
 /**
  * Mark one spot, for eyes, for the keyboard and for screen readers.
  * @param {Element} spot @param {import("./choice.js").Mark} mark @param {string} label
  */
 export function markSpot(spot, { lit, chosen }, label) {
   const live = lit || chosen;
+  const known = `${lit} ${chosen} ${label}`;
+  if (marked.get(spot) === known) return;
+  marked.set(spot, known);
   spot.classList.toggle("lit", lit);
   spot.classList.toggle("chosen", chosen);
   spot.setAttribute("role", "button");
@@ -50,9 +56,13 @@ function drawHalo(spot, live) {
  * @param {Element} root @param {number} scale px for a unit of the drawing @param {number} reach px
  */
 export function sizeHitAreas(root, scale, reach) {
-  for (const hit of root.querySelectorAll(".stage .hit")) {
+  // First all sizes are read, then all are written: the browser would lay out the page again between the two.
+  const sizes = [...root.querySelectorAll(".stage .hit")].map((hit) => {
     const spot = /** @type {SVGGElement} */ (hit.parentNode);
-    const { x, y, width, height } = /** @type {SVGGraphicsElement} */ (spot.firstElementChild).getBBox();
+    return { hit, spot, box: /** @type {SVGGraphicsElement} */ (spot.firstElementChild).getBBox() };
+  });
+  for (const { hit, spot, box } of sizes) {
+    const { x, y, width, height } = box;
     spot.classList.toggle("small", Math.min(width, height) * scale < SMALL);
     const [wide, high] = [width, height].map((length) => Math.max(length, reach / scale));
     const area = { x: x + (width - wide) / 2, y: y + (height - high) / 2, width: wide, height: high };

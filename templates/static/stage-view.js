@@ -6,7 +6,6 @@ import {
   clampView,
   dragView,
   findBestView,
-  findFreeCorner,
   findShown,
   fitWorld,
   frameView,
@@ -27,7 +26,6 @@ const DRAG_PX = 7; // a pointer that moves less does not drag
 const GLIDE_MS = 240;
 const DOUBLE_CLICK_ZOOM = 1.8;
 const SETTLE_MS = 120; // after this a view is not moved any more
-const WORTH_SEEING = "text, .piece, .lit, .chosen"; // the small map covers them last
 
 export class StageView {
   /**
@@ -186,20 +184,7 @@ export class StageView {
     const frame = this.map.querySelector(".shown");
     for (const [name, value] of Object.entries(shown)) frame?.setAttribute(name, String(value));
     clearTimeout(this.settling);
-    this.settling = setTimeout(() => this.placeMap(), SETTLE_MS);
-  }
-
-  /** Put the small map where it covers least. */
-  placeMap() {
-    if (!this.map || this.map.hasAttribute("hidden")) return;
-    const { left, top, width, height } = this.svg.getBoundingClientRect();
-    const boxes = [...this.svg.querySelectorAll(WORTH_SEEING)].map((one) => {
-      const box = one.getBoundingClientRect();
-      return { x: box.left - left, y: box.top - top, width: box.width, height: box.height };
-    });
-    const map = this.map.getBoundingClientRect();
-    const corner = findFreeCorner({ width, height }, { width: map.width, height: map.height }, boxes);
-    this.map.setAttribute("data-corner", corner);
+    this.settling = setTimeout(async () => (await import("./small-map.js")).place(this.svg, this.map), SETTLE_MS);
   }
 
   /**

@@ -195,33 +195,6 @@ export const showsNearlyAll = ({ world }, shown) =>
   shown.width > world.width * 0.8 && shown.height > world.height * 0.8;
 
 /**
- * Return the corner of the window in which a small map covers least: "bottom-left" and so on.
- * @param {{ width: number, height: number }} window @param {{ width: number, height: number }} map px
- * @param {Box[]} boxes what should be seen; px from the top left of the window
- */
-export function findFreeCorner(window, map, boxes) {
-  const [right, bottom] = [window.width - map.width, window.height - map.height];
-  const corners = {
-    "bottom-left": [0, bottom],
-    "bottom-right": [right, bottom],
-    "top-left": [0, 0],
-    "top-right": [right, 0],
-  };
-  const covered = Object.entries(corners).map(([name, [x, y]]) => {
-    const area = boxes.reduce((sum, box) => sum + measureOverlap(box, { x, y, ...map }), 0);
-    return { name, area };
-  });
-  return covered.reduce((least, one) => (one.area < least.area ? one : least)).name;
-}
-
-/** @param {Box} one @param {Box} other */
-function measureOverlap(one, other) {
-  const width = Math.min(one.x + one.width, other.x + other.width) - Math.max(one.x, other.x);
-  const height = Math.min(one.y + one.height, other.y + other.height) - Math.max(one.y, other.y);
-  return Math.max(width, 0) * Math.max(height, 0);
-}
-
-/**
  * Say whether the areas that are touched would cover each other's middles.
  * @param {Stage} stage @param {View} view @param {number} gap
  */

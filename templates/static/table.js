@@ -8,7 +8,7 @@ import { reducedMotion } from "./device.js";
 import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
-import * as playback from "./playback.js";
+import { showPending } from "./pending.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import "./highlight.js";
 
@@ -25,6 +25,8 @@ const getWords = () => JSON.parse(document.getElementById("words").textContent);
 let board = new Board(getTable(), showBubble);
 let etag = ""; // of the last news
 let sent = 0; // forms; news that were asked for before the last one are too old
+/** @type {typeof import("./playback.js") | null} */
+let playback = null; // once it was needed
 let verdictQuery = ""; // of the last verdict, for the page that is fetched next
 
 /** @type {import("./bubble.js").Tell} */
@@ -56,6 +58,12 @@ function makeRuleLink(rule) {
   return link;
 }
 
+/** Load the script that shows earlier positions. */
+async function loadPlayback() {
+  playback ??= await import("./playback.js");
+  return playback;
+}
+
 /** @param {Response} answer */
 const parsePage = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
@@ -70,7 +78,7 @@ const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.valu
 async function replacePage(page, form = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
-  playback.stop();
+  playback?.stop();
   const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
   const isNews = fresh.dataset.length !== getTable().dataset.length;
   board.leave(); // before there is another world, on which it might still draw
@@ -119,6 +127,13 @@ function announceNews() {
 }
 
 /**
+ * Show the move of a form on the board before its verdict; return what takes it back.
+ * @param {HTMLFormElement} form @param {string} move
+ */
+const showMove = (form, move) =>
+  form.matches(".deed") ? showPending(document.querySelector("[data-stage]"), move) : () => {};
+
+/**
  * Send a form of this table without leaving the page; an answer from elsewhere is opened.
  * @param {HTMLFormElement} form @param {HTMLElement | null} button
  */
@@ -127,16 +142,19 @@ async function sendForm(form, button) {
   const body = new FormData(form, button);
   form.inert = true;
   showNote(getWords().sending);
+  const takeBack = showMove(form, String(body.get("move")));
   try {
     const secondMove = button?.form === form && form.dataset.second;
     let answer = await fetch(form.action, { method: "POST", body });
     if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);
     const url = new URL(answer.url);
     const page = await parsePage(answer);
+    if (!answer.ok) takeBack();
     if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? getWords().lost, "bad");
     else if (url.pathname === location.pathname && (await replacePage(page, form))) followUp(url);
     else location.assign(url);
   } catch {
+    takeBack();
     showNote(getWords().lost, "bad");
   } finally {
     form.inert = false;
@@ -200,6 +218,13 @@ async function checkForNews() {
   return isNews;
 }
 
+/** @param {() => boolean} isBusy says whether the reader has begun a move, which ends it */
+function catchUp(isBusy) {
+  loadPlayback()
+    .then((loaded) => loaded.catchUp(isBusy))
+    .catch(() => {});
+}
+
 /**
  * Show the moment of a link on the board, or play the game from the reader's last move or from its beginning.
  * @param {Event} event @param {HTMLAnchorElement} link
@@ -209,7 +234,9 @@ function openPlayback(event, link) {
   closeSheet();
   const { searchParams } = new URL(link.getAttribute("href"), location.href);
   const [at, since] = [searchParams.get("at"), searchParams.get("since")];
-  playback.open(Number(at ?? (since ?? 1) - 1), at === null).catch(() => location.assign(link.getAttribute("href")));
+  loadPlayback()
+    .then(({ open }) => open(Number(at ?? (since ?? 1) - 1), at === null))
+    .catch(() => location.assign(link.getAttribute("href")));
 }
 
 /** @param {KeyboardEvent} event */
@@ -228,7 +255,7 @@ function onKey(event) {
 
 /** @param {MouseEvent} event */
 function onClick(event) {
-  if (event.target.closest("button[data-since]")) playback.catchUp(() => false).catch(() => {});
+  if (event.target.closest("button[data-since]")) catchUp(() => false);
   if (event.target.closest("a.place")) {
     event.preventDefault();
     closeSheet();
@@ -254,6 +281,6 @@ document.addEventListener("submit", onSubmit);
 const check = watch(getTable().dataset.live, checkForNews);
 
 update();
-if (getTable().dataset.since && !reducedMotion.matches) playback.catchUp(() => board.isBegun()).catch(() => {});
+if (getTable().dataset.since && !reducedMotion.matches) catchUp(() => board.isBegun());
 if (location.hash) openPanel(location.hash.slice(1));
 if (new URL(location).searchParams.has("said")) followUp(new URL(location));

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { findFreeCorner } from "../../templates/static/small-map.js";
 import {
   canTouch,
   clampView,
   dragView,
   findBestView,
-  findFreeCorner,
   findShown,
   fitWorld,
   frameView,

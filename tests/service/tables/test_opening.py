@@ -282,7 +282,7 @@ def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(site: Site) ->
     with site.app.store.reading() as connection:
         assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 0
     visitor.submit(link, "vacation 2027-02-01 2027-02-03")
-    assert "The game is over" in visitor.submit(link, "resign")
+    assert "Bot 1 wins" in visitor.submit(link, "resign")
 
 
 def test_an_address_brings_letters_against_bots_too(site: Site) -> None:

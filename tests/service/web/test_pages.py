@@ -196,7 +196,7 @@ def test_resigning_is_behind_a_second_button_and_ends_the_game(site: Site, visit
     page = visitor.get(f"/t/{opened.links[0]}")
     assert page.index('<details class="resign">') < page.index('value="resign"')
     visitor.submit(opened.links[0], "resign")
-    assert "The game is over" in visitor.get(f"/t/{opened.links[1]}")
+    assert "You win!" in visitor.get(f"/t/{opened.links[1]}")
 
 
 def test_replay_steps_through_every_position(site: Site, visitor: Visitor) -> None:

@@ -1,0 +1,75 @@
+"""How a table answers a touch: at once, before the server does, and what was shown too early is taken back."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browsing import SHORT_GAMES, click
+from tests.services import RunningService, Visit
+
+SLOWER = 6  # than this machine
+TOUCH_MS = 50
+
+# How long it takes from a press to the ring around what was pressed.
+MEASURE = """(token) => new Promise((done) => {
+  const spot = document.querySelector(`[data-token="${token}"]`);
+  spot.addEventListener("click", () => { window.pressed = performance.now(); }, { capture: true });
+  new MutationObserver(() => {
+    if (spot.classList.contains("chosen")) requestAnimationFrame(() => done(performance.now() - window.pressed));
+  }).observe(spot, { attributes: true });
+  spot.dispatchEvent(new MouseEvent("click", { bubbles: true, ...(() => {
+    const { left, top, width, height } = spot.getBoundingClientRect();
+    return { clientX: left + width / 2, clientY: top + height / 2 };
+  })() }));
+})"""
+
+
+def open_board(service: RunningService, visit: Visit) -> tuple[Page, str, str]:
+    """Open a page of the player to move, with the places of a possible move."""
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
+    page = visit(f"/t/{opened.links[seat]}")
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    return page, start, end
+
+
+def test_a_touch_is_answered_within_50_ms_on_a_processor_six_times_slower(
+    service: RunningService, visit: Visit
+) -> None:
+    page, start, _ = open_board(service, visit)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    times = []
+    for _ in range(5):
+        times.append(page.evaluate(MEASURE, start))
+        page.keyboard.press("Escape")
+    assert min(times) < TOUCH_MS, times
+
+
+def test_a_piece_goes_where_it_was_sent_before_the_verdict_and_back_if_that_is_a_refusal(
+    service: RunningService, visit: Visit
+) -> None:
+    page, start, end = open_board(service, visit)
+    held = list[Route]()
+    page.route(
+        re.compile("/t/"), lambda route: held.append(route) if route.request.method == "POST" else route.continue_()
+    )
+    click(page, start)
+    click(page, end)
+    goal = page.locator(f'[data-token="{end}"]').get_attribute("transform") or ""
+    page.locator(".bar .confirm").click()
+    expect(page.locator(".piece.pending")).to_have_attribute("transform", goal)
+    route = held.pop()
+    sent = route.request.post_data_buffer or b""
+    route.continue_(post_data=sent.replace(f"move {start} {end}".encode(), f"move {end} {start}".encode()))
+    expect(page.locator(".bar .note.bad")).to_be_visible()
+    expect(page.locator(".piece.pending")).to_have_count(0)
+    click(page, start)
+    click(page, end)
+    page.locator(".bar .confirm").click()
+    expect(page.locator(".piece.pending")).to_have_count(1)
+    held[0].continue_()
+    expect(page.locator(".note.good")).to_be_visible()
+    expect(page.locator(".piece.pending")).to_have_count(0)
