@@ -41,9 +41,10 @@ class Links:
         """Return the idempotency key of the rematch after this table; secret, because it leads to the new seats."""
         return self._token(f"again/{table}")
 
-    def preferences(self, person: int) -> str:
-        """Return the token at the foot of every letter to a person, which opens the page of letter settings."""
-        return f"{person}.{self._token(f'wishes/{person}')}"
+    def preferences(self, person: int, number: int = 0) -> str:
+        """Return the token at the foot of every letter to a person, for the letter settings; a higher number is new."""
+        purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"
+        return f"{person}.{self._token(purpose)}"
 
     def confirm(self, person: int, address: str) -> str:
         """Return the token that proves that letters reach this address."""

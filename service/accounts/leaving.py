@@ -20,6 +20,7 @@ from service.store.schema import branches, letters, mailbox, mails, refused_mail
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
 from service.store.schema import vacations as vacation_table
+from service.store.schema import visits as visit_table
 from service.tables import access, seat_commands, standing_orders
 from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, append_command, change_seat
@@ -126,7 +127,7 @@ def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
         connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
         if occupied := _list_seats(connection, person):
             return occupied
-        for table_of_rows in (mails, vacation_table, letters):
+        for table_of_rows in (mails, vacation_table, visit_table, letters):
             connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))
         _erase_refused_mails(connection, address)

@@ -34,6 +34,7 @@ class Recipient(Struct, frozen=True):
     settings: LetterSettings
     calendar: Calendar
     bounced: bool = False
+    settings_number: int = 0  # of the link
 
     @property
     def id(self) -> int:
@@ -58,7 +59,7 @@ def find_recipient(app: App, token: str) -> Recipient:
     if person is None or row is None:
         raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
     settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)
-    return Recipient(person, row.language, settings, calendar, row.bounced_at is not None)
+    return Recipient(person, row.language, settings, calendar, row.bounced_at is not None, row.settings_number)
 
 
 def find_table(app: App, one: Recipient, table: str) -> TableOfRecipient | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection
 from typing import Any
 
@@ -11,11 +12,12 @@ from engine.refusal import Refused
 from service.app import App
 from service.links import hash_token
 from service.people import limits, proof, register
-from service.people.proof import ProvenPerson, SeatClaim, Visit
+from service.people.proof import ProvenPerson, SeatClaim
 from service.people.register import make_deleted_address
+from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import SeatRow, letters, people, seats, tables
+from service.store.schema import SeatRow, letters, people, seats, tables, visits
 from service.store.schema import people as people_table
 from service.tables import access, seat_commands
 from service.tables.access import Place, Unknown
@@ -129,6 +131,7 @@ def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: st
 
 
 MAX_REASON_CHARS = 300
+VISIT_AGE_S = 90 * DAY_S
 
 
 def record_bounce(connection: Connection, person: int, why: str, at: int) -> bool:
@@ -198,8 +201,8 @@ def find_person(app: App, token: str) -> Any:
     return row
 
 
-def sign_in(app: App, token: str) -> Visit:
-    """Sign in: use up this token and all older ones. No table is confirmed by it."""
+def sign_in(app: App, token: str) -> str:
+    """Sign in: use up this token and all older ones; return the key of the visit. No table is confirmed by it."""
     person = find_person(app, token)
     proven = {"confirmed_at": app.now()} if person.confirmed_at is None else {}
     with app.store.writing() as connection:
@@ -208,8 +211,18 @@ def sign_in(app: App, token: str) -> Visit:
         if not connection.execute(update(people_table).where(*own).values(signed_at=app.now(), **proven)).rowcount:
             raise _make_expired_error()
         register.clear_bounce(connection, person.id)
+        key = secrets.token_urlsafe(24)
+        old = (visits.c.person == person.id, visits.c.at <= app.now() - VISIT_AGE_S)
+        connection.execute(delete(visits).where(*old))
+        connection.execute(insert(visits), {"key": hash_token(key), "person": person.id, "at": app.now()})
     app.wakeups.wake("post")
-    return Visit(person.id, person.sessions)
+    return key
+
+
+def sign_out(app: App, key: str) -> None:
+    """Sign out on the device whose cookie holds this key: a copy of the cookie is worth nothing any more."""
+    with app.store.writing() as connection:
+        connection.execute(delete(visits).where(visits.c.key == hash_token(key)))
 
 
 def sign_out_everywhere(app: App, person: ProvenPerson) -> None:
@@ -217,6 +230,14 @@ def sign_out_everywhere(app: App, person: ProvenPerson) -> None:
     with app.store.writing() as connection:
         own = update(people_table).where(people_table.c.id == person.id)
         connection.execute(own.values(sessions=people_table.c.sessions + 1))
+        connection.execute(delete(visits).where(visits.c.person == person.id))
+
+
+def renew_settings_link(app: App, person: ProvenPerson) -> None:
+    """Give a person a new link to the letter settings; the links in older letters stop working."""
+    with app.store.writing() as connection:
+        own = update(people_table).where(people_table.c.id == person.id)
+        connection.execute(own.values(settings_number=people_table.c.settings_number + 1))
 
 
 def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> None:

@@ -13,11 +13,11 @@ from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from engine.refusal import Refused
 from service import links
-from service.links import Links
+from service.links import Links, hash_token
 from service.people import register
 from service.settings import Settings
 from service.store import queries
-from service.store.schema import SeatRow, people, seats, tables
+from service.store.schema import SeatRow, people, seats, tables, visits
 from service.text import numbers
 from service.timing import HOUR_S
 
@@ -34,17 +34,11 @@ class SignedIn(Struct, frozen=True):
     proof: ProvenPerson
     name: str
     address: str
+    settings_number: int
 
     @property
     def id(self) -> int:
         return self.proof.id
-
-
-class Visit(Struct, frozen=True):
-    """A signed-in session: it ends when the person's session number is raised above `sessions`."""
-
-    person: int
-    sessions: int
 
 
 def find_holder(seat: SeatRow) -> ProvenPerson | None:
@@ -64,9 +58,10 @@ def check_settings_link(app_links: Links, db: Connection, token: str) -> ProvenP
     """Return the person whose settings this token opens; None if the token is wrong."""
     (number,) = links.parse_subject(token, 1)
     row = register.find_person(db, number)
-    if row is None or register.is_deleted(row) or not links.is_same(app_links.preferences(row.id), token.lower()):
+    if row is None or register.is_deleted(row):
         return None
-    return ProvenPerson(row.id)
+    newest = app_links.preferences(row.id, row.settings_number)
+    return ProvenPerson(row.id) if links.is_same(newest, token.lower()) else None
 
 
 def check_confirm_link(app_links: Links, db: Connection, token: str) -> ProvenPerson | None:
@@ -88,11 +83,11 @@ def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -
     return ProvenPerson(row.id) if at <= now < at + HOUR_S and not is_used else None
 
 
-def find_visitor(db: Connection, visit: Visit) -> SignedIn | None:
-    """Return the person who is signed in by this session; None if it has ended."""
-    own = select(people).where(people.c.id == visit.person, people.c.sessions == visit.sessions)
+def find_visitor(db: Connection, key: str) -> SignedIn | None:
+    """Return the person who is signed in on the device whose cookie holds this key; None if the visit has ended."""
+    own = select(people).select_from(visits.join(people)).where(visits.c.key == hash_token(key))
     row = db.execute(own).one_or_none()
-    return None if row is None else SignedIn(ProvenPerson(row.id), row.name, row.address)
+    return None if row is None else SignedIn(ProvenPerson(row.id), row.name, row.address, row.settings_number)
 
 
 def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPerson | None:

@@ -90,7 +90,14 @@ FREE_TABLE = TABLE.with_for_update(key_share=True, skip_locked=True)
 # Of a person whose address was only typed, a table learns nothing: neither settings, nor quiet hours, nor bounces.
 IS_OWN_PERSON = (people.c.id == seats.c.person) & (seats.c.proven | (seats.c.status == "invited"))
 SEATS: Select[Any] = (
-    select(*seats.c, people.c.calendar, people.c.wishes, people.c.confirmed_at, people.c.bounced_at)
+    select(
+        *seats.c,
+        people.c.calendar,
+        people.c.wishes,
+        people.c.confirmed_at,
+        people.c.bounced_at,
+        people.c.settings_number,
+    )
     .select_from(seats.outerjoin(people, IS_OWN_PERSON))
     .where(seats.c.table.in_(bindparam("key_tables", expanding=True)))
     .order_by(seats.c.table, seats.c.seat)

@@ -41,7 +41,17 @@ people = Table(
     Column("bounced_at", BigInteger),  # since when they do not
     Column("bounce", Text, nullable=False, server_default=""),
     Column("signed_at", BigInteger),
-    Column("sessions", Integer, nullable=False, server_default="0"),  # those with a lower number are over
+    Column("sessions", Integer, nullable=False, server_default="0"),  # sign-in letters with a lower number are over
+    Column("settings_number", Integer, nullable=False, server_default="0"),  # of the link to the letter settings
+)
+
+visits = Table(
+    "visits",  # devices on which a person is signed in
+    metadata,
+    Column("key", Text, primary_key=True),  # the hash of what the cookie holds
+    Column("person", row_number, ForeignKey("people.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("visits_person", "person"),
 )
 
 tables = Table(
@@ -203,6 +213,7 @@ letters = Table(
     Column("tries", Integer, nullable=False, server_default="0"),
     Column("sent_at", BigInteger),
     Column("outcome", Text, nullable=False, server_default=""),
+    Column("recipient", row_number),  # the person that it was sent to: another may have the seat later
     Column("sentence", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
     Index("letters_number", "id"),
@@ -362,6 +373,7 @@ class SeatRow(Struct, frozen=True):
     player_wishes: str | None  # letter settings of the player for all tables
     confirmed_at: int | None
     bounced_at: int | None
+    settings_number: int | None
 
 
 class EntryRow(Struct, frozen=True):

@@ -16,7 +16,7 @@ from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.people import proof
-from service.people.proof import ProvenPerson, SeatClaim, SignedIn, Visit
+from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access
 from service.text import numbers
 from service.text.languages import translate_in_game
@@ -94,7 +94,7 @@ class MyTablesPage(Struct, frozen=True):
 
     name: str
     address: str
-    renewed: bool
+    renewed: Literal["", "seat", "settings"]  # what has a new link
     claims: tuple[ClaimRow, ...]
     proof: str  # token of the page that confirms my address
     to_move: tuple[MyTableRow, ...]
@@ -133,8 +133,8 @@ def visitor() -> SignedIn | None:
 
 def find_visitor(db: Connection) -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
-    visit = session.get(VISIT)
-    return proof.find_visitor(db, Visit(*visit)) if visit else None
+    key = session.get(VISIT)
+    return proof.find_visitor(db, key) if isinstance(key, str) else None
 
 
 def find_proof() -> ProvenPerson | None:
@@ -210,10 +210,10 @@ def ask_to_enter(token: str) -> Response:
 @account.post("/enter/<token>")
 def complete_sign_in(token: str) -> Reply:
     """Sign in on this device."""
-    visit = signing_in.sign_in(get_app(), token)
+    key = signing_in.sign_in(get_app(), token)
     session.clear()
     session.permanent = True
-    session[VISIT] = [visit.person, visit.sessions]
+    session[VISIT] = key
     return redirect(url_for("account.tables"), 303)
 
 
@@ -223,6 +223,8 @@ def sign_out() -> Reply:
     person = visitor()
     if person and request.form.get("everywhere"):
         signing_in.sign_out_everywhere(get_app(), person.proof)
+    elif person:
+        signing_in.sign_out(get_app(), session[VISIT])
     session.clear()
     return redirect(url_for("lobby.welcome"), 303)
 
@@ -247,9 +249,16 @@ def renew() -> Reply:
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
 
+@account.post("/my/settings-link")
+def renew_settings_link() -> Reply:
+    """Give me a new link to my letter settings."""
+    signing_in.renew_settings_link(get_app(), _require_visitor().proof)
+    return redirect(url_for("account.tables", renewed="settings"), 303)
+
+
 def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
     """Make the page with all running games, and the finished ones of one page."""
-    app = get_app()
+    app, renewed = get_app(), request.args.get("renewed", "")
     with app.store.reading() as db:
         running = list(map(_table_row, my_tables.list_running(app, db, person.id)))
         over = list(map(_table_row, my_tables.list_finished(app, db, person.id, number)))
@@ -258,7 +267,7 @@ def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
     return MyTablesPage(
         name=person.name,
         address=person.address,
-        renewed=bool(request.args.get("renewed")),
+        renewed="settings" if renewed == "settings" else "seat" if renewed else "",
         claims=claims,
         proof=app.links.confirm(person.id, person.address),
         to_move=tuple(one for one in running if one.to_move),

@@ -230,7 +230,7 @@ def _recipient(token: str) -> Recipient:
 
 
 def _token(recipient: Recipient) -> str:
-    return get_app().links.preferences(recipient.id)
+    return get_app().links.preferences(recipient.id, recipient.settings_number)
 
 
 def _table() -> str | None:

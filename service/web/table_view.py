@@ -16,7 +16,9 @@ from engine.menu import Menu
 from engine.record import Request, UndoRequest
 from service import timing
 from service.accounts import my_tables
+from service.people.proof import SignedIn
 from service.settings import EMBEDDED
+from service.store.schema import SeatRow
 from service.tables import branches, hints, joining, snapshots, standing_orders
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
@@ -389,20 +391,21 @@ def _load_own_time(db: Connection, place: Place, table: Snapshot, visitor: Any) 
         can_order=seat.status == "taken",
         orders=tuple(StandingOrder(row.id, row.move) for row in rows if not row.after),
         intentions=tuple(branches.list_orders(db, place, rows)),
-        settings=_find_settings_address(seat.person, table.row.id, visitor),
+        settings=_find_settings_address(seat, visitor),
         has_settings=True,
     )
 
 
-def _find_settings_address(person: int, table: str, visitor: Any) -> str:
+def _find_settings_address(seat: SeatRow, visitor: SignedIn | None) -> str:
     """The address of this person's settings; empty if another may have taken the seat with the person's address.
 
     On this device the person must have signed in, or the server sends no letters, so that nothing could be proven.
     """
     app = get_app()
-    if app.settings.smtp != EMBEDDED and (visitor is None or visitor.id != person):
+    if app.settings.smtp != EMBEDDED and (visitor is None or visitor.id != seat.person):
         return ""
-    return url_for("preferences.show", token=app.links.preferences(person), table=table)
+    token = app.links.preferences(seat.person or 0, seat.settings_number or 0)
+    return url_for("preferences.show", token=token, table=seat.table)
 
 
 def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: Any) -> tuple[str, ...]:

@@ -12,11 +12,9 @@ import structlog
 from msgspec import Struct
 from sqlalchemy import Connection, func, select
 
-from engine.table_events import Substituted
 from service.accounts import signing_in
 from service.app import App
-from service.store.schema import letters, people, seats
-from service.tables import snapshots
+from service.store.schema import letters, seats
 from workers.incoming import mail_headers, reply_text
 from workers.incoming.mail_headers import Ignored, MailHeaders
 
@@ -67,7 +65,7 @@ def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -
     if not _is_permanent(report):
         raise Ignored("This letter is lost, but not because its address takes none.")
     with app.store.writing() as db:
-        person = _load_recipient(app, db, letter)
+        person = _load_recipient(db, letter)
         if not signing_in.record_bounce(db, person, report.diagnosis or report.status, app.now()):
             raise Ignored("It is known already that letters to this person come back.")
     log.warning("letters to somebody come back", letter=letter, why=report.diagnosis[:200])
@@ -140,19 +138,12 @@ def _iter_leaves(message: Message, depth: int) -> Iterator[Message]:
             yield from _iter_leaves(part, depth + 1)  # type: ignore[arg-type]  # the parts of a multipart are messages
 
 
-def _load_recipient(app: App, db: Connection, letter: int) -> int:
-    """The person the letter was sent to; raise Ignored if another player has taken the seat since."""
+def _load_recipient(db: Connection, letter: int) -> int:
+    """Load the person that a letter was sent to, who may have left the seat since; raise Ignored if there is none."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
-    joined = letters.outerjoin(seats, seat).join(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
-    query = select(*letters.c, people.c.id.label("recipient")).select_from(joined).where(letters.c.id == letter)
-    row: Any = db.execute(query).one_or_none()
-    if row is None or (row.table and _was_substituted(app, db, row)):
-        raise Ignored("Whoever this letter went to does not play there any more.")
-    return int(row.recipient)
-
-
-def _was_substituted(app: App, db: Connection, letter: Any) -> bool:
-    """Return whether another player has taken the seat since this letter."""
-    entries = snapshots.load_entries(db, snapshots.load_table(app, db, letter.table), letter.seq + 1)
-    substitution = Substituted(letter.seat)
-    return any(event == substitution for entry in entries for event in entry.events)
+    recipient = func.coalesce(letters.c.recipient, letters.c.person, seats.c.person)
+    query = select(recipient).select_from(letters.outerjoin(seats, seat)).where(letters.c.id == letter)
+    person = db.execute(query).scalar_one_or_none()
+    if person is None:
+        raise Ignored("The player that this letter went to does not play there any more.")
+    return int(person)

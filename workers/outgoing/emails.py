@@ -140,7 +140,8 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
     message["Feedback-ID"] = f"{request.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
     if request.person:
         table = f"?table={request.table}" if request.table else ""
-        message["List-Unsubscribe"] = f"<{settings_page(app, request.person)}/stop{table}>{_format_mailto(content)}"
+        page = settings_page(app, request.person, request.settings_number)
+        message["List-Unsubscribe"] = f"<{page}/stop{table}>{_format_mailto(content)}"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
 
 
@@ -162,9 +163,9 @@ def make_personal_id(app: App, request: LetterRequest) -> str:
     return f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>"
 
 
-def settings_page(app: App, person: int) -> str:
-    """Return the address of the page with a person's letter settings."""
-    return f"{app.settings.address}/wishes/{app.links.preferences(person)}"
+def settings_page(app: App, person: int, number: int) -> str:
+    """Return the address of the page with a person's letter settings; `number` is that of its link."""
+    return f"{app.settings.address}/wishes/{app.links.preferences(person, number)}"
 
 
 def _add_html(message: EmailMessage, content: LetterContent) -> None:

@@ -104,6 +104,7 @@ class LetterRequest(Struct, frozen=True):
     plain: bool = False
     calendar: str = ""
     chose: bool = True
+    settings_number: int = 0  # of the link to the letter settings
 
     @property
     def kind_name(self) -> str:

@@ -100,6 +100,11 @@ class TableDraft(Struct, frozen=True):
         """The address of the table for the reader's seat."""
         return f"{self.app.settings.address}/t/{access.make_seat_link(self.app, self.seat)}"
 
+    @property
+    def settings_page(self) -> str:
+        """The address of the reader's letter settings."""
+        return emails.settings_page(self.app, self.seat.person or 0, self.request.settings_number)
+
 
 def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
@@ -212,7 +217,7 @@ def build_footer(draft: TableDraft) -> Footer:
             " page of the table.",
             who=draft.organiser,
         ),
-        settings_link=f"{emails.settings_page(draft.app, draft.seat.person or 0)}?table={draft.request.table}",
+        settings_link=f"{draft.settings_page}?table={draft.request.table}",
     )
 
 
@@ -263,7 +268,7 @@ def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
     """Return the languages to choose from; nothing for a reader who has chosen one."""
     if draft.request.chose:
         return ()
-    page = f"{emails.settings_page(draft.app, draft.seat.person or 0)}/language"
+    page = f"{draft.settings_page}/language"
     return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 

@@ -54,7 +54,7 @@ IS_READER = people.c.id == func.coalesce(letters.c.person, seats.c.person)
 IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
 LETTERS_WITH_READERS = select(
     *(column for column in letters.c if column.name != "person"),
-    *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose),
+    *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose, people.c.settings_number),
     *(people.c.calendar, people.c.wishes, people.c.bounced_at),
     *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
     *(seats.c.wishes.label("seat_wishes"), seats.c.proven),
@@ -147,6 +147,7 @@ def parse_letter(row: Any, absences: tuple[letter_settings.Span, ...]) -> Claime
         plain=settings.plain,
         calendar=row.calendar or "",
         chose=bool(row.chose),
+        settings_number=row.settings_number or 0,
     )
     return ClaimedLetter(
         id=row.id,
@@ -346,7 +347,9 @@ def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
 
 def mark(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
     """Write the outcome of a letter, which is then no longer due."""
-    connection.execute(update_unsent(letter).values(sent_at=at, outcome=outcome, sentence=""))
+    connection.execute(
+        update_unsent(letter).values(sent_at=at, outcome=outcome, sentence="", recipient=letter.request.person or None)
+    )
 
 
 def update_unsent(letter: ClaimedLetter) -> Update:

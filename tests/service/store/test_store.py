@@ -20,7 +20,8 @@ from engine import log
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.app import App
-from service.people.proof import ProvenPerson, Visit
+from service.people import proof
+from service.people.proof import ProvenPerson
 from service.store import Store, queries
 from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
 from service.store.connection import MIGRATIONS
@@ -214,8 +215,10 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
     signing_in.send_link(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
-    visit = signing_in.sign_in(app, any_app.links.sign_in(person, 0, clock.at))
-    assert visit == Visit(person, 0)
+    key = signing_in.sign_in(app, any_app.links.sign_in(person, 0, clock.at))
+    visitor = apps.read(app, proof.find_visitor, key)
+    assert visitor
+    assert visitor.id == person
     assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )

@@ -10,7 +10,6 @@ from sqlalchemy import event
 from engine import catalogue
 from service.tables.opening import Opened
 from service.text.languages import SOURCE
-from service.web.account_pages import VISIT
 from tests.sites import Site, Visitor
 
 pytestmark = pytest.mark.parametrize("game", sorted(catalogue.find_all()))
@@ -64,8 +63,7 @@ def test_a_running_game_costs_two_transactions_and_seven_selects(site: Site, vis
 def test_signed_in_and_with_a_verdict_it_costs_nine_selects(site: Site, visitor: Visitor, opened: Opened) -> None:
     seat = site.find_mover(opened)
     link, person = opened.links[seat], site.load(opened).seats[seat].person
-    with visitor.client.session_transaction() as session:
-        session[VISIT] = (person, 0)
+    visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
     response = visitor.post(f"/t/{link}", move="order pass")
     with measuring(site) as cost:
         page = visitor.get(response.location)

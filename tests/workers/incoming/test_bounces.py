@@ -12,14 +12,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import Row, select
+from sqlalchemy import Row, select, update
 from structlog.testing import capture_logs
 
 from service import create_app
 from service.app import App
 from service.store.schema import letters, people, seats
-from service.tables import access
+from service.tables import access, joining
 from service.tables.access import Place
+from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from workers.incoming import bounce_reports, inbox
@@ -257,8 +258,6 @@ def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> No
 
 
 def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app: App) -> None:
-    from service.tables import joining
-    from service.tables.opening import Invitee
     from service.timing import Clock
     from workers import clock as timekeeping
 
@@ -274,8 +273,24 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
     joining.take_offered_seat(
         app, joining.make_offer_token(app, look.seats[seat]), Invitee("Fritz", "fritz@example.org")
     )
-    assert come_back(app, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
+    sitting = person(app, apps.NAMES[seat].lower())
+    with app.store.writing() as db:
+        db.execute(update(letters).where(letters.c.id == letter).values(recipient=sitting.id))
+    come_back(app, "postfix", letter)
     assert person(app, "fritz").bounced_at is None
+    assert person(app, apps.NAMES[seat].lower()).bounced_at is not None
+
+
+def test_a_letter_to_a_guest_who_declined_says_nothing_of_the_next_guest(posted: App, smtp_sink: Sink) -> None:
+    guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
+    opened = apps.open_new(posted, "kaiser", {}, guests)
+    post.run()
+    letter = next(row.id for row in rows(posted, "invitation") if row.seat == 1)
+    assert apps.submit(posted, access.find(posted, opened.links[1]), "refuse").accepted
+    joining.join(posted, posted.links.join(opened.table), Invitee("Fritz", "fritz@example.org"))
+    come_back(posted, "postfix", letter)
+    assert person(posted, "fritz").bounced_at is None
+    assert person(posted, "berta").bounced_at is not None
 
 
 # Well again
