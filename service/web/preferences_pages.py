@@ -184,8 +184,8 @@ def stop(token: str) -> Response:
 @letters.post("/resume")
 def resume(token: str) -> Reply:
     """Send letters again as before."""
-    mode = _parse_mode(request.form.get("letters", ""))
-    preferences.set_letters(get_app(), _recipient(token), mode, _table() or "")
+    recipient, mode = _recipient(token), _parse_mode(request.form.get("letters", ""))
+    preferences.set_letters(get_app(), recipient, mode, _table() or "")
     return _show_stored(token)
 
 

@@ -1,0 +1,106 @@
+"""Every way in has an entry in `entrances.toml` that is true, and the threat model names tests that exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from service import create_app, web
+from service.app import App
+from tests import apps
+from workers.incoming.mail_commands import COMMAND_VERBS
+
+ROOT = Path(__file__).parents[1]
+ENTRANCES = tomllib.loads((ROOT / "tests" / "entrances.toml").read_text("utf-8"))["entrance"]
+VIEWS: dict[str, dict[str, Any]] = {view: one for one in ENTRANCES for view in one.get("views", "").split()}
+PROOFS = {"none", "link", "token", "session", "host", "local", "mail"}
+LIMITS = {
+    "opens": {*web.OPENING_VIEWS},
+    "moves": {*web.MOVE_VIEWS, *web.HINT_VIEWS, *web.SEAT_VIEWS},
+    "stop": {web.STOP_VIEW},
+}
+TEST_NAME = re.compile(r"`?(tests/[\w/]+\.py)::(\w+)`?")
+SAMPLES = {
+    "name": "kaiser",
+    "key": "x",
+    "spoken": "en",
+    "example": "x",
+    "when": "before",
+    "filename": "x",
+    "table": "x",
+}
+BODIES = {
+    "api.sit": {"nonce": "x"},
+    "api.submit": {"move": "x", "key": "x"},
+}
+STRANGER = {"REMOTE_ADDR": "192.0.2.7"}
+WRONG = "a" * 32
+
+
+@pytest.fixture
+def flask_app(app: App) -> Flask:
+    apps.start_table(app)
+    flask_app = create_app(app)
+    flask_app.config["WTF_CSRF_ENABLED"] = False
+    return flask_app
+
+
+def list_mistakes(text: str) -> list[str]:
+    """Return the tests that a text names and that do not exist."""
+    names = TEST_NAME.findall(text)
+    assert names
+    return [
+        f"{path}::{name}"
+        for path, name in names
+        if not (ROOT / path).exists() or f"def {name}(" not in (ROOT / path).read_text("utf-8")
+    ]
+
+
+def test_every_page_operation_and_command_has_one_entry(flask_app: Flask) -> None:
+    views = [view for one in ENTRANCES for view in one.get("views", "").split()]
+    commands = [command for one in ENTRANCES for command in one.get("commands", "").split()]
+    assert Counter(views) == Counter({rule.endpoint for rule in flask_app.url_map.iter_rules()})
+    assert Counter(commands) == Counter(COMMAND_VERBS)
+    assert {one["proof"] for one in ENTRANCES} == PROOFS
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    for limit, views in LIMITS.items():
+        assert {view for view, one in VIEWS.items() if one["limit"] == limit} == views
+
+
+def test_every_entry_names_a_test_that_exists() -> None:
+    assert list_mistakes("\n".join(one["test"] for one in ENTRANCES)) == []
+
+
+def test_the_threat_model_names_tests_that_exist() -> None:
+    assert list_mistakes((ROOT / "docs" / "threat-model.md").read_text("utf-8")) == []
+
+
+def test_without_its_proof_no_page_answers(flask_app: Flask) -> None:
+    """Each page that asks for a proof is called with a wrong one, from elsewhere; none says or does anything."""
+    client, adapter, answers = flask_app.test_client(), flask_app.url_map.bind("localhost"), dict[str, int]()
+    for rule in flask_app.url_map.iter_rules():
+        if VIEWS[rule.endpoint]["proof"] == "none":
+            continue
+        words = {name: SAMPLES.get(name, WRONG if name in ("link", "token") else 1) for name in rule.arguments}
+        method = "POST" if "POST" in (rule.methods or ()) else "GET"
+        path = adapter.build(rule.endpoint, words, method=method)
+        given: dict[str, Any] = {"json": BODIES[rule.endpoint]} if rule.endpoint in BODIES else {}
+        answers[rule.endpoint] = client.open(path, method=method, environ_overrides=STRANGER, **given).status_code
+    expected = {"link": {404}, "token": {404}, "host": {404}, "local": {404}, "session": {303, 422}}
+    wrong = {view: code for view, code in answers.items() if code not in expected[VIEWS[view]["proof"]]}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("proof", ["link", "token"])
+def test_a_proof_is_in_the_address(flask_app: Flask, proof: str) -> None:
+    rules = [rule for rule in flask_app.url_map.iter_rules() if VIEWS[rule.endpoint]["proof"] == proof]
+    assert rules
+    assert all(proof in rule.arguments for rule in rules)
