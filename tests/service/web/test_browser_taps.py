@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
+from engine.games import turfmaster
 from service.tables.opening import Invitee
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS
@@ -154,3 +155,32 @@ def test_a_whole_turn_of_carcassonne_is_confirmed_once(service: RunningService, 
     entries = apps.load_entries(service.app, look := apps.load_table(service.app, opened.table), look.row.length - 2)
     assert [entry.move.split()[0] for entry in entries][:2] == ["place", "pass"]
     assert service.find_mover(opened.table) != mover
+
+
+@pytest.mark.parametrize("window", ["phone on its side", "narrow phone"])
+def test_bonus_cards_of_turfmaster_are_offered_whole_and_cards_over_the_handicap_glow_less(
+    service: RunningService, visit: Visit, window: str
+) -> None:
+    with fixed_seed(bytes([1]) * 32):
+        opened = service.start_table(game="turfmaster")
+    service.play_until(opened.table, lambda state: "bonus" in list_verbs(state))
+    width, height = WINDOWS[window]
+    page = visit(
+        f"/t/{opened.links[service.find_mover(opened.table)]}",
+        viewport={"width": width, "height": height},
+        has_touch=True,
+    )
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    what = page.locator(".bar .what")
+    expect(what).to_contain_text("Take the two bonus cards. Touch a glowing place.")
+    assert what.evaluate("one => one.scrollHeight <= one.clientHeight")
+    assert Thumb(page, 1).look()
+    cards = page.locator(".tray .card")
+    numbers = cards.evaluate_all("(all) => all.map((one) => [Number(one.dataset.token), one.matches('.wasted')])")
+    assert {wasted for number, wasted in numbers if number > 8} == {True}
+    assert {wasted for number, wasted in numbers if number < 9} == {False}
+
+
+def list_verbs(state: Any) -> list[str]:
+    """Return the verbs of all seats that may move at TurfMaster."""
+    return [entry.verb for seat in range(2) for entry in turfmaster.menu(state, seat)]
