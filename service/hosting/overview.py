@@ -151,7 +151,11 @@ def change_address(app: App, person: int, text: str) -> None:
         if taken is not None:
             raise Refused("Somebody here has this address already; there is one person for each address.")
         own = update(people).where(people.c.id == person)
-        if not connection.execute(own.values(address=address, bounced_at=None, bounce="", confirmed_at=None)).rowcount:
+        if not connection.execute(
+            own.values(
+                address=address, mailbox=register.name_mailbox(address), bounced_at=None, bounce="", confirmed_at=None
+            )
+        ).rowcount:
             raise Refused("There is no such person.")
         mine = select(seats.c.table).where(seats.c.person == person, seats.c.seat == letters.c.seat)
         lost = letters.c.table.in_(mine.correlate(letters)) & letters.c.outcome.in_(("address bounced",))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from engine.refusal import Refused
-from service.people import register
 from service.settings import DAY_S, EMBEDDED, Settings
 from service.store import queries
-from service.store.schema import letters, seats, tables
+from service.store.schema import letters, people, seats, tables
 from service.timing import HOUR_S
 
 MAX_UNCONFIRMED_TABLES = 3
 MAX_SIGN_IN_LETTERS_PER_HOUR = 3
+MAX_SIGN_IN_LETTERS_PER_DAY = 10
+MAX_QUESTIONS_PER_HOUR = 5  # to one player of a table
+QUESTION_KINDS = ("asked", "pausing", "sealing")
 INVITATION_KINDS = ("invitation", "seat")
 
 
@@ -28,7 +30,7 @@ def refuse_table(
     if settings.smtp == EMBEDDED or organiser is None:
         return
     if settings.confirms and not proven:
-        waiting = len(register.list_held_tables(connection, organiser))
+        waiting = _count_unconfirmed_tables(connection, organiser)
         if max(waiting, _count_confirmation_letters(connection, organiser, at - DAY_S)) >= MAX_UNCONFIRMED_TABLES:
             raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
     elif _count_opened_tables(connection, organiser, at - HOUR_S) >= settings.opens_per_hour:
@@ -47,15 +49,48 @@ def refuse_invitation(connection: Connection, settings: Settings, guest: int, at
 
 
 def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> bool:
-    """Return whether the hourly limit allows another sign-in letter."""
-    recent = (letters.c.person == person, letters.c.kind > f"enter/{at - HOUR_S}", letters.c.kind < "enter/a")
-    written = select(func.count()).select_from(letters).where(*recent)
-    return int(connection.execute(written).scalar_one()) < MAX_SIGN_IN_LETTERS_PER_HOUR
+    """Return whether the limits of an hour and of a day allow another sign-in letter to this mailbox."""
+    return (
+        _count_sign_in_letters(connection, person, at - HOUR_S) < MAX_SIGN_IN_LETTERS_PER_HOUR
+        and _count_sign_in_letters(connection, person, at - DAY_S) < MAX_SIGN_IN_LETTERS_PER_DAY
+    )
+
+
+def refuse_question(connection: Connection, table: str, waiting: Sequence[int], at: int) -> None:
+    """Raise Refused if a question, which is owed already, is one too many within an hour for a player of this table."""
+    recent = (letters.c.due_at > at - HOUR_S, letters.c.due_at < queries.NEVER_DUE)
+    questions = (letters.c.table == table, letters.c.seat.in_(waiting), letters.c.kind.in_(QUESTION_KINDS))
+    counted = select(func.count()).where(*questions, *recent).group_by(letters.c.seat)
+    if max(connection.execute(counted).scalars(), default=0) > MAX_QUESTIONS_PER_HOUR:
+        raise Refused("You have asked the others very often within an hour; please ask again later.")
+
+
+def _select_mailbox(person: int) -> Select[tuple[int]]:
+    """Select all persons with the mailbox of this person: `anna+1@…` is read where `anna@…` is."""
+    own = select(people.c.mailbox).where(people.c.id == person).scalar_subquery()
+    return select(people.c.id).where(or_(people.c.id == person, (people.c.mailbox == own) & (people.c.mailbox != "")))
+
+
+def _count_sign_in_letters(connection: Connection, person: int, since: int) -> int:
+    recent = (letters.c.person.in_(_select_mailbox(person)), letters.c.kind > f"enter/{since}")
+    written = select(func.count()).select_from(letters).where(*recent, letters.c.kind < "enter/a")
+    return int(connection.execute(written).scalar_one())
+
+
+def _count_unconfirmed_tables(connection: Connection, organiser: int) -> int:
+    """Count the tables of this mailbox whose letters wait until the organiser confirms them."""
+    own = (seats.c.person.in_(_select_mailbox(organiser)), seats.c.seat == queries.organiser_of(seats.c.table))
+    counted = select(func.count()).select_from(seats.join(tables)).where(*own, tables.c.awaits_confirmation)
+    return int(connection.execute(counted).scalar_one())
 
 
 def _count_opened_tables(connection: Connection, person: int, since: int) -> int:
     """Count the tables that this person has opened since then."""
-    own = (seats.c.person == person, seats.c.seat == queries.organiser_of(seats.c.table), tables.c.opened_at > since)
+    own = (
+        seats.c.person.in_(_select_mailbox(person)),
+        seats.c.seat == queries.organiser_of(seats.c.table),
+        tables.c.opened_at > since,
+    )
     counted = select(func.count()).select_from(seats.join(tables)).where(*own)
     return int(connection.execute(counted).scalar_one())
 
@@ -65,7 +100,7 @@ def _count_invitations(connection: Connection, person: int, since: int) -> int:
     own = (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat) & letters.c.kind.in_(INVITATION_KINDS)
     joined = seats.join(tables).join(letters, own)
     recent = (
-        seats.c.person == person,
+        seats.c.person.in_(_select_mailbox(person)),
         or_(tables.c.moved_at > since, tables.c.awaits_confirmation),
         letters.c.due_at > since,
     )
@@ -75,5 +110,9 @@ def _count_invitations(connection: Connection, person: int, since: int) -> int:
 
 def _count_confirmation_letters(connection: Connection, person: int, since: int) -> int:
     """Count the letters that asked this person to confirm the address."""
-    confirmations = (letters.c.person == person, letters.c.kind.startswith("confirm/"), letters.c.due_at > since)
+    confirmations = (
+        letters.c.person.in_(_select_mailbox(person)),
+        letters.c.kind.startswith("confirm/"),
+        letters.c.due_at > since,
+    )
     return int(connection.execute(select(func.count()).select_from(letters).where(*confirmations)).scalar_one())

@@ -12,8 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
 from service.people import lookalikes
-from service.store import queries
-from service.store.schema import people, seats, tables
+from service.store.schema import people, seats
 from service.text import numbers
 
 MAX_NAME_CHARS = 40
@@ -85,6 +84,12 @@ def clean_address(text: str) -> str:
     return f"{local}@{domain.rstrip('.').lower()}"
 
 
+def name_mailbox(address: str) -> str:
+    """Return a name for the mailbox of an address: the same with dots, capitals and a part after a plus."""
+    local, _, domain = address.casefold().rpartition("@")
+    return f"{local.partition('+')[0].replace('.', '') or local}@{domain}"
+
+
 def clean_text(text: str) -> str:
     """Return a text without invisible characters, and with at most one empty line in a row."""
     lines = unicodedata.normalize("NFC", text).replace("\t", " ").splitlines()
@@ -112,7 +117,14 @@ def find_or_create_person(connection: Connection, address: str, name: str, at: i
         is_new = (people.c.id == number, people.c.confirmed_at.is_(None), ~people.c.chose, ~plays)
         connection.execute(update(people).where(*is_new, people.c.language != language).values(language=language))
         return int(number)
-    row = {"address": address, "name": name, "language": language, "chose": False, "since": at}
+    row = {
+        "address": address,
+        "mailbox": name_mailbox(address),
+        "name": name,
+        "language": language,
+        "chose": False,
+        "since": at,
+    }
     try:
         with connection.begin_nested():
             connection.execute(insert(people), row)
@@ -138,13 +150,6 @@ def find_address(db: Connection, person: int) -> str:
     return str(db.execute(select(people.c.address).where(people.c.id == person)).scalar_one())
 
 
-def list_held_tables(connection: Connection, person: int) -> list[str]:
-    """Return the tables of this organiser whose letters wait until the address is proven."""
-    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == queries.organiser_of(tables.c.id)))
-    query = select(tables.c.id).select_from(joined).where(tables.c.awaits_confirmation, seats.c.person == person)
-    return list(connection.execute(query).scalars())
-
-
 def make_deleted_address(person: int) -> str:
     """Return the text that replaces the address of a deleted person; no real address looks like it."""
     return f"#{person}"
@@ -157,7 +162,7 @@ def is_deleted(person: Any) -> bool:
 
 def delete_person(connection: Connection, person: int) -> None:
     """Delete a person's data; the number stays, so that old links never lead to another person."""
-    empty = {"name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
+    empty = {"name": "", "mailbox": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
     never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
     row = {"address": make_deleted_address(person), **empty, **never, "sessions": people.c.sessions + 1}
     connection.execute(update(people).where(people.c.id == person).values(**row))

@@ -31,6 +31,7 @@ people = Table(
     metadata,
     Column("id", row_number, primary_key=True),
     Column("address", Text, nullable=False, unique=True),
+    Column("mailbox", Text, nullable=False, server_default="", index=True),  # the same for all spellings of an address
     Column("name", Text, nullable=False),
     Column("language", Text, nullable=False, server_default="en"),
     Column("chose", Boolean, nullable=False, server_default=text("true")),  # the language, himself

@@ -17,6 +17,7 @@ from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
 from service.app import App
+from service.people import limits
 from service.store.batch import Batch
 from service.store.queries import Verdict
 from service.tables import seat_commands, standing_orders
@@ -133,7 +134,18 @@ def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
     _refuse_old_letter(locked, command, move)
     if not command.by_bot:
         locked = _take_seat_back(locked, command.seat, move)
-    return append_command(locked, command.seat, move)
+    after = append_command(locked, command.seat, move)
+    _refuse_many_questions(locked, after)
+    return after
+
+
+def _refuse_many_questions(before: LockedTable, after: LockedTable) -> None:
+    """Raise Refused if the move asks the other players something, and they were asked too often."""
+    requests = (after.position.undo_request, after.position.pause_request, after.position.seal_request)
+    earlier_requests = (before.position.undo_request, before.position.pause_request, before.position.seal_request)
+    for request, earlier in zip(requests, earlier_requests, strict=True):
+        if request is not None and earlier is None:
+            limits.refuse_question(before.flush(), before.row.id, request.waiting, before.now)
 
 
 def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
