@@ -13,6 +13,7 @@ import { findNeighbour, pick } from "./targets.js";
 /** @typedef {import("./choice.js").State} State */
 /** @typedef {ReturnType<typeof offers>} Offers */
 
+const SEND_MS = 2000; // in which a move that needs no confirming can be stopped
 const TURNING_PAUSE_MS = 450; // after this the tile is no longer being turned
 
 /** @param {HTMLElement} element @returns {Spot} */
@@ -43,6 +44,8 @@ export class ChoiceView {
     this.spots = readSpots(root.querySelectorAll(":is(.stage, .tray) [data-token]"));
     this.state = start(menu, [...this.spots.values()], this.ghost?.dataset.ghost, said);
     this.leaving = new AbortController();
+    this.sending = 0;
+    this.form.addEventListener("submit", () => this.stopSending(), { signal: this.leaving.signal });
     this.listen();
     this.draw();
   }
@@ -56,6 +59,7 @@ export class ChoiceView {
 
   /** Stop listening; the page is replaced by a newer one. */
   leave() {
+    this.stopSending();
     this.leaving.abort();
   }
 
@@ -79,6 +83,7 @@ export class ChoiceView {
 
   /** @param {State} state */
   update(state) {
+    this.stopSending();
     if (this.state.first && !state.first) this.lookahead.hide();
     this.state = state;
     if (!state.first) this.spots = new Map([...this.spots].filter(([, spot]) => state.spots.includes(spot)));
@@ -109,9 +114,17 @@ export class ChoiceView {
     this.tell(reason?.dataset.why ?? this.words.touch, new DOMRect(clientX - 8, clientY - 8, 16, 16));
   }
 
-  /** Send a move that can mean nothing else, if the player wishes moves to be made without confirming. */
+  /** Send a move that can mean nothing else in a moment, if the player wishes moves to be made without confirming. */
   sendAtOnce() {
-    if ("atOnce" in this.form.dataset && offers(this.state).isFinal) this.form.requestSubmit(this.bar.confirm);
+    if (!("atOnce" in this.form.dataset) || !offers(this.state).isFinal) return;
+    this.bar.confirm.classList.add("soon");
+    this.sending = setTimeout(() => this.form.requestSubmit(this.bar.confirm), SEND_MS);
+  }
+
+  /** Do not send what was about to be sent. */
+  stopSending() {
+    clearTimeout(this.sending);
+    this.bar.confirm.classList.remove("soon");
   }
 
   /** Put a second move after one that is whole, if the server says that the seat may go on. */

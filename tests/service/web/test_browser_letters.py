@@ -125,5 +125,5 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     talk.say(service.app, access.find(service.app, other), "Take your time!")
     Player(page, tap).refresh()
     expect(page.get_by_text("Take your time!").first).to_be_attached()
-    page.wait_for_timeout(1_000)  # what would be sent is sent
+    page.wait_for_timeout(2_500)  # what would be sent is sent
     assert moves_of(service, opened.table) == settled

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from service.tables import access, seat_commands, submitting, talk
 from service.tables.opening import Opened
+from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
 from tests.service.web.test_browser import spot
 from tests.services import RunningService, Visit
@@ -58,6 +59,18 @@ def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: Runn
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     spot(page, end).click()
     expect(page.get_by_text("Accepted.")).to_be_visible()
+
+
+def test_a_move_without_confirming_can_be_stopped_for_two_seconds(service: RunningService, visit: Visit) -> None:
+    opened, seat, page = begun(service, visit, at_once=True)
+    length = apps.load_table(service.app, opened.table).row.length
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
+    spot(page, start).click()
+    spot(page, end).click()
+    expect(page.locator(".confirm.soon")).to_be_visible()
+    page.get_by_role("button", name="Start over").click()
+    page.wait_for_timeout(2_300)
+    assert apps.load_table(service.app, opened.table).row.length == length
 
 
 def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Visit) -> None:
