@@ -16,6 +16,7 @@ from werkzeug.routing import Rule
 
 from engine.menu import Move
 from service import create_app
+from service.accounts import signing_in
 from service.app import App
 from service.store.schema import mailbox, metadata, people, seats
 from service.tables import access, branches, joining, judging, seat_commands, talk
@@ -37,6 +38,7 @@ class BusyApp:
         self.flask_app.config["WTF_CSRF_ENABLED"] = False
         self.played = apps.start_table(app)
         self._anna = self.find_person()
+        self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))
         self.shown = self._show_game()
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
         self.offered = self._offer_seat()
@@ -71,7 +73,7 @@ class BusyApp:
         """Return a browser in which Anna is signed in."""
         client = self.flask_app.test_client()
         with client.session_transaction() as session:
-            session["visit"] = [self._anna, 0]
+            session["visit"] = self._visit
         return client
 
     @property

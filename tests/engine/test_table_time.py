@@ -31,7 +31,7 @@ from tests.engine import highcard
 from tests.engine.ledger import SEED, Ledger, play_on, start_table
 
 
-def check_refused(ledger, seat, words, sentence="cannot do|not possible"):
+def check_refused(ledger, seat, words, sentence="cannot play|not possible"):
     before = ledger.table
     with pytest.raises(Refused, match=sentence):
         ledger.do(seat, words)
@@ -95,7 +95,7 @@ def test_the_table_ends_if_only_one_seat_is_left_after_a_missed_deadline():
 
 @pytest.mark.parametrize("words", ["miss 1 relieve", "miss 0", "miss 0 flog", "miss 9 resign", "miss 0 resign 1"])
 def test_only_a_seat_with_a_menu_misses_a_deadline(words):
-    check_refused(start_table(highcard, 2), None, words, "cannot do|no seat 9")
+    check_refused(start_table(highcard, 2), None, words, "cannot play|no seat 9")
 
 
 def test_a_bot_misses_no_deadline_and_does_not_return():

@@ -170,7 +170,7 @@ def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
 def test_a_game_that_goes_on_has_no_story(site: Site, visitor: Visitor) -> None:
     path = f"/t/{site.start_table().links[0]}/replay"
     assert BUTTON not in visitor.get(path)
-    assert "when it has been played to its end" in visitor.post(f"{path}/story").text
+    assert "are shown when it is over" in visitor.post(f"{path}/story").text
 
 
 def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(last_letter: LastLetter) -> None:

@@ -83,8 +83,8 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
         ("A10", "B6", "Anna moves a nobleman from the home corner to the south-east hills."),
         ("A12", "D10", "Anna moves a nobleman from the home corner to the north-west corner."),
         ("B4", "B14", "Anna moves a nobleman from the east gate to the corner of Bert."),
-        ("D10", "D17", "Anna moves a nobleman in the north-west corner."),
-        ("A3", "B4", "Anna moves a nobleman at the east gate."),
+        ("D10", "D17", "Anna moves a nobleman within the north-west corner."),
+        ("A3", "B4", "Anna moves a nobleman within the east gate."),
         ("C9", "C1", "Anna moves a nobleman from the south coast to the south-west wall."),
     ],
 )

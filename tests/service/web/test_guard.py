@@ -288,7 +288,8 @@ def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
 # What people write
 
 HEADERS = set(
-    "From To Reply-To Subject Date Message-ID In-Reply-To References X-Depesche Auto-Submitted List-Id Feedback-ID "
+    "From To Reply-To Subject Date Message-ID In-Reply-To References X-Depesche Auto-Submitted "
+    "X-Auto-Response-Suppress List-Id Feedback-ID "
     "List-Unsubscribe List-Unsubscribe-Post MIME-Version Content-Type Content-Language".split()
 )
 OWN = "own@example.org"

@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from service.app import App
 from service.settings import DAY_S
-from service.store.schema import people
+from service.store.schema import people, seats
 from service.tables import access
 from service.tables.opening import Invitee
 from tests import apps
@@ -106,9 +106,8 @@ def assert_same_to_all(written: EmailMessage, raw: bytes) -> None:
     for name in ("Subject", "From", "To", "List-Id"):
         if name in written:
             value = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
-            assert read_header(rust.headers, name) == " ".join(str(modern[name]).replace('"', "").split()) == value, (
-                name
-            )
+            theirs = {" ".join(text.split()) for text in (read_header(rust.headers, name), str(modern[name]))}
+            assert {one.replace('"', "") for one in theirs} == {value}, name
     inline = re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
     assert inline or not any(part.get_content_type() == "image/png" for part in written.walk())
     assert rust.text_plain[0].replace("\r\n", "\n").strip() == written.get_body(("plain",)).get_content().strip()
@@ -126,7 +125,11 @@ def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, 
     place, _ = apps.find_move(relay_app, places)
     seat = apps.load_table(relay_app, place.table).seats[place.seat]
     other = apps.load_table(relay_app, place.table).seats[1 - place.seat]
-    for kind in (f"enter/{relay_app.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
+    confirm = f"confirm/{place.table}"
+    for kind in (f"enter/{relay_app.now()}", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}", confirm):
+        if kind == confirm:
+            with relay_app.store.writing() as connection:
+                connection.execute(update(seats).values(proven=False))
         order = LetterRequest("", 0, 0, kind, "anna@example.org", seat.name, language, person=seat.person)
         written = write(relay_app, order)
         assert_same_to_all(written, send(relay_app, smtp_sink, order))
