@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 from werkzeug.routing import Rule
 
 from engine.menu import Move
@@ -39,6 +39,8 @@ class BusyApp:
         self.played = apps.start_table(app)
         self._anna = self.find_person()
         self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))
+        with app.store.writing() as connection:  # a minute ago, so that a new link to sign in is good
+            connection.execute(update(people).values(signed_at=app.now() - 60))
         self.shown = self._show_game()
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
         self.offered = self._offer_seat()

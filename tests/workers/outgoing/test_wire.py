@@ -105,7 +105,9 @@ def assert_same_to_all(written: EmailMessage, raw: bytes) -> None:
             )
     for name in ("Subject", "From", "To", "List-Id"):
         if name in written:
-            value = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
+            value = " ".join(
+                str(written[name]).replace('"', "").split()
+            )  # of a name with a comma, as the standard library shows it
             theirs = {" ".join(text.split()) for text in (read_header(rust.headers, name), str(modern[name]))}
             assert {one.replace('"', "") for one in theirs} == {value}, name
     inline = re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
