@@ -90,7 +90,10 @@ def _load(entry: metadata.EntryPoint) -> Game:
 
 
 def find(name: str, edition: int | None = None) -> Game:
-    """Return the game of that name, in its newest edition or in the given one."""
+    """Return the game of that name in its newest edition, or in the edition that a table is played in.
+
+    If there is no such game, raise Refused, or for a table NotInstalled.
+    """
     if name not in find_all():
         raise _explain_unknown(name) if edition is None else _explain_not_installed(name)
     newest = find_all()[name]

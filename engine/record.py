@@ -162,6 +162,14 @@ def _find_waiting_mover(events: Sequence[Any]) -> int | None:
     return None
 
 
+def iter_moves(table: Table) -> Iterator[Step]:
+    """Yield the moves of a table that were not undone, the last one first."""
+    step = table.last
+    while step:
+        yield step
+        step = step.before
+
+
 def find_player(entry: Entry[Any]) -> int | None:
     """Return the seat whose player made a move by this entry, even if it still waits for its draws, or None."""
     waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)

@@ -93,10 +93,7 @@ def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
 def _list_steps(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Step]:
     """Yield the entries that changed the position and were not undone."""
     history = list(record.fold_each(game, entries))
-    moves, last = set[int](), history[-1].last
-    while last is not None:
-        moves.add(last.seq)
-        last = last.before
+    moves = {step.seq for step in record.iter_moves(history[-1])}
     for entry, before, after in zip(entries, history, history[1:], strict=False):
         starts = before.phase == "gathering" and after.phase == "playing"
         if starts or entry.seq in moves:

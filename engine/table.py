@@ -30,6 +30,7 @@ from engine.record import (
     close_entry,
     evolve,
     find_seats_to_ask,
+    iter_moves,
     refuse_rewind,
 )
 from engine.refusal import Refused
@@ -390,10 +391,7 @@ def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...
 
 
 def _find_last_move(table: Table, seat: int) -> Step | None:
-    step = table.last
-    while step and step.seat != seat:
-        step = step.before
-    return step
+    return next((step for step in iter_moves(table) if step.seat == seat), None)
 
 
 def _find_end(game: Game, table: Table) -> tuple[Ended, ...]:
@@ -413,7 +411,9 @@ def _rank_seats(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int
         own, own_seat = standing[seat], table.seats[seat]
         if own_seat.status == "resigned":
             return (1, -own_seat.resigned_at, 0)
-        return (0, own.place if own.place is not None else int(own.out), -own.score if own.place is None else 0)
+        if own.place is not None:
+            return (0, own.place, 0)
+        return (0, int(own.out), -own.score)  # the game is not over: those who are still in come first, by points
 
     ranks = [rank(seat) for seat in range(len(table.seats))]
     return tuple(1 + sum(other < own for other in ranks) for own in ranks)

@@ -264,15 +264,15 @@ def _compute_status(condition: Condition, seat: int, move: str, so_far: VisibleM
 def _list_visible_moves(
     game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, seat: int
 ) -> VisibleMoves | None:
-    """Return the moves since that entry as far as this seat knows them; None if that entry itself was undone."""
-    step, numbers = table.last, set[int]()
-    while step and step.seq > since:
-        numbers.add(step.seq)
-        step = step.before
-    if (step.seq if step else -1) != since:
+    """Return the moves since entry `since` as this seat sees them; None if that entry was undone.
+
+    `since` is -1 for all moves of the game.
+    """
+    moves = {step.seq for step in record.iter_moves(table)}
+    if since not in moves | {-1}:
         return None
     pairs = _pair_with_commands(entries)
-    return tuple(_redact_entry(game, entry, command, seat) for entry, command in pairs if entry.seq in numbers)
+    return tuple(_redact_entry(game, entry, command, seat) for entry, command in pairs if entry.seq in moves)
 
 
 def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[Any], Entry[Any]]]:

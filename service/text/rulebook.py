@@ -52,7 +52,7 @@ class Section(Struct, frozen=True):
         return tuple(dict.fromkeys(RULING_MARK.findall(self.text)))
 
     @property
-    def cites(self) -> tuple[str, ...]:
+    def citations(self) -> tuple[str, ...]:
         """The numbers of the paragraphs that this section cites."""
         return tuple(sorted({match["number"] for match in CITATION.finditer(self.text) if match["number"]}))
 

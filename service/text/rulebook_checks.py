@@ -76,7 +76,9 @@ def _check_manuscript(name: str, book: Manuscript) -> Iterator[str]:
     yield from (f"ruling {code} is cited and not told." for code in sorted(marked - book.rulings.keys()))
     yield from (f"ruling {code} is told and not cited." for code in sorted(book.rulings.keys() - marked))
     for section in book.sections:
-        yield from (f"{section.key} cites §{cited}, which is not there." for cited in set(section.cites) - set(keys))
+        yield from (
+            f"{section.key} cites §{cited}, which is not there." for cited in set(section.citations) - set(keys)
+        )
         yield from (f"{section.key} shows {one}, which is no file." for one in _find_missing_examples(name, section))
 
 
@@ -105,7 +107,7 @@ def _check_translation(name: str, english: Manuscript, language: str) -> Iterato
 
 
 def _compare_sections(original: Section, translation: Section) -> Iterator[str]:
-    for kind in ("examples", "marks", "cites"):
+    for kind in ("examples", "marks", "citations"):
         english, translated = getattr(original, kind), getattr(translation, kind)
         if english != translated:
             difference = f"{', '.join(translated) or 'none'}; in English {', '.join(english) or 'none'}"

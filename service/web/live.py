@@ -47,7 +47,7 @@ class OpenPage:
         self._has_missed_event = False
 
     def send(self, text: bytes) -> None:
-        """Send this text; a client that does not read misses it, and gets `look` as soon as it reads again."""
+        """Send this text; if the client could not be sent a `look` before, send `look` instead."""
         text = LOOK_EVENT if self._has_missed_event else text
         is_sent = self._send_now({"type": "http.response.body", "body": text, "more_body": True})
         self._has_missed_event = text == LOOK_EVENT and not is_sent

@@ -202,7 +202,7 @@ def set_language(token: str) -> Reply:
     """Write to this person in this language, and show the pages in it too."""
     chosen = request.form.get("language", "")
     preferences.set_language(get_app(), _recipient(token), chosen)
-    return _remember_language(redirect(url_for("preferences.show", token=token, kept=1), 303), chosen)
+    return _remember_language(redirect(url_for("preferences.show", token=token, stored=1), 303), chosen)
 
 
 @language_choice.post("/language")
@@ -239,7 +239,7 @@ def _table() -> str | None:
 
 
 def _show_stored(token: str) -> Reply:
-    return redirect(url_for("preferences.show", token=token, table=_table(), kept=1), 303)
+    return redirect(url_for("preferences.show", token=token, table=_table(), stored=1), 303)
 
 
 # What was sent
@@ -274,7 +274,7 @@ def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Res
     page = PreferencesPage(
         token=_token(recipient),
         table=_table(),
-        stored=bool(request.args.get("kept")),
+        stored=bool(request.args.get("stored")),
         error=error,
         bounced=recipient.bounced,
         at_table=_table_settings(recipient),

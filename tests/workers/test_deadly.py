@@ -101,7 +101,9 @@ def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
         rows = connection.execute(select(letters)).all()
     assert deaths == post.MAX_STARTS
     assert len(smtp_sink.letters) == len(places) - 1
-    assert [row.outcome for row in rows if row.outcome != "sent"] == ["given up: its writer ended several times"]
+    assert [row.outcome for row in rows if row.outcome != "sent"] == [
+        "given up: the process that wrote it ended several times"
+    ]
 
 
 def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(

@@ -263,7 +263,7 @@ def write_offered(draft: TableDraft) -> Body:
     _ = draft.translator.gettext
     return Body(
         headline=_(
-            "%(name)s, your seat is offered to somebody else. Until it is taken you may come back.",
+            "%(name)s, your seat is offered to a substitute. Until it is taken you may come back.",
             name=draft.seat.name,
         ),
         button=_("Come back"),

@@ -196,8 +196,8 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
         subject=_("%(title)s: %(who)s plays on in your seat", title=title, who=substitute),
         headline=_("%(name)s, %(who)s plays on in your seat.", name=draft.person.name, who=substitute),
         text=_(
-            "Your seat at a table of %(title)s had been offered to somebody else, and now it is taken. Your link leads"
-            " nowhere any more, and no more letters come from that table. Thank you for having played!",
+            "A substitute has taken your seat at a table of %(title)s. Your link no longer works, and no more letters"
+            " come from that table. Thank you for having played!",
             title=title,
         ),
         reason=_("You get this letter because you had a seat at a table of Depesche."),
@@ -234,11 +234,11 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     return PersonalLetter(
         subject=headline,
         headline=headline,
-        text=_("Move on the page of a table. Nobody reads answers to this letter."),
+        text=_("Move on the page of a table. Answers to this letter are not read."),
         button=_("Make your move"),
         reason=_(
-            "You get this letter because you wished for one letter a day and not for one at every turn. Whoever has its"
-            " links plays in your place, so keep them to yourself."
+            "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"
+            " links can play in your place, so keep them to yourself."
         ),
         turns=turns,
         more=ngettext("One more table waits for you.", "%(count)s more tables wait for you.", more) if more else "",

@@ -188,7 +188,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     """Record what happens to a letter that is not sent now; return False if it is to be sent."""
     outcome = find_obstacle(letter)
     if letter.starts > MAX_STARTS:
-        outcome = "given up: its writer ended several times"
+        outcome = "given up: the process that wrote it ended several times"
         log.error("letter given up", letter=letter.id, kind=letter.request.kind, why=outcome)
     if outcome:
         close(app, letter, outcome)

@@ -52,6 +52,7 @@ __all__ = [
     "is_lying",
     "label_offer",
     "lay_out_letter",
+    "list_offers",
     "list_signs",
     "list_unfit_cells",
     "move_below",
@@ -59,7 +60,6 @@ __all__ = [
     "offer_point",
     "offer_tile_point",
     "place_point",
-    "read_offers",
     "side_letters",
     "space_point",
     "tile_point",
@@ -83,9 +83,9 @@ class Offers(Struct, frozen=True):
     is_builder: bool = False
 
 
-def read_offers(menu: Menu) -> Offers:
-    """Sort the tokens of a menu by the kind of thing they name; each is listed once."""
-    tokens = defaultdict[str, dict[str, None]](dict)
+def list_offers(menu: Menu) -> Offers:
+    """Return the tokens of a menu by the kind of thing they name, each once, in the order of the menu."""
+    tokens = defaultdict[str, dict[str, None]](dict)  # dicts keep their order, unlike sets
     for entry in menu:
         for option in _options_of(entry):
             for kind, token in _tokens_of(entry.verb, option):

@@ -195,7 +195,7 @@ def _grow_field(cities: tuple[int, ...], root: int, others: Sequence[int], featu
         merged = features.pop(other)
         cities += merged.cities
         figures += merged.figures
-    features[root] = Feature("field", 0, (), (), cities, figures)
+    features[root] = replace(feature, cities=cities, figures=figures)
 
 
 def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, ends_met: int) -> int:

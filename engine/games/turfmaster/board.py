@@ -73,11 +73,11 @@ def place_point(along: float, out: float) -> Point:
 @cache
 def draw_field_lines() -> str:
     """Return the lines between the fields of one lap as an SVG path."""
-    starts = dict[Point, Point]()  # of each stroke, by its end
+    starts = dict[Point, Point]()  # where each stroke starts, by the point where it ends
     for lane, fields in enumerate(LAP_FIELDS):
         for edge in FRONTS[lane][:fields]:
             near, far = (place_point(edge / UNIT, out * LANE_WIDTH) for out in (lane, lane + 1))
-            starts[far] = starts.pop(near, near)  # a line that goes on in the next lane is one stroke
+            starts[far] = starts.pop(near, near)  # continue the stroke of the lane before, if it ends here
     return "".join(f"M{x} {y}L{far_x} {far_y}" for (far_x, far_y), (x, y) in starts.items())
 
 

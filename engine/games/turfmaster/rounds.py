@@ -138,18 +138,18 @@ def _list_points(state: State) -> tuple[int, ...]:
     return (total,) if total <= state.limits[state.done] else tuple(dict.fromkeys(state.dice))
 
 
-def index_in_turn(state: State) -> int | None:
+def find_horse_in_turn(state: State) -> int | None:
     """Return the horse whose rider decides now; None while cards are chosen at once or the pace is not set."""
     waiting = _is_choosing(state) or (state.kind == "dice" and not state.pace)
     return None if waiting or state.done == len(state.order) else state.order[state.done]
 
 
-def index_to_decide_for(state: State, seat: int) -> int | None:
+def find_deciding_horse(state: State, seat: int) -> int | None:
     """Return the horse that this seat decides for now, if any."""
     horse = _horse_to_choose_for(state, seat)
     if horse is not None:
         return state.horses.index(horse)
-    index = index_in_turn(state)
+    index = find_horse_in_turn(state)
     return index if index is not None and state.horses[index].seat == seat else None
 
 

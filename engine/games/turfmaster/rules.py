@@ -154,7 +154,7 @@ def _find_first_roller(state: State, chance: Chance) -> RollerFound:
     return RollerFound(seats[0], throws)
 
 
-def index_to_discard_for(state: State, seat: int) -> int | None:
+def find_discarding_horse(state: State, seat: int) -> int | None:
     """§3.5: return the first horse for which this seat holds too many cards."""
     horses = enumerate(state.horses)
     surplus = (index for index, horse in horses if horse.seat == seat and _count_surplus(state, horse) > 0)
@@ -163,7 +163,7 @@ def index_to_discard_for(state: State, seat: int) -> int | None:
 
 def _offer_discard(state: State, seat: int) -> Menu:
     """§3.5: put the surplus cards of one horse after the other away."""
-    index = index_to_discard_for(state, seat)
+    index = find_discarding_horse(state, seat)
     if index is None:
         return ()
     horse = state.horses[index]
@@ -172,6 +172,6 @@ def _offer_discard(state: State, seat: int) -> Menu:
 
 
 def _discard(state: State, seat: int, cards: tuple[str, ...]) -> Discarded:
-    index = index_to_discard_for(state, seat)
+    index = find_discarding_horse(state, seat)
     assert index is not None
     return Discarded(seat, len(cards), state.horses[index].number, sort_cards(cards))

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.turfmaster.ride import RACES, Field, Kind, field_token
-from engine.games.turfmaster.rounds import index_in_turn, index_to_decide_for
-from engine.games.turfmaster.rules import index_to_discard_for
+from engine.games.turfmaster.rounds import find_deciding_horse, find_horse_in_turn
+from engine.games.turfmaster.rules import find_discarding_horse
 from engine.games.turfmaster.state import (
     BonusPaid,
     BonusTaken,
@@ -76,7 +76,7 @@ def view(state: State, seat: int | None) -> View:
         round=state.round,
         kind=state.kind,
         order=state.order,
-        turn=index_in_turn(state),
+        turn=find_horse_in_turn(state),
         mine=None if seat is None else _find_own_horse(state, seat),
         thrower=state.thrower,
         dice=state.dice,
@@ -90,7 +90,7 @@ def view(state: State, seat: int | None) -> View:
 def _find_own_horse(state: State, seat: int) -> int | None:
     if state.places:
         return None
-    return index_to_discard_for(state, seat) if state.stage == "dealing" else index_to_decide_for(state, seat)
+    return find_discarding_horse(state, seat) if state.stage == "dealing" else find_deciding_horse(state, seat)
 
 
 def _show_horse(state: State, index: int, seat: int | None) -> Runner:

@@ -115,7 +115,7 @@ class Sitting(Struct, forbid_unknown_fields=True):
     nonce: Line = ""
 
 
-class Tongue(Struct, forbid_unknown_fields=True):
+class LanguageQuery(Struct, forbid_unknown_fields=True):
     language: LanguageOfProse | UnsetType = UNSET
 
 
@@ -148,20 +148,20 @@ def make_document() -> dict[str, Any]:
     return openapi.document(api.url_prefix or "", interface.operations)
 
 
-@interface.operation("GET", "/games", {200: tuple[Box, ...]}, query=Tongue)
-def games(query: Tongue) -> tuple[Box, ...]:
+@interface.operation("GET", "/games", {200: tuple[Box, ...]}, query=LanguageQuery)
+def games(query: LanguageQuery) -> tuple[Box, ...]:
     """The games and their options."""
-    return tuple(_box(game, _language_of(query)) for game in catalogue.find_all().values())
+    return tuple(_describe_game(game, _find_language(query)) for game in catalogue.find_all().values())
 
 
-@interface.operation("GET", "/games/<name>", {200: Box, 404: Refusal}, query=Tongue)
-def game(name: str, query: Tongue) -> Box:
+@interface.operation("GET", "/games/<name>", {200: Box, 404: Refusal}, query=LanguageQuery)
+def game(name: str, query: LanguageQuery) -> Box:
     """One game and its options."""
     if name not in catalogue.find_all():
         raise Unknown(
             "There is no game “{name}”; the games are: {names}.", name=name, names=", ".join(catalogue.find_all())
         )
-    return _box(catalogue.find(name), _language_of(query))
+    return _describe_game(catalogue.find(name), _find_language(query))
 
 
 @interface.operation("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
@@ -169,7 +169,7 @@ def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = opening.give_first_word([_invite(guest) for guest in body.players], body.nonce)
     clock = body.clock or body.pace
-    app, in_language = get_app(), _language_of(body)
+    app, in_language = get_app(), _find_language(body)
     new = NewTable(
         game=body.game,
         chosen=body.options,
@@ -263,7 +263,7 @@ def events(link: str, query: Since) -> Cacheable:
     """The entries from a number on, as this seat may see them; after the end, in full."""
     place, table = _load_table(link)
     return Cacheable(
-        _tag(place, table, (_language_of(query), query.since, query.limit)), lambda: _make_news(place, table, query)
+        _tag(place, table, (_find_language(query), query.since, query.limit)), lambda: _make_news(place, table, query)
     )
 
 
@@ -280,7 +280,7 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
         entries = snapshots.load_entries(db, table, seq, seq + 1)
         receipt = snapshots.load_receipt(db, table, seq)
     started = then.phase in ("playing", "over")
-    (entry,) = _describe_entries(seat, table, entries, _language_of(query))
+    (entry,) = _describe_entries(seat, table, entries, _find_language(query))
     return Moment(
         seat=seat,
         phase=then.phase,
@@ -306,11 +306,11 @@ def _load_table(link: str) -> tuple[Place, Snapshot]:
         return place, snapshots.load_table(app, db, place.table)
 
 
-def _language_of(query: Tongue | Since | Eyes | Opening) -> str:
+def _find_language(query: LanguageQuery | Since | Eyes | Opening) -> str:
     return language() if query.language is UNSET else query.language
 
 
-def _box(game: Game, in_language: str) -> Box:
+def _describe_game(game: Game, in_language: str) -> Box:
     box = game.META
 
     def translate(text: str) -> str:
@@ -414,7 +414,7 @@ def _make_news(place: Place, table: Snapshot, query: Since) -> News:
     if query.since < end:
         with get_app().store.reading() as db:
             entries = snapshots.load_entries(db, table, query.since, end)
-    described = _describe_entries(place.seat, table, entries, _language_of(query))
+    described = _describe_entries(place.seat, table, entries, _find_language(query))
     return News(table.position.phase, table.row.length, table.row.head, max(end, query.since), described)
 
 

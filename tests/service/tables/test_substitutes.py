@@ -92,7 +92,7 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: V
     assert response.status_code == 303
     page = visitor.get(response.location)
     assert "It is your turn" in page
-    assert "Somebody else plays on as Fritz" in page
+    assert "A substitute plays on as Fritz" in page
     assert site.load(opened).position.seats[seat].status == "taken"
     assert kinds(site, opened, seat)[-2:] == ["seat", "turn"]
     row = site.load(opened).seats[seat]

@@ -59,7 +59,7 @@ def test_a_copy_of_a_sound_book_is_sound(book):
             "de.md",
             "gewinnt Anna die Runde (§5.2)",
             "gewinnt Anna die Runde",
-            "de: round has cites none; in English 5.2.",
+            "de: round has citations none; in English 5.2.",
         ),
         ("en.md", "Chance decides who begins.", "The youngest begins.", "nl: 1.5 is out of date"),
         ("en.md", "](blocked)", "](absent)", "en: 2.3 shows absent, which is no file."),

@@ -216,7 +216,7 @@ def test_in_a_letter_every_choice_of_segments_bears_its_sides(moments):
     labels = set()
     for state, seat in pick_by_verb(moments, 3):
         texts = {element.text for element in draw(state, seat).iter() if element.tag.endswith("}text")}
-        offers = board.read_offers(carcassonne.menu(state, seat))
+        offers = board.list_offers(carcassonne.menu(state, seat))
         own = {board.label_offer(token) for token in offers.segments if token not in offers.figures} - {"", "lying"}
         assert own <= texts
         labels |= own

@@ -120,10 +120,10 @@ class Tollkeepers(Box):
         road = state.features[root]
         if road.kind != "road":
             return None
-        first = state.tiles[current_part(state).cell].first
+        new_segment = state.tiles[current_part(state).cell].first
         for cell, (seat, side) in sorted(tollhouses_of(state).items()):
-            if get_field(state, "since").get(cell, 0) > first:
-                continue  # it was put there later, in a turn of message 4 that interrupted this one
+            if get_field(state, "since").get(cell, 0) > new_segment:
+                continue  # the tollhouse is newer than the tile: it was set in a turn of message 4 within this one
             if _toll_note(cell, root) not in current_part(state).notes and has_road_end(state, cell, root):
                 points = count_toll(state, rules, road, side)
                 if points:
