@@ -92,7 +92,7 @@ def _load(entry: metadata.EntryPoint) -> Game:
 def find(name: str, edition: int | None = None) -> Game:
     """Return the game of that name in its newest edition, or in the edition that a table is played in.
 
-    If there is no such game, raise Refused, or for a table NotInstalled.
+    For an unknown name, raise Refused; with an edition, raise NotInstalled.
     """
     if name not in find_all():
         raise _explain_unknown(name) if edition is None else _explain_not_installed(name)
