@@ -136,6 +136,7 @@ def test_a_few_turns_by_taps_alone(service: RunningService, visit: Visit, game: 
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_whole_game_by_taps_alone(service: RunningService, visit: Visit, game: str, window: str) -> None:
