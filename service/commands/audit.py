@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 LINE_END = "\n"  # after it drivers add advice of their own
-Verdict = Literal["well", "odd", "ILL", "look"]
+Verdict = Literal["ok", "warning", "FAILED", "look"]
 
 
 class Finding(Struct, frozen=True):
@@ -45,16 +45,16 @@ class Finding(Struct, frozen=True):
     mend: str = ""
 
 
-def well(about: str, what: str) -> Finding:
-    return Finding("well", about, what)
+def ok(about: str, what: str) -> Finding:
+    return Finding("ok", about, what)
 
 
-def odd(about: str, what: str, mend: str) -> Finding:
-    return Finding("odd", about, what, mend)
+def warn(about: str, what: str, mend: str) -> Finding:
+    return Finding("warning", about, what, mend)
 
 
-def ill(about: str, what: str, mend: str) -> Finding:
-    return Finding("ILL", about, what, mend)
+def fail(about: str, what: str, mend: str) -> Finding:
+    return Finding("FAILED", about, what, mend)
 
 
 def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
@@ -62,7 +62,7 @@ def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[Fin
     try:
         yield from check()
     except Exception as error:
-        yield ill(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)
+        yield fail(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)
 
 
 DRIFT_STATUS, DAMAGE_STATUS = 3, 4

@@ -15,7 +15,7 @@ from sqlalchemy import func, select, text
 
 from engine.refusal import Refused
 from service.app import connect_redis
-from service.commands.audit import Finding, ill, odd, try_check, well
+from service.commands.audit import Finding, fail, ok, try_check, warn
 from service.links import Links
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
@@ -31,7 +31,7 @@ START_WORKER = "start one: depesche worker, or depesche serve"
 
 
 def check_all(settings: Settings) -> Iterator[Finding]:
-    """Check every part of the service, even if another part is ill."""
+    """Check every part of the service, even if another check failed."""
     database, redis = (url.rpartition("@")[2] for url in (settings.database_url, settings.redis))
     yield from try_check(
         "database", f"database {database}", "start the database server, or correct DEPESCHE_DATABASE",
@@ -65,11 +65,11 @@ def has_database(settings: Settings) -> bool:
 
 def _check_database(settings: Settings, name: str) -> Iterator[Finding]:
     if not has_database(settings):
-        yield well("database", f"database {name}: not there yet; the first start makes it")
+        yield ok("database", f"database {name}: not there yet; the first start makes it")
         return
     with closing(Store(settings.database_url)) as store:
         shape = store.revision()
-        yield well("database", f"database {name}: {_measure_size(store)}")
+        yield ok("database", f"database {name}: {_measure_size(store)}")
         yield from _check_schema(store, shape)
         yield from try_check(
             "secret", "secret", "restore the secret that this server had", lambda: _check_secret(settings, store)
@@ -84,9 +84,9 @@ def _check_replica(settings: Settings, name: str) -> Iterator[Finding]:
         query = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
         follows, behind = connection.execute(text(query)).one()
     if follows:
-        yield well("replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received")
+        yield ok("replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received")
     else:
-        yield odd("replica", f"replica {name}: it follows no other server", "make it a standby of the first one")
+        yield warn("replica", f"replica {name}: it follows no other server", "make it a standby of the first one")
 
 
 def _measure_size(store: Store) -> str:
@@ -100,12 +100,12 @@ def _measure_size(store: Store) -> str:
 
 def _check_schema(store: Store, shape: str) -> Iterator[Finding]:
     if store.is_current():
-        yield well("schema", f"schema {shape}")
+        yield ok("schema", f"schema {shape}")
     elif not shape:
-        yield odd("schema", "schema: the database is empty", "the first start fills it")
+        yield warn("schema", "schema: the database is empty", "the first start fills it")
     else:
         mend = "copy everything with: depesche backup FILE, and start your newest version; it updates the schema"
-        yield odd("schema", f"schema {shape}: of another version than this program", mend)
+        yield warn("schema", f"schema {shape}: of another version than this program", mend)
 
 
 def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
@@ -114,24 +114,24 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
     server_facts.check_database(store, Links(load_secret(settings)))
     if not settings.secret and file.stat().st_mode & 0o077:
-        yield odd("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
+        yield warn("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:
-        yield well("secret", "secret: the links in this server's letters were made with it")
+        yield ok("secret", "secret: the links in this server's letters were made with it")
 
 
 def _check_redis(settings: Settings, name: str) -> Iterator[Finding]:
     with closing(connect_redis(settings.redis)) as redis:
         if settings.redis == EMBEDDED:
-            yield well("redis", "Redis embedded: in this process")
+            yield ok("redis", "Redis embedded: in this process")
             return
         seconds, _ = redis.time()
-        yield well("redis", f"Redis {name}: it answers")
+        yield ok("redis", f"Redis {name}: it answers")
         yield from _compare_clocks("that of Redis", time.time() - seconds)
 
 
 def _check_relay(settings: Settings, name: str) -> Iterator[Finding]:
     emails.connect(settings.smtp).quit()
-    yield well("smtp", f"mail server {name}: it answers")
+    yield ok("smtp", f"mail server {name}: it answers")
 
 
 def _check_inbound(settings: Settings) -> Iterator[Finding]:
@@ -146,12 +146,14 @@ def _check_inbound(settings: Settings) -> Iterator[Finding]:
             connection.settimeout(TIMEOUT_S)
             greeting = connection.recv(512).decode("ascii", "replace").strip()
     except OSError as error:
-        yield odd("inbound", f"answers by mail at {settings.inbound}: {error.strerror or error}", mend)
+        yield warn("inbound", f"answers by mail at {settings.inbound}: {error.strerror or error}", mend)
         return
     if greeting.startswith("220"):
-        yield well("inbound", f"answers by mail are taken at {settings.inbound}")
+        yield ok("inbound", f"answers by mail are taken at {settings.inbound}")
     else:
-        yield odd("inbound", f"at {settings.inbound} another program answers: “{greeting[:60]}”", "choose another port")
+        yield warn(
+            "inbound", f"at {settings.inbound} another program answers: “{greeting[:60]}”", "choose another port"
+        )
 
 
 def _check_mailbox(settings: Settings, name: str) -> Iterator[Finding]:
@@ -160,7 +162,7 @@ def _check_mailbox(settings: Settings, name: str) -> Iterator[Finding]:
         soon = (
             "at once" if mailbox_polling.supports_idle(mailbox.box) else f"within {mailbox_polling.POLL_S:.0f} seconds"
         )
-        yield well("inbound", f"mailbox {name}: an answer is noticed {soon}")
+        yield ok("inbound", f"mailbox {name}: an answer is noticed {soon}")
 
 
 def _check_clock(store: Store) -> Iterator[Finding]:
@@ -173,18 +175,18 @@ def _check_clock(store: Store) -> Iterator[Finding]:
             theirs = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
     mend = "synchronise the clock of this machine: apt install systemd-timesyncd"
     if last > now + MAX_CLOCK_SKEW_S:
-        yield odd("clock", f"clock: the last move is {last - now} s in the future, so this clock was set back", mend)
+        yield warn("clock", f"clock: the last move is {last - now} s in the future, so this clock was set back", mend)
     elif theirs is None:
-        yield well("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
+        yield ok("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
     yield from _compare_clocks("that of the database", time.time() - float(theirs)) if theirs is not None else ()
 
 
 def _compare_clocks(whose: str, seconds: float) -> Iterator[Finding]:
     if abs(seconds) > MAX_CLOCK_SKEW_S:
         mend = "synchronise the clocks of all machines: apt install systemd-timesyncd"
-        yield odd("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
+        yield warn("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
     else:
-        yield well("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
+        yield ok("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
 
 
 def _check_disk(settings: Settings) -> Iterator[Finding]:
@@ -195,19 +197,19 @@ def _check_disk(settings: Settings) -> Iterator[Finding]:
     try:
         free, files = shutil.disk_usage(folder).free, os.statvfs(folder)
     except OSError as error:
-        yield ill("disk", f"disk: {folder}: {error.strerror or error}", "name a folder with DEPESCHE_FOLDER")
+        yield fail("disk", f"disk: {folder}: {error.strerror or error}", "name a folder with DEPESCHE_FOLDER")
         return
     database = Path(settings.database_url.removeprefix("sqlite:///"))
     size = database.stat().st_size if settings.database_url.startswith("sqlite:///") and database.exists() else 0
     what, mend = f"disk: {free // 2**20:,} MB free in {folder}", "free some space, or move to a larger disk"
     if not os.access(folder, os.W_OK | os.X_OK):
-        yield ill("disk", f"disk: {folder} cannot be written", f"chown {folder} to the user that Depesche runs as")
+        yield fail("disk", f"disk: {folder} cannot be written", f"chown {folder} to the user that Depesche runs as")
     elif free < MIN_FREE_BYTES or (files.f_files and not files.f_favail):
-        yield ill("disk", what, mend)
+        yield fail("disk", what, mend)
     elif free < max(LOW_FREE_BYTES, size):
-        yield odd("disk", what, mend)
+        yield warn("disk", what, mend)
     else:
-        yield well("disk", what)
+        yield ok("disk", what)
 
 
 def check_overdue_work(settings: Settings) -> Iterator[Finding]:
@@ -222,6 +224,6 @@ def check_overdue_work(settings: Settings) -> Iterator[Finding]:
             return
         with store.reading() as connection:
             if count := connection.execute(late_letters).scalar_one():
-                yield odd("work", f"letters that are not sent: {count}", START_WORKER)
+                yield warn("work", f"letters that are not sent: {count}", START_WORKER)
             if count := connection.execute(late_moves).scalar_one():
-                yield odd("work", f"moves that are not judged: {count}", START_WORKER)
+                yield warn("work", f"moves that are not judged: {count}", START_WORKER)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from engine.refusal import Refused
-from service.commands.audit import Finding, ill, odd, well
+from service.commands.audit import Finding, fail, ok, warn
 from service.commands.terminal import (
     FINE,
     WRONG,
@@ -48,7 +48,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a line for each check; the exit status is 1 if something is ill, but not if it is only odd.
+    """Print a line for each check; the exit status is 1 if a check failed, but not for warnings.
 
     Nothing is created or changed: no folder, no secret, no database.
     """
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         loaded = settings.load_settings(os.environ)
     except Refused as refused:  # such as a misspelt name
-        findings = [ill("settings", f"settings: {refused}", "change that setting; Depesche does not start with it")]
+        findings = [fail("settings", f"settings: {refused}", "change that setting; Depesche does not start with it")]
     else:
         with _log_to_stderr():
             findings = list(_check_all(loaded, args.mail, args.dns))
@@ -65,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
         print_json([_describe(finding) for finding in findings])
     else:
         for finding in findings:
-            print_line(f"{finding.verdict + ':':<5} {finding.what}")
+            print_line(f"{finding.verdict + ':':<8} {finding.what}")
             if finding.mend:
-                print_line(f"      to do: {finding.mend}")
-    return WRONG if any(finding.verdict == "ILL" for finding in findings) else FINE
+                print_line(f"         to do: {finding.mend}")
+    return WRONG if any(finding.verdict == "FAILED" for finding in findings) else FINE
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterato
     if mail:
         yield from _send_letter(settings, mail)
     yield from check_settings(settings)
-    if not any(finding.verdict == "ILL" for finding in findings):
+    if not any(finding.verdict == "FAILED" for finding in findings):
         yield from checkups.check_overdue_work(settings)
 
 
@@ -136,14 +136,14 @@ def _send_letter(settings: Settings, to: str) -> Iterator[Finding]:
     try:
         trial = emails.send_test_letter(settings, address)
     except Exception as error:
-        yield ill("letter", f"letter to {address}: {error}", mend)
+        yield fail("letter", f"letter to {address}: {error}", mend)
         return
     way = f"by {trial.tls}" if trial.tls else "unencrypted"
     what = f"letter to {address}, from {trial.sender}, {way}: {trial.reply}"
     if not trial.accepted:
-        yield ill("letter", what, mend)
+        yield fail("letter", what, mend)
         return
-    yield well("letter", what)
+    yield ok("letter", what)
     yield Finding("look", "letter", f"at its headers where it arrived; it left with {', '.join(trial.headers)}")
     expected = "spf, dkim and dmarc should be “pass”, and dkim’s h= name list-unsubscribe, list-unsubscribe-post"
     yield Finding("look", "letter", expected)
@@ -155,16 +155,18 @@ def check_settings(settings: Settings) -> Iterator[Finding]:
 
     if settings.require_authentication and not settings.trusted_authserv:
         what = "DEPESCHE_REQUIRE_AUTHENTICATION is on, but DEPESCHE_TRUSTED_AUTHSERV is empty: every answer is refused"
-        yield odd("settings", what, "set DEPESCHE_TRUSTED_AUTHSERV to the name in your server's Authentication-Results")
+        yield warn(
+            "settings", what, "set DEPESCHE_TRUSTED_AUTHSERV to the name in your server's Authentication-Results"
+        )
     if settings.smtp == EMBEDDED:
         return
     address = urlsplit(settings.address)
     if address.hostname in ("127.0.0.1", "localhost"):
         what = f"letters leave this machine, but their links lead to {settings.address}"
-        yield odd("settings", what, "set DEPESCHE_ADDRESS to the address that players see")
+        yield warn("settings", what, "set DEPESCHE_ADDRESS to the address that players see")
     elif address.scheme != "https":
         what = f"links are keys, and {settings.address} shows them to everyone on the way"
-        yield odd("settings", what, "use https in DEPESCHE_ADDRESS, with a web server in front that has a certificate")
+        yield warn("settings", what, "use https in DEPESCHE_ADDRESS, with a web server in front that has a certificate")
     if settings.mail_host == "localhost":
         what = "letters come from localhost, so players cannot answer them"
-        yield odd("settings", what, "set DEPESCHE_SENDER to an address of your domain")
+        yield warn("settings", what, "set DEPESCHE_SENDER to an address of your domain")

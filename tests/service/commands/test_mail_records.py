@@ -39,9 +39,9 @@ def check(*records: str, settings: Settings = SETTINGS) -> list[Finding]:
         return list(Zone(settings, [server]).check())
 
 
-def test_a_complete_zone_is_well() -> None:
+def test_a_complete_zone_is_ok() -> None:
     findings = check(*ALL)
-    assert [finding.verdict for finding in findings] == ["well"] * 5
+    assert [finding.verdict for finding in findings] == ["ok"] * 5
     sentences = " ".join(finding.what for finding in findings)
     for word in (
         "games.example.org is 192.0.2.7, 2001:db8::7",
@@ -55,7 +55,7 @@ def test_a_complete_zone_is_well() -> None:
 
 def test_each_missing_record_is_named() -> None:
     findings = check()
-    assert [finding.verdict for finding in findings] == ["odd"] * 5
+    assert [finding.verdict for finding in findings] == ["warning"] * 5
     for finding, record in zip(findings, ("A <", "v=spf1", "v=DKIM1", "v=DMARC1", "MX 10"), strict=True):
         assert record in finding.mend
 
@@ -73,8 +73,8 @@ def test_each_missing_record_is_named() -> None:
     ],
 )
 def test_a_wrong_record_is_reported(instead: list[str], of: str, word: str) -> None:
-    odd = [finding for finding in check(*(one for one in ALL if one != of), *instead) if finding.verdict != "well"]
-    assert [word in finding.what and bool(finding.mend) for finding in odd] == [True]
+    faults = [finding for finding in check(*(one for one in ALL if one != of), *instead) if finding.verdict != "ok"]
+    assert [word in finding.what and bool(finding.mend) for finding in faults] == [True]
 
 
 def test_the_policy_of_the_parent_domain_counts() -> None:
@@ -82,13 +82,13 @@ def test_the_policy_of_the_parent_domain_counts() -> None:
     key = DKIM.replace("_domainkey.", "_domainkey.letters.")
     settings = Settings(smtp="smtp://mail", sender="play@letters.example.org", dkim="post", imap="imaps://a:b@c/")
     findings = check(*records, key, DMARC, settings=settings)
-    assert [finding.verdict for finding in findings] == ["well"] * 4
+    assert [finding.verdict for finding in findings] == ["ok"] * 4
     assert any(finding.what.startswith("DMARC of example.org") for finding in findings)
 
 
 def test_without_a_selector_the_host_has_to_check_dkim() -> None:
     settings = Settings(smtp="smtp://mail", sender="play@example.org")
-    (finding,) = [finding for finding in check(SPF, DMARC, settings=settings) if finding.verdict != "well"]
+    (finding,) = [finding for finding in check(SPF, DMARC, settings=settings) if finding.verdict != "ok"]
     assert (finding.verdict, "DEPESCHE_DKIM" in finding.mend) == ("look", True)
 
 
@@ -101,7 +101,7 @@ def test_the_command_asks_the_given_server(
     with or_skip(lambda: servers.dns_server(*ALL)) as (host, port):
         cli.main(["doctor", "--json", "--dns", f"{host}:{port}"])
     findings = [one for one in json.loads(capsys.readouterr().out) if one["about"] == "dns"]
-    assert [one["verdict"] for one in findings] == ["well"] * 3
+    assert [one["verdict"] for one in findings] == ["ok"] * 3
 
 
 def test_a_silent_server_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,9 +120,9 @@ def test_the_gallery_is_read_from_the_replica(twins: Twins) -> None:
 def test_the_doctor_says_whether_it_follows(twins: Twins) -> None:
     settings = twins.app.settings
     (found,) = checkups._check_replica(settings, "db")
-    assert (found.verdict, "it follows" in found.what) == ("well", True)
+    assert (found.verdict, "it follows" in found.what) == ("ok", True)
     (found,) = checkups._check_replica(apps.make_settings(settings.folder, replica=settings.database), "db")
-    assert (found.verdict, "no other server" in found.what) == ("odd", True)
+    assert (found.verdict, "no other server" in found.what) == ("warning", True)
 
 
 def test_where_the_replica_is_away_the_first_server_answers(twins: Twins) -> None:

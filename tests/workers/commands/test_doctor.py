@@ -1,4 +1,4 @@
-"""`depesche doctor` reports what is ill, and which settings are hardly intended."""
+"""`depesche doctor` reports what fails, and which settings are hardly intended."""
 
 import json
 import socket
@@ -29,12 +29,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_embedded_house_is_well(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_embedded_server_is_ok(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert said.count("well:") == 3
-    assert "ILL" not in said
-    assert "odd" not in said
+    assert said.count("ok:") == 3
+    assert "FAILED" not in said
+    assert "warning" not in said
 
 
 def test_it_only_looks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,30 +46,30 @@ def test_it_only_looks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_programs_are_told_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert {one["verdict"] for one in told} <= {"well", "odd"}
+    assert {one["verdict"] for one in told} <= {"ok", "warning"}
     assert {"database", "redis", "disk"} == {one["about"] for one in told}
 
 
 def test_everything_that_is_not_well_comes_with_how_to_mend_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ill = {"DATABASE": "postgresql+psycopg://depesche@127.0.0.1:1/depesche", "REDIS": "redis://127.0.0.1:1/0"}
-    ill |= {"SMTP": "smtp://127.0.0.1:1", "IMAP": "imaps://me:hidden@127.0.0.1:1/INBOX", "INBOUND": "127.0.0.1:1"}
-    for name, address in ill.items():
+    wrong = {"DATABASE": "postgresql+psycopg://depesche@127.0.0.1:1/depesche", "REDIS": "redis://127.0.0.1:1/0"}
+    wrong |= {"SMTP": "smtp://127.0.0.1:1", "IMAP": "imaps://me:hidden@127.0.0.1:1/INBOX", "INBOUND": "127.0.0.1:1"}
+    for name, address in wrong.items():
         monkeypatch.setenv(f"DEPESCHE_{name}", address)
     assert cli.main(["doctor", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert {one["about"] for one in told if one["verdict"] == "ill"} == {"database", "redis", "smtp", "inbound"}
-    assert all(bool(one["mend"]) == (one["verdict"] != "well") for one in told)
+    assert {one["about"] for one in told if one["verdict"] == "failed"} == {"database", "redis", "smtp", "inbound"}
+    assert all(bool(one["mend"]) == (one["verdict"] != "ok") for one in told)
     assert "hidden" not in json.dumps(told)
 
 
-def test_a_mail_server_that_is_not_there_is_ill(
+def test_a_mail_server_that_is_not_there_fails(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DEPESCHE_SMTP", "smtp://127.0.0.1:1")
     assert cli.main(["doctor"]) == 1
-    assert "ILL:  mail server" in capsys.readouterr().out
+    assert "FAILED:  mail server" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_a_mail_server_that_is_not_there_is_ill(
         (Settings(smtp="smtp://mail", address="https://b.org"), "cannot answer"),
     ],
 )
-def test_settings_that_are_hardly_intended_are_odd(settings: Settings, word: str) -> None:
+def test_settings_that_are_hardly_intended_are_warnings(settings: Settings, word: str) -> None:
     assert [word in oddity.what + oddity.mend for oddity in check_settings(settings)] == [True]
 
 
-def test_sensible_settings_are_not_odd() -> None:
+def test_sensible_settings_are_no_warnings() -> None:
     assert not list(check_settings(Settings(smtp="smtp://mail", address="https://b.org", sender="a@b.org")))
 
 
@@ -99,7 +99,7 @@ def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.Capt
         connection.execute(update(letters).values(due_at=app.now() - OVERDUE_S - 1))
     app.close()
     assert cli.main(["doctor"]) == 0
-    assert "odd:  letters that are not sent: 1\n" in capsys.readouterr().out
+    assert "warning: letters that are not sent: 1\n" in capsys.readouterr().out
 
 
 def found_in(app: App, about: str) -> list[Finding]:
@@ -109,7 +109,7 @@ def found_in(app: App, about: str) -> list[Finding]:
 def test_a_house_that_works_is_well_in_every_part(any_app: App) -> None:
     any_app.open()
     found = list(checkups.check_all(any_app.settings))
-    assert {finding.verdict for finding in found} == {"well"}
+    assert {finding.verdict for finding in found} == {"ok"}
     assert {finding.about for finding in found} >= {"database", "schema", "secret", "redis", "clock", "disk"}
 
 
@@ -117,7 +117,7 @@ def test_a_database_of_another_version_is_odd_and_not_renewed_by_looking(app: Ap
     with app.store.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999_later'"))
     (finding,) = found_in(app, "schema")
-    assert (finding.verdict, "depesche backup" in finding.mend) == ("odd", True)
+    assert (finding.verdict, "depesche backup" in finding.mend) == ("warning", True)
     assert app.store.revision() == "9999_later"
 
 
@@ -126,10 +126,10 @@ def test_a_secret_that_others_can_read_and_another_one(tmp_path: Path) -> None:
     app.open()
     (tmp_path / "secret").chmod(0o644)
     (finding,) = found_in(app, "secret")
-    assert (finding.verdict, finding.mend) == ("odd", f"chmod 600 {tmp_path / 'secret'}")
+    assert (finding.verdict, finding.mend) == ("warning", f"chmod 600 {tmp_path / 'secret'}")
     (tmp_path / "secret").write_text("quite another secret than before")
     (finding,) = found_in(app, "secret")
-    assert finding.verdict == "ILL"
+    assert finding.verdict == "FAILED"
     (tmp_path / "secret").unlink()
     (finding,) = found_in(app, "secret")
     assert "missing" in finding.what
@@ -138,15 +138,15 @@ def test_a_secret_that_others_can_read_and_another_one(tmp_path: Path) -> None:
 
 def test_a_clock_that_was_set_back_is_noticed(app: App) -> None:
     (place, _) = apps.start_table(app)
-    for ahead, verdict in ((0, "well"), (600, "odd")):
+    for ahead, verdict in ((0, "ok"), (600, "warning")):
         with app.store.writing() as connection:
             moved = update(tables).where(tables.c.id == place.table)
             connection.execute(moved.values(moved_at=int(time.time()) + ahead))
         (finding,) = found_in(app, "clock")
-        assert (finding.verdict, "in the future" in finding.what) == (verdict, verdict == "odd")
+        assert (finding.verdict, "in the future" in finding.what) == (verdict, verdict == "warning")
 
 
-@pytest.mark.parametrize(("free", "verdict"), [(10 * 2**20, "ILL"), (100 * 2**20, "odd"), (10 * 2**30, "well")])
+@pytest.mark.parametrize(("free", "verdict"), [(10 * 2**20, "FAILED"), (100 * 2**20, "warning"), (10 * 2**30, "ok")])
 def test_a_disk_is_measured(app: App, monkeypatch: pytest.MonkeyPatch, free: int, verdict: str) -> None:
     monkeypatch.setattr(checkups.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     assert [finding.verdict for finding in found_in(app, "disk")] == [verdict]
@@ -156,10 +156,10 @@ def test_the_ear_for_answers_is_asked(app: App) -> None:
     ear = inbox.make_lmtp_server(app, "127.0.0.1", servers.free_port())
     ear.start()
     (finding,) = checkups._check_inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
-    assert finding.verdict == "well"
+    assert finding.verdict == "ok"
     ear.stop()
     (finding,) = checkups._check_inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
-    assert (finding.verdict, "start Depesche" in finding.mend) == ("odd", True)
+    assert (finding.verdict, "start Depesche" in finding.mend) == ("warning", True)
 
 
 def test_another_program_at_the_place_of_the_ear_is_told(app: App) -> None:

@@ -17,7 +17,7 @@ GAP = "…"  # what differs from server to server
 
 
 def list_lines(source: str) -> set[str]:
-    """List the lines that the functions of a module can print, except those that say that all is well."""
+    """List the lines that the functions of a module can print, except those that say ok."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     return {line for function in functions for line in iter_lines(function)}
 
@@ -25,7 +25,7 @@ def list_lines(source: str) -> set[str]:
 def iter_lines(function: ast.FunctionDef) -> Iterator[str]:
     for node in ast.walk(function):
         match node:
-            case ast.Call(func=ast.Name("odd" | "ill"), args=[_, what, *_]):
+            case ast.Call(func=ast.Name("warn" | "fail"), args=[_, what, *_]):
                 yield from resolve(what, function)
             case ast.Call(func=ast.Name("Finding"), args=[ast.Constant("look"), _, what, *_]):
                 yield from resolve(what, function)
@@ -72,6 +72,6 @@ def test_every_line_is_explained_and_no_other() -> None:
 
 def test_a_line_that_is_planted_is_noticed() -> None:
     planted = (
-        'def check(name):\n    what = f"disk {name} is full"\n    yield odd("disk", what, "")\n    well("a", "b")\n'
+        'def check(name):\n    what = f"disk {name} is full"\n    yield warn("disk", what, "")\n    ok("a", "b")\n'
     )
     assert list_lines(planted) == {"disk … is full"}

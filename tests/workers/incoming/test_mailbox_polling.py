@@ -418,9 +418,9 @@ def test_the_doctor_opens_the_mailbox_and_says_how_soon_answers_are_noticed(
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "app"))
     monkeypatch.setenv("DEPESCHE_IMAP", mailbox.url)
     assert cli.main(["doctor"]) == 0
-    assert f"well: mailbox 127.0.0.1:{mailbox.port}/INBOX: an answer is noticed at once" in capsys.readouterr().out
+    assert f"ok:      mailbox 127.0.0.1:{mailbox.port}/INBOX: an answer is noticed at once" in capsys.readouterr().out
     monkeypatch.setenv("DEPESCHE_IMAP", mailbox.url.replace(f"//{servers.IMAP_USER}:", "//nobody:"))
     assert cli.main(["doctor"]) == 1
     told = capsys.readouterr().out
-    assert "ILL:  mailbox" in told
+    assert "FAILED:  mailbox" in told
     assert quote(servers.IMAP_PASSWORD, safe="") not in told

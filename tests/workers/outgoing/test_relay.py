@@ -93,7 +93,7 @@ def test_the_doctor_sends_a_letter_and_says_what_came_of_it(
 ) -> None:
     status, output = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
     assert status == 0
-    assert "well: letter to anna@example.net, from table@example.org, unencrypted: 250 " in output
+    assert "ok:      letter to anna@example.net, from table@example.org, unencrypted: 250 " in output
     assert "List-Unsubscribe, List-Unsubscribe-Post" in output
     (letter,) = smtp_sink.letters
     assert str(letter["From"]) == "The Club <table@example.org>"
@@ -118,7 +118,7 @@ def test_the_doctor_repeats_why_a_relay_refuses(
     monkeypatch.setattr(smtp_sink, "handle_DATA", refuse, raising=False)
     status, output = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
     assert status == 1
-    assert "ILL:  letter to anna@example.net" in output
+    assert "FAILED:  letter to anna@example.net" in output
     assert "554 5.7.1 This sender is not welcome" in output
 
 
