@@ -29,7 +29,7 @@ def pick_random_move(menu: Menu, random: Random) -> Move:
 
 def choose_at_random(_game: Game, _state: Any, _seat: int, menu: Menu, random: Random) -> Move:
     """Return any move of the menu; a `Chooser`."""
-    return menus.pick(menu, random.randrange)
+    return pick_random_move(menu, random)
 
 
 def play_random_moves(game: Game, state: Any, random: Random, most: int) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
+from engine.menu import Choice, Menu
+
 DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
 Kind = Literal["officer", "cossack", "diplomat", "lady"]
@@ -59,7 +61,13 @@ def departure_order(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:
 PURSE = "purse"
 
 
-def purse_owner(token: str) -> int:
+def list_offered_purses(menu: Menu) -> list[str]:
+    """Return the purses from which a menu lets a seat take a coin, as they are written in a move."""
+    options = [args for entry in menu if isinstance(entry, Choice) for args in entry.options]
+    return [args[0] for args in options if args and args[0].startswith(PURSE)]
+
+
+def find_purse_owner(token: str) -> int:
     """Return the seat whose purse is written so in a move, counted from 0; `purse1` belongs to seat 0."""
     return int(token.removeprefix(PURSE)) - 1
 

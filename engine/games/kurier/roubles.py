@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.chance import Chance
-from engine.games.kurier.board import GUARD_PRICES, PURSE, Coin, count_roubles, purse_owner
+from engine.games.kurier.board import GUARD_PRICES, PURSE, Coin, count_roubles, find_purse_owner
 from engine.games.kurier.state import Reason, State, Won
 from engine.menu import Choice, Menu
 
@@ -56,7 +56,7 @@ def offer_robbery(state: State) -> Menu:
 
 def draw_from_purse(state: State, token: str, chance: Chance) -> tuple[int, Coin]:
     """Draw a coin blindly from the purse of this token; return its owner and the coin."""
-    victim = purse_owner(token)
+    victim = find_purse_owner(token)
     return victim, chance.pick("robbed rouble", state.players[victim].purse)
 
 

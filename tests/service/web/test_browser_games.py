@@ -138,7 +138,7 @@ def speak(page: Page, language: str) -> None:
     """Choose a language at the foot of the page, which with a script is under “More”."""
     if page.locator("#tab-more").is_visible():
         page.locator("#tab-more").click()
-    page.locator(f'.tongues button[value="{language}"]:visible').click()
+    page.locator(f'.languages button[value="{language}"]:visible').click()
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
