@@ -185,7 +185,7 @@ def find_waiting(app: App, places: list[Place]) -> Place:
 
 
 def load(app: App, query: Callable[..., T], *words: Any) -> T:
-    """Like `read`, for a query that takes the app too."""
+    """Run a query in a transaction of its own, like `run_query`, for a query that takes the app too."""
     with app.store.reading() as db:
         return query(app, db, *words)
 
@@ -202,7 +202,7 @@ def load_table(app: App, name: str) -> Snapshot:
 
 def load_entries(app: App, table: Snapshot, first: int = 0, end: int | None = None) -> list[Entry[Any]]:
     """Load entries of a table in a transaction of its own."""
-    return read(app, snapshots.load_entries, table, first, end)
+    return run_query(app, snapshots.load_entries, table, first, end)
 
 
 def load_past(app: App, table: Snapshot, seq: int) -> Table:
@@ -212,20 +212,20 @@ def load_past(app: App, table: Snapshot, seq: int) -> Table:
 
 def load_receipt(app: App, table: Snapshot, seq: int) -> str:
     """Load the hash of the chain after entry `seq`, in a transaction of its own."""
-    return read(app, snapshots.load_receipt, table, seq)
+    return run_query(app, snapshots.load_receipt, table, seq)
 
 
 def list_orders(app: App, place: Place) -> list[Any]:
     """Return the standing orders of a seat; a spectator has none."""
-    return read(app, standing_orders.list_orders, place.table, place.seat) if place.seat is not None else []
+    return run_query(app, standing_orders.list_orders, place.table, place.seat) if place.seat is not None else []
 
 
-def read(app: App, query: Callable[..., T], *words: Any) -> T:
-    """The result of a query in a transaction of its own."""
+def run_query(app: App, query: Callable[..., T], *words: Any) -> T:
+    """Run a query in a transaction of its own."""
     with app.store.reading() as db:
         return query(db, *words)
 
 
 def list_branch_orders(app: App, place: Place) -> list[OrdersOfBranch]:
     """Return the orders of a seat that come from branches."""
-    return read(app, branches.list_orders, place, list_orders(app, place))
+    return run_query(app, branches.list_orders, place, list_orders(app, place))

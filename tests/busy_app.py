@@ -99,7 +99,7 @@ class BusyApp:
             "host": self.app.links.host(0),
         }
         place = self.played[0]
-        branch = apps.read(self.app, branches.list_branches, place)
+        branch = apps.run_query(self.app, branches.list_branches, place)
         common: dict[str, Any] = {"name": "kaiser", "table": self.shown[0].table, "seq": 1}
         common |= {
             "key": "1.1",

@@ -19,7 +19,7 @@ from service.tables.history import replays
 from service.tables.opening import Opened
 from tests import apps
 from tests.sites import Site, Visitor
-from tests.workers.incoming.test_inbox import answer, sent
+from tests.workers.incoming.test_inbox import answer, send
 
 
 def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
@@ -40,7 +40,7 @@ def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
 def answer_by_mail(site: Site, opened: Opened, text: str) -> None:
     """Send Bert's answer to his letter."""
     place = access.find(site.app, opened.links[1])
-    sent(site.app, answer(site.app, place, text, Message_ID=f"<{secrets.token_hex(8)}@example.org>"))
+    send(site.app, answer(site.app, place, text, Message_ID=f"<{secrets.token_hex(8)}@example.org>"))
 
 
 def move(site: Site, visitor: Visitor, opened: Opened) -> None:
@@ -68,7 +68,7 @@ def main(name: str, folder: str) -> None:
     assert title in visitor.get("/mailbox")
     assert title in visitor.get(f"/rules/{name}")
     assert f"{name}.View" in json.loads(visitor.get("/api/v1/openapi.json"))["components"]["schemas"]
-    log = apps.read(site.app, replays.export_for_place, access.find(site.app, over.links[1]))
+    log = apps.run_query(site.app, replays.export_for_place, access.find(site.app, over.links[1]))
     assert audit.audit(catalogue.find(name), log).finding is None
     site.app.close()
     print(json.dumps({"over": over.links, "running": running.links}))

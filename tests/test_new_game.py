@@ -87,7 +87,7 @@ def app_without(package: Path, played: dict[str, list[str]]) -> Iterator[App]:
 
 
 def log_of(app: App, link: str) -> Export:
-    return apps.read(app, replays.export_for_place, access.find(app, link))
+    return apps.run_query(app, replays.export_for_place, access.find(app, link))
 
 
 def test_without_its_package_a_table_is_listed(app_without: App) -> None:

@@ -65,7 +65,7 @@ def compare(app: App, thinking: int, where: str) -> Iterator[Measure]:
         moves = [players.move() * 1_000 for _ in range(WARM + MOVES)]
         took[stopped] += moves[WARM:]
     os.kill(thinking, signal.SIGCONT)
-    left = len({task.table for task in apps.read(app, bots.list_bot_tasks, app.now())})
+    left = len({task.table for task in apps.run_query(app, bots.list_bot_tasks, app.now())})
     if left < MIN_WAITING_TABLES:
         raise AssertionError(f"Only {left} tables waited for a bot at the end.")
     for name, number in (("p50", 49), ("p90", 89)):

@@ -15,7 +15,7 @@ from tests.conftest import or_skip
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "service/deploy/README.md"
 FIVE_MINUTES = 300
-# What a test has instead of the world: our own source, a certificate of nobody's, a mail server on this machine.
+# Replacements for the Internet: the local source, a self-made certificate, and a mail server on this machine.
 CERTIFICATE = (
     "mkdir -p /etc/letsencrypt/live/games.example.org && openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
     "-subj /CN=games.example.org -keyout /etc/letsencrypt/live/games.example.org/privkey.pem "
@@ -34,11 +34,11 @@ END"""
 def blocks(section: str) -> list[str]:
     """The commands of one section, a block each."""
     text = PAGE.read_text().split(f"\n## {section}\n")[1].split("\n## ")[0]
-    found = re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE)
-    return [re.sub(r"^ {4}", "", block, flags=re.MULTILINE) for block in found]
+    blocks = re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE)
+    return [re.sub(r"^ {4}", "", block, flags=re.MULTILINE) for block in blocks]
 
 
-def in_a_test(text: str, mail_server: str) -> str:
+def adapt_to_test(text: str, mail_server: str) -> str:
     instead = {
         "https://git.example.org/depesche": "/srv/depesche.git",
         "certbot certonly --nginx -d games.example.org": CERTIFICATE,
@@ -51,7 +51,7 @@ def in_a_test(text: str, mail_server: str) -> str:
     return text
 
 
-def cloned(folder: Path) -> Path:
+def clone(folder: Path) -> Path:
     """The source as a host fetches it: what is committed here."""
     made = folder / "depesche.git"
     subprocess.run(["git", "clone", "-q", "--bare", str(ROOT), str(made)], check=True)
@@ -62,27 +62,27 @@ def cloned(folder: Path) -> Path:
 @pytest.mark.timeout(1200)
 def test_from_a_bare_server_to_the_first_letter(tmp_path: Path) -> None:
     trusted = Path(ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt")
-    shown = [(cloned(tmp_path), "/srv/depesche.git"), (trusted, "/srv/trusted.pem")]
+    shown = [(clone(tmp_path), "/srv/depesche.git"), (trusted, "/srv/trusted.pem")]
     words = {"PIP_CERT": "/srv/trusted.pem"}  # a network may have an authority of its own, which this machine knows
     with servers.smtp_server() as sink, or_skip(lambda: bare_servers.run_bare_server(shown)) as server:
         server.run("printf '[safe]\\n directory = *\\n' > ~/.gitconfig")  # the source belongs to another user here
         began, took = time.monotonic(), list[tuple[float, str]]()
         for block in blocks("For friends: one process"):
             at = time.monotonic()
-            lines = in_a_test(block, f"smtp://127.0.0.1:{sink.port}")
-            said = server.run(f"cd /opt/depesche-source 2>/dev/null || true\n{lines}", words)
+            lines = adapt_to_test(block, f"smtp://127.0.0.1:{sink.port}")
+            output = server.run(f"cd /opt/depesche-source 2>/dev/null || true\n{lines}", words)
             took.append((time.monotonic() - at, block.partition("\n")[0]))
-        assert "FAILED" not in said, said  # the last block is the doctor's
+        assert "FAILED" not in output, output  # the last block is the doctor's
         server.run(OPEN_A_TABLE)
-        assert arrived(sink, "anna@example.org")
+        assert has_letter(sink, "anna@example.org")
         whole = time.monotonic() - began
         print("\n".join(f"{seconds:6.1f} s  {line}" for seconds, line in took), f"\n{whole:6.1f} s  in all")
-        assert arrived(sink, "you@example.org")
+        assert has_letter(sink, "you@example.org")
         check_keys(server)
         assert whole < FIVE_MINUTES, f"{whole:.0f} s, with {os.getloadavg()[0]:.1f} processes wanting the machine"
 
 
-def arrived(sink: servers.Sink, address: str) -> bool:
+def has_letter(sink: servers.Sink, address: str) -> bool:
     until = time.monotonic() + 30
     while not any(address in str(letter["To"]) for letter in sink.letters):
         if time.monotonic() > until:
@@ -92,7 +92,7 @@ def arrived(sink: servers.Sink, address: str) -> bool:
 
 
 def check_keys(server: bare_servers.BareServer) -> None:
-    """The house is nobody in particular, and the mail server's password reached it as a file of its own."""
+    """The app runs as a user without rights, and the mail server's password reached it in a file."""
     assert "DynamicUser=yes" in server.run("systemctl show depesche -p DynamicUser")
     environment = server.run("tr '\\0' '\\n' < /proc/$(systemctl show depesche -P MainPID)/environ")
     assert "DEPESCHE_SMTP_FILE=/run/credentials/depesche.service/smtp" in environment

@@ -1,4 +1,4 @@
-"""What every game promises to the pages and the post: it can be drawn, told, read and written about at every step."""
+"""Every game can be drawn, described, parsed and written about in letters at every step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.contract.cases import list_editions, name_edition
 from engine.game import Game
 from service import create_app
 from service.app import App
-from service.contract import *  # noqa: F403 - what is promised of drawings and prose stands there
+from service.contract import *  # noqa: F403 - the tests of drawings and prose are there
 from service.contract import NAMES
 from service.tables import access, hints
 from service.tables.opening import Invitee, Opened
@@ -52,15 +52,15 @@ def test_page_and_letter_are_written_at_every_step(game: Game, app: App, opened:
         assert visitor.get(f"/t/{place.link}").status_code == 200
         apps.submit(app, place, "sit word")
     for step in range(STEPS):
-        look = apps.load_table(app, opened.table)
-        waiting = tables.find_seats_to_move(game, look.position)
+        snapshot = apps.load_table(app, opened.table)
+        waiting = tables.find_seats_to_move(game, snapshot.position)
         if not waiting:
             break
         seat = waiting[0]
         for path in (places[seat].link, opened.watch, *(f"{places[seat].link}/{page}" for page in PAGES)):
             assert visitor.get(f"/t/{path}").status_code == 200, path
-        assert_readable(written(app, opened.table, look, seat))
-        move = bots.pick_random_move(tables.menu(game, look.position, seat), random)
+        assert_readable(write_letter(app, opened.table, snapshot, seat))
+        move = bots.pick_random_move(tables.menu(game, snapshot.position, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted, (step, move)
 
 
@@ -72,7 +72,7 @@ def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> 
     seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, opened.table).position)))
     number = hints.ask(app, places[seat])
     bot_jobs.answer_hints(app)
-    hint = apps.read(app, hints.find, places[seat], number)
+    hint = apps.run_query(app, hints.find, places[seat], number)
     assert hint
     assert hint.move
     for place in places:
@@ -86,8 +86,8 @@ def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> 
         assert apps.count_entries(app, places[0]) > length
 
 
-def written(app, table: str, look, seat: int) -> EmailMessage:
-    since = look.seats[seat].open_since
+def write_letter(app, table: str, snapshot, seat: int) -> EmailMessage:
+    since = snapshot.seats[seat].open_since
     letter = table_letters.write(app, LetterRequest(table, since, seat, "turn", "guest@example.org", NAMES[seat]))
     assert letter is not None
     return letter

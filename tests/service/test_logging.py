@@ -35,10 +35,10 @@ def test_a_logged_fault_shows_no_values_of_variables(capsys: pytest.CaptureFixtu
         deal(seed)
     except ZeroDivisionError:
         structlog.get_logger().exception("not judged", table="t1")
-    told = capsys.readouterr().out
-    assert "ZeroDivisionError: 26 letters" in told
-    assert "not judged" in told
-    assert seed not in told
+    output = capsys.readouterr().out
+    assert "ZeroDivisionError: 26 letters" in output
+    assert "not judged" in output
+    assert seed not in output
 
 
 def test_no_line_names_an_address_or_a_password(form: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,15 +48,15 @@ def test_no_line_names_an_address_or_a_password(form: str, capsys: pytest.Captur
         raise OSError("postgresql://depesche:geheim@db/depesche is down")
     except OSError as error:
         log.warning("down", error=str(error))
-    told = capsys.readouterr().out
-    assert "anna" not in told
-    assert "geheim" not in told
-    assert "…@example.org" in told
+    output = capsys.readouterr().out
+    assert "anna" not in output
+    assert "geheim" not in output
+    assert "…@example.org" in output
 
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Iterator[Site]:
-    """A house that writes its log for programs."""
+    """A site that writes its log as JSON."""
     before = structlog.get_config()
     run.write_logs("json")
     site = Site(tmp_path, logs="json", proxies=1)
@@ -80,18 +80,22 @@ def test_programs_get_a_line_for_each_request_that_names_its_route_and_no_link(
     assert opened.links[0] not in str(line)
 
 
-@pytest.mark.parametrize(("said", "taken"), [("of-the-proxy.7", True), ('a"b', False), ("x" * 65, False), ("", False)])
-def test_a_request_keeps_the_name_that_a_web_server_in_front_gave_it(programs: Site, said: str, taken: bool) -> None:
-    answer = programs.new_visitor().client.get("/", headers={"X-Request-Id": said})
-    assert (answer.headers["X-Request-Id"] == said) == taken
+@pytest.mark.parametrize(
+    ("request_id", "taken"), [("of-the-proxy.7", True), ('a"b', False), ("x" * 65, False), ("", False)]
+)
+def test_a_request_keeps_the_name_that_a_web_server_in_front_gave_it(
+    programs: Site, request_id: str, taken: bool
+) -> None:
+    answer = programs.new_visitor().client.get("/", headers={"X-Request-Id": request_id})
+    assert (answer.headers["X-Request-Id"] == request_id) == taken
     assert answer.headers["X-Request-Id"]
 
 
-def test_what_a_worker_logs_names_the_request_that_rang(
+def test_log_lines_of_a_worker_name_the_request_that_woke_it(
     programs: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = programs.start_table()
-    del programs.app.wakeups.wake  # the true bell, whose job stands in the queue
+    del programs.app.wakeups.wake  # the real method, whose job waits in the queue
     queue = programs.app.wakeups.queue("referee")
     answer = programs.new_visitor().post(f"/t/{opened.links[0]}", move="no such move")
     set_app(programs.app)

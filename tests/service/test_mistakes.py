@@ -84,24 +84,24 @@ MISTAKES: list[tuple[list[str], dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("command", "chosen", "said"), MISTAKES, ids=[str(one[:2])[:60] for one in MISTAKES])
+@pytest.mark.parametrize(("command", "chosen", "sentence"), MISTAKES, ids=[str(one[:2])[:60] for one in MISTAKES])
 def test_a_mistake_is_one_sentence_and_nothing_is_made(
     command: list[str],
     chosen: dict[str, str],
-    said: str,
+    sentence: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     folder = tmp_path / "app"
-    refused(command, {"folder": str(folder), **chosen}, said, monkeypatch, capfd)
+    refuse_start(command, {"folder": str(folder), **chosen}, sentence, monkeypatch, capfd)
     assert not list(tmp_path.rglob("*")), "something was made"
 
 
-def refused(
+def refuse_start(
     command: list[str],
     chosen: dict[str, str],
-    said: str,
+    sentence: str,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -111,12 +111,12 @@ def refused(
         status = cli.main(command)
     except SystemExit as ended:  # argparse ends so
         status = int(str(ended.code))
-    told = capfd.readouterr()
+    output = capfd.readouterr()
     assert status == 2
-    assert said in told.err
-    assert "Traceback" not in told.err + told.out
-    assert "hidden-word" not in told.err + told.out
-    assert len(told.err.splitlines()) <= 3, told.err
+    assert sentence in output.err
+    assert "Traceback" not in output.err + output.out
+    assert "hidden-word" not in output.err + output.out
+    assert len(output.err.splitlines()) <= 3, output.err
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_port_that_another_has_is_refused_before_anything_is_made(
     taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     chosen = {"folder": str(tmp_path / "app")}
-    refused(["serve", "--port", str(taken)], chosen, "cannot be listened on", monkeypatch, capfd)
+    refuse_start(["serve", "--port", str(taken)], chosen, "cannot be listened on", monkeypatch, capfd)
     assert not list(tmp_path.rglob("*"))
 
 
@@ -138,14 +138,14 @@ def test_a_port_that_another_has_is_refused(
     command: str, taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     chosen = {"folder": str(tmp_path)}
-    refused([command, "--bind", f"127.0.0.1:{taken}"], chosen, "cannot be listened on", monkeypatch, capfd)
+    refuse_start([command, "--bind", f"127.0.0.1:{taken}"], chosen, "cannot be listened on", monkeypatch, capfd)
 
 
 def test_a_folder_that_is_a_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "app").write_text("mine")
-    refused(["serve"], {"folder": str(tmp_path / "app")}, str(tmp_path / "app"), monkeypatch, capfd)
+    refuse_start(["serve"], {"folder": str(tmp_path / "app")}, str(tmp_path / "app"), monkeypatch, capfd)
     assert (tmp_path / "app").read_text() == "mine"
 
 
@@ -154,7 +154,7 @@ def test_a_database_that_is_none_is_refused_and_left_alone(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "depesche.sqlite").write_bytes(content)
-    refused(["serve", "--port", str(free_port())], {"folder": str(tmp_path)}, "database", monkeypatch, capfd)
+    refuse_start(["serve", "--port", str(free_port())], {"folder": str(tmp_path)}, "database", monkeypatch, capfd)
     assert (tmp_path / "depesche.sqlite").read_bytes() == content
 
 
@@ -164,7 +164,7 @@ def test_a_database_of_another_version_is_refused_and_left_alone(
     apps.copy_template(migrated_url)
     with closing(Store(migrated_url)) as store, store.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999_later'")
-    refused(
+    refuse_start(
         ["clock"],
         {"folder": str(tmp_path), "database": migrated_url},
         "Another version of Depesche",
@@ -179,11 +179,11 @@ def test_a_database_that_is_not_there_is_refused(
     tmp_path: Path, migrated_postgres_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     missing = migrated_postgres_url.replace("/test_", "/no_such_")
-    refused(["worker"], {"folder": str(tmp_path), "database": missing}, "does not exist", monkeypatch, capfd)
+    refuse_start(["worker"], {"folder": str(tmp_path), "database": missing}, "does not exist", monkeypatch, capfd)
 
 
 def test_a_role_that_is_not_there_is_refused(
     tmp_path: Path, migrated_postgres_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     stranger = migrated_postgres_url.replace("//postgres@", "//nobody-here:hidden-word@")
-    refused(["worker"], {"folder": str(tmp_path), "database": stranger}, "nobody-here", monkeypatch, capfd)
+    refuse_start(["worker"], {"folder": str(tmp_path), "database": stranger}, "nobody-here", monkeypatch, capfd)

@@ -40,14 +40,14 @@ def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
 def test_what_players_read_names_seats_from_1(game: str) -> None:
     case = next(case for case in make_cases([catalogue.find(game)]))
     names = [f"Seat {seat + 1}" for seat in range(case.seats)]
-    narrator, told = Narrator(case.game, names), set[int]()
+    narrator, numbers = Narrator(case.game, names), set[int]()
     for position in sample(play_case(case, b"a lantern"), 40):
-        heard = (case.game.hear(event, None) for event in position.events)
+        public_events = (case.game.hear(event, None) for event in position.events)
         scene = Scene(case.game, case.game.view(position.state, None), drawing.list_players(names))
-        texts = [narrator.describe(event) for event in heard if event is not None]
+        texts = [narrator.describe(event) for event in public_events if event is not None]
         texts += [narrator.describe_board(scene.view), drawing.draw_board_text(scene)]
-        told.update(int(number) for text in texts for number in SEAT.findall(text))
-    assert told == set(range(1, case.seats + 1))
+        numbers.update(int(number) for text in texts for number in SEAT.findall(text))
+    assert numbers == set(range(1, case.seats + 1))
 
 
 def test_the_json_interface_counts_from_0_and_says_so(app: App) -> None:

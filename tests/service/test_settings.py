@@ -23,11 +23,11 @@ def test_a_service_is_visited_where_it_listens_unless_it_has_an_address_of_its_o
     assert settings.load_settings(own).address == "https://games.example.org"
 
 
-def test_the_command_line_stands_above_the_environment_and_leaves_the_address(monkeypatch):
+def test_the_command_line_overrides_the_environment_and_leaves_the_address(monkeypatch):
     monkeypatch.setenv("DEPESCHE_PORT", "9000")
     monkeypatch.setenv("DEPESCHE_ADDRESS", "https://games.example.org")
-    found = run.load_settings(argparse.Namespace(port=9001, host=None))
-    assert (found.port, found.address) == (9001, "https://games.example.org")
+    loaded = run.load_settings(argparse.Namespace(port=9001, host=None))
+    assert (loaded.port, loaded.address) == (9001, "https://games.example.org")
 
 
 def test_a_number_that_is_none_is_refused_in_a_sentence():
@@ -60,7 +60,7 @@ def test_a_sender_that_is_no_address_is_refused(sender):
 
 
 @pytest.mark.parametrize("name", ["secret", "database", "smtp", "imap", "redis", "metrics", "games", "port", "confirm"])
-def test_any_setting_may_stand_in_a_file(tmp_path, name):
+def test_any_setting_may_be_in_a_file(tmp_path, name):
     words = {
         "secret": "a house for tests",
         "database": "postgresql+psycopg://depesche:word@db/depesche",
@@ -72,11 +72,11 @@ def test_any_setting_may_stand_in_a_file(tmp_path, name):
         "port": "9000",
         "confirm": "off",
     }
-    kept = tmp_path / name
-    kept.write_text(f"{words[name]}\n")
-    found = settings.load_settings({f"DEPESCHE_{name.upper()}_FILE": str(kept)})
-    assert found == settings.load_settings({f"DEPESCHE_{name.upper()}": words[name]})
-    assert found != settings.Settings()
+    file = tmp_path / name
+    file.write_text(f"{words[name]}\n")
+    loaded = settings.load_settings({f"DEPESCHE_{name.upper()}_FILE": str(file)})
+    assert loaded == settings.load_settings({f"DEPESCHE_{name.upper()}": words[name]})
+    assert loaded != settings.Settings()
 
 
 def test_a_setting_that_is_said_twice_is_refused(tmp_path):
@@ -87,7 +87,7 @@ def test_a_setting_that_is_said_twice_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("held", "why"),
+    ("content", "why"),
     [
         (None, "cannot be read"),
         (b"", "is empty"),
@@ -96,20 +96,20 @@ def test_a_setting_that_is_said_twice_is_refused(tmp_path):
         (b"\xff", "no text"),
     ],
 )
-def test_a_file_without_a_setting_in_it_is_refused(tmp_path, held, why):
-    if held is not None:
-        (tmp_path / "smtp").write_bytes(held)
+def test_a_file_without_a_value_is_refused(tmp_path, content, why):
+    if content is not None:
+        (tmp_path / "smtp").write_bytes(content)
     with pytest.raises(Refused, match=f"DEPESCHE_SMTP_FILE names .*{why}") as refused:
         settings.load_settings({"DEPESCHE_SMTP_FILE": str(tmp_path / "smtp")})
     assert "xxxx" not in str(refused.value)
 
 
-def test_a_file_that_is_no_setting_of_ours_is_refused():
+def test_a_file_for_an_unknown_setting_is_refused():
     with pytest.raises(Refused, match=r"no setting DEPESCHE_SECRETS_FILE\. Did you mean DEPESCHE_SECRET_FILE\?"):
         settings.load_settings({"DEPESCHE_SECRETS_FILE": "/etc/depesche/secret"})
 
 
-def test_the_command_line_stands_above_a_file_too(monkeypatch, tmp_path):
+def test_the_command_line_overrides_a_file_too(monkeypatch, tmp_path):
     (tmp_path / "port").write_text("9000")
     monkeypatch.setenv("DEPESCHE_PORT_FILE", str(tmp_path / "port"))
     assert run.load_settings(argparse.Namespace(port=9001, host=None)).port == 9001

@@ -1,4 +1,4 @@
-"""A house starts as its host meant it, or not at all, and then one sentence says what to do instead."""
+"""A server starts as its settings say, or it stops with one sentence that says what to do."""
 
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +12,7 @@ from service.settings import Settings
 from tests import apps
 from tests.servers import free_port
 
-LONG, OTHER = "a house for tests", "another house for tests"
+SECRET, OTHER_SECRET = "a house for tests", "another house for tests"
 
 
 def app(folder: Path, secret: str, database: str) -> App:
@@ -22,10 +22,10 @@ def app(folder: Path, secret: str, database: str) -> App:
 def test_a_process_with_another_secret_does_not_start(tmp_path: Path, migrated_url: str) -> None:
     apps.copy_template(migrated_url)
     for _ in range(2):
-        with closing(app(tmp_path, LONG, migrated_url)) as first:
+        with closing(app(tmp_path, SECRET, migrated_url)) as first:
             first.open()
     with (
-        closing(app(tmp_path, OTHER, migrated_url)) as second,
+        closing(app(tmp_path, OTHER_SECRET, migrated_url)) as second,
         pytest.raises(Refused, match="made with another secret"),
     ):
         second.open()
@@ -53,7 +53,7 @@ def test_a_short_secret_in_the_settings_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("chosen", "sentence"),
     [
         ({"DEPESCHE_SMPT": "smtp://mail"}, "Did you mean DEPESCHE_SMTP?"),
         ({"DEPESCHE_XYLOPHONE": "1"}, "There is no setting DEPESCHE_XYLOPHONE"),
@@ -69,10 +69,10 @@ def test_a_short_secret_in_the_settings_is_refused(tmp_path: Path) -> None:
         ({"DEPESCHE_LEASE": "0"}, "DEPESCHE_LEASE"),
     ],
 )
-def test_a_setting_that_cannot_be_meant_stops_the_start(chosen: dict[str, str], said: str) -> None:
+def test_an_impossible_setting_stops_the_start(chosen: dict[str, str], sentence: str) -> None:
     with pytest.raises(Refused) as refused:
         settings.load_settings(chosen)
-    assert said in str(refused.value)
+    assert sentence in str(refused.value)
     assert "word" not in str(refused.value).replace("password", "")
 
 
@@ -96,11 +96,11 @@ DOWN = [
 ]
 
 
-@pytest.mark.parametrize(("command", "chosen", "said"), DOWN)
+@pytest.mark.parametrize(("command", "chosen", "sentence"), DOWN)
 def test_what_the_host_can_mend_is_one_sentence_and_no_traceback(
     command: str,
     chosen: dict[str, str],
-    said: str,
+    sentence: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -109,33 +109,33 @@ def test_what_the_host_can_mend_is_one_sentence_and_no_traceback(
     for name, text in {**beside, **chosen}.items():
         monkeypatch.setenv(name, text)
     assert cli.main([command]) == 2
-    told = capsys.readouterr().err
-    assert said in told
-    assert len(told.splitlines()) == 1
-    assert "hidden-word" not in told
+    output = capsys.readouterr().err
+    assert sentence in output
+    assert len(output.splitlines()) == 1
+    assert "hidden-word" not in output
 
 
-HERE, THERE = {"REMOTE_ADDR": "127.0.0.1"}, {"REMOTE_ADDR": "192.0.2.7"}
-FORGED = {"X-Forwarded-For": "127.0.0.1", "Host": "localhost"}
+LOCAL_VISITOR, REMOTE_VISITOR = {"REMOTE_ADDR": "127.0.0.1"}, {"REMOTE_ADDR": "192.0.2.7"}
+FORGED_HEADERS = {"X-Forwarded-For": "127.0.0.1", "Host": "localhost"}
 
 
 @pytest.mark.parametrize(
     ("others", "visitor", "headers", "status"),
     [
-        ({}, HERE, {}, 200),
+        ({}, LOCAL_VISITOR, {}, 200),
         ({}, {"REMOTE_ADDR": "::1"}, {"Host": "[::1]:8765"}, 200),
-        ({}, HERE, {"Host": "127.0.0.1:8765"}, 200),
-        ({}, THERE, {}, 404),
-        ({}, HERE, {"X-Forwarded-For": "192.0.2.7", "Host": "localhost"}, 404),
-        ({}, HERE, {"X-Forwarded-Proto": "https", "Host": "localhost"}, 404),
-        ({}, HERE, {"X-Real-IP": "192.0.2.7", "Host": "localhost"}, 404),
-        ({}, HERE, {"Via": "1.1 proxy", "Host": "localhost"}, 404),
-        ({}, HERE, {"Forwarded": "for=192.0.2.7", "Host": "localhost"}, 404),
-        ({}, THERE, FORGED, 404),
-        ({"proxies": 1}, THERE, FORGED, 404),
-        ({"proxies": 1}, HERE, {"X-Forwarded-For": "192.0.2.7"}, 404),
-        ({}, HERE, {"Host": "evil.example"}, 404),
-        ({"address": "https://games.example.org"}, HERE, {}, 404),
+        ({}, LOCAL_VISITOR, {"Host": "127.0.0.1:8765"}, 200),
+        ({}, REMOTE_VISITOR, {}, 404),
+        ({}, LOCAL_VISITOR, {"X-Forwarded-For": "192.0.2.7", "Host": "localhost"}, 404),
+        ({}, LOCAL_VISITOR, {"X-Forwarded-Proto": "https", "Host": "localhost"}, 404),
+        ({}, LOCAL_VISITOR, {"X-Real-IP": "192.0.2.7", "Host": "localhost"}, 404),
+        ({}, LOCAL_VISITOR, {"Via": "1.1 proxy", "Host": "localhost"}, 404),
+        ({}, LOCAL_VISITOR, {"Forwarded": "for=192.0.2.7", "Host": "localhost"}, 404),
+        ({}, REMOTE_VISITOR, FORGED_HEADERS, 404),
+        ({"proxies": 1}, REMOTE_VISITOR, FORGED_HEADERS, 404),
+        ({"proxies": 1}, LOCAL_VISITOR, {"X-Forwarded-For": "192.0.2.7"}, 404),
+        ({}, LOCAL_VISITOR, {"Host": "evil.example"}, 404),
+        ({"address": "https://games.example.org"}, LOCAL_VISITOR, {}, 404),
     ],
 )
 def test_the_mailbox_answers_to_this_machine_only(
@@ -143,7 +143,7 @@ def test_the_mailbox_answers_to_this_machine_only(
 ) -> None:
     with closing(apps.make_app(apps.make_settings(tmp_path, **others), apps.FakeTime())) as app:
         client = create_app(app).test_client()
-        found = client.get("/mailbox", headers=headers, environ_overrides=visitor)
-        assert found.status_code == status
+        response = client.get("/mailbox", headers=headers, environ_overrides=visitor)
+        assert response.status_code == status
         lobby = client.get("/", headers=headers, environ_overrides=visitor)
         assert (b'href="/mailbox"' in lobby.data) == (status == 200)

@@ -43,7 +43,7 @@ def local(at: int, calendar: Calendar) -> datetime:
 
 
 def free(at: int, calendar: Calendar) -> bool:
-    """Whether that moment is none at which this person rests, told in other words than in the code."""
+    """Return whether this person plays at that moment, computed in another way than the code."""
     now = local(at, calendar)
     if any(first <= now.date().isoformat() <= last for first, last in calendar.away):
         return False
@@ -61,7 +61,7 @@ def test_no_deadline_falls_into_a_night_a_weekend_or_a_vacation(since: int, left
 
 
 @given(moments, lengths, calendars())
-def test_nobody_has_less_time_for_having_a_calendar(since: int, left: int, calendar: Calendar) -> None:
+def test_a_calendar_never_shortens_the_time_of_a_player(since: int, left: int, calendar: Calendar) -> None:
     due = timing.compute_deadline(since, left, calendar)
     assert due >= since + left
     assert timing.time_spent(since, due, calendar) >= left
@@ -166,7 +166,7 @@ def test_a_clock_whose_parts_do_not_go_together_is_refused(clock: Clock, sentenc
         (Calendar(remind=(DAY_S,) * 4), "three reminders"),
     ],
 )
-def test_a_calendar_nobody_could_live_by_is_refused(calendar: Calendar, sentence: str) -> None:
+def test_an_impossible_calendar_is_refused(calendar: Calendar, sentence: str) -> None:
     with pytest.raises(Refused, match=sentence):
         timing.check_calendar(calendar)
     fine = Calendar("Europe/Amsterdam", (22, 7), True, (DAY_S, HOUR_S))

@@ -1,4 +1,4 @@
-"""Pauses, vacations and calendars: clocks that stand still, and how they go on."""
+"""Pauses, vacations and calendars stop clocks, and clocks go on after them."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -32,11 +32,11 @@ TODAY = datetime.fromtimestamp(apps.NOON, UTC).date()  # the 15th of January 202
 
 def seat_of(app: App, place: Place) -> Row[Any]:
     with app.store.reading() as connection:
-        wanted = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
-        return connection.execute(wanted).one()
+        query = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
+        return connection.execute(query).one()
 
 
-def coming(app: App, place: Place) -> list[tuple[str, str]]:
+def list_coming(app: App, place: Place) -> list[tuple[str, str]]:
     """The vacations of the player in this seat."""
     token = app.links.preferences(int(seat_of(app, place).person))
     return preferences.list_vacations(app, preferences.find_recipient(app, token))
@@ -53,8 +53,8 @@ def last(app: App, place: Place) -> Any:
 
 
 def says(app: App, place: Place, text: str) -> None:
-    said = apps.submit(app, place, text)
-    assert said.accepted, said.text
+    verdict = apps.submit(app, place, text)
+    assert verdict.accepted, verdict.text
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_app: App, clock:
     assert seat_of(any_app, other).due_at == clock.at + 3 * DAY_S
 
 
-def test_a_pause_that_somebody_refuses_does_not_begin(any_app: App, table: list[Place]) -> None:
+def test_a_pause_that_a_player_refuses_does_not_begin(any_app: App, table: list[Place]) -> None:
     mover, other = table
     says(any_app, other, "pause")
     says(any_app, mover, "refuse")
@@ -125,15 +125,15 @@ def test_an_answer_is_for_what_its_page_showed(any_app: App, table: list[Place])
     says(any_app, mover, "pause")
     seen = apps.count_entries(any_app, mover) - 1
     says(any_app, mover, "undo")
-    said = apps.submit(any_app, other, "agree", seen=seen)
-    assert "The question has changed" in said.text
+    verdict = apps.submit(any_app, other, "agree", seen=seen)
+    assert "The question has changed" in verdict.text
     assert apps.submit(any_app, other, "agree", seen=seen + 1).accepted
 
 
 # Vacations
 
 
-def test_on_vacation_a_clock_stands_still_and_the_table_is_told(
+def test_a_vacation_stops_the_clock_and_the_table_gets_a_letter(
     any_app: App, clock: FakeTime, table: list[Place]
 ) -> None:
     mover, _ = table
@@ -153,7 +153,7 @@ def test_who_comes_home_early_plays_on_at_once(any_app: App, clock: FakeTime, ta
     says(any_app, mover, "home")
     assert last(any_app, mover).events == (VacationEnded(mover.seat, "2027-01-15", "2027-01-17"),)
     assert seat_of(any_app, mover).due_at == clock.at + 3 * DAY_S
-    assert coming(any_app, mover) == []
+    assert list_coming(any_app, mover) == []
 
 
 def test_a_vacation_that_did_not_happen_gains_no_time(any_app: App, clock: FakeTime, table: list[Place]) -> None:
@@ -170,7 +170,7 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[P
     mover, _ = table
     says(any_app, mover, "vacation 2027-01-15 2027-01-16")
     says(any_app, mover, "home")
-    assert coming(any_app, mover) == [("2027-01-15", "2027-01-15")]
+    assert list_coming(any_app, mover) == [("2027-01-15", "2027-01-15")]
     assert "no vacation" in apps.submit(any_app, mover, "home").text
 
 
@@ -188,9 +188,9 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[P
     ],
 )
 def test_a_vacation_that_cannot_be_is_refused(any_app: App, table: list[Place], text: str, sentence: str) -> None:
-    said = apps.submit(any_app, table[0], text)
-    assert not said.accepted
-    assert sentence in said.text
+    verdict = apps.submit(any_app, table[0], text)
+    assert not verdict.accepted
+    assert sentence in verdict.text
 
 
 def test_days_of_vacation_are_counted_in_each_year(any_app: App, table: list[Place]) -> None:
@@ -202,8 +202,8 @@ def test_days_of_vacation_are_counted_in_each_year(any_app: App, table: list[Pla
     says(any_app, other, "vacation 2027-03-01 2027-03-01")
 
 
-def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
-    """Two that run, one that begins later, and one where others play."""
+def test_a_vacation_applies_to_all_tables_of_a_player(any_app: App, clock: FakeTime) -> None:
+    """Two tables run, one begins later, and other people play at the last."""
     running = [apps.start_table(any_app, 3, pace=DAY_S) for _ in range(2)]
     later = apps.open_table(any_app, 2, pace=DAY_S)
     strangers = [Invitee("Otto", "otto@example.org"), Invitee("Olga", "olga@example.org")]
@@ -220,10 +220,10 @@ def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
     says(any_app, later[0], "home")
     for places in (*running, later):
         assert last(any_app, places[0]).events == (VacationEnded(0, "2027-01-20", "2027-01-19"),)
-    assert coming(any_app, later[0]) == []
+    assert list_coming(any_app, later[0]) == []
 
 
-def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_app: App, table: list[Place]) -> None:
+def test_a_player_ends_only_the_own_vacation_and_at_all_tables(any_app: App, table: list[Place]) -> None:
     mover, other = table
     says(any_app, mover, "vacation 2027-02-01 2027-02-05")
     for place in (mover, other):
@@ -235,7 +235,7 @@ def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_app: App, table:
 # Calendars
 
 
-def resting(app: App, place: Place) -> Callable[[Calendar], int]:
+def make_calendar_changer(app: App, place: Place) -> Callable[[Calendar], int]:
     def due(calendar: Calendar) -> int:
         preferences.change_calendar(app, ProvenPerson(int(seat_of(app, place).person)), calendar)
         return int(seat_of(app, place).due_at)
@@ -244,7 +244,7 @@ def resting(app: App, place: Place) -> Callable[[Calendar], int]:
 
 
 def test_a_changed_calendar_moves_a_deadline_that_runs_already(any_app: App, table: list[Place]) -> None:
-    due = resting(any_app, table[0])  # due on Monday the 18th, 08:00
+    due = make_calendar_changer(any_app, table[0])  # due on Monday the 18th, 08:00
     assert due(Calendar(quiet=(22, 7))) == apps.NOON + 3 * DAY_S
     assert due(Calendar(quiet=(22, 9))) == apps.NOON + 3 * DAY_S + HOUR_S
     assert due(Calendar()) == apps.NOON + 3 * DAY_S
@@ -255,13 +255,13 @@ def test_a_changed_calendar_moves_a_deadline_that_runs_already(any_app: App, tab
 def test_a_calendar_turned_again_and_again_does_not_hold_the_clock(
     any_app: App, clock: FakeTime, table: list[Place]
 ) -> None:
-    due = resting(any_app, table[0])
+    due = make_calendar_changer(any_app, table[0])
     for hour in range(24):
         clock.advance(4 * HOUR_S)
         assert due(Calendar(quiet=(hour, (hour + 14) % 24), weekends=True)) <= apps.NOON + 7 * DAY_S
 
 
-def test_time_that_is_over_does_not_begin_anew(any_app: App, clock: FakeTime) -> None:
+def test_time_that_is_over_does_not_begin_again(any_app: App, clock: FakeTime) -> None:
     places = apps.start_table(any_app, pace=Clock(DAY_S, grace=DAY_S))
     mover, _ = apps.find_move(any_app, places)
     clock.advance(DAY_S + HOUR_S)

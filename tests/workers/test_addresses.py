@@ -19,7 +19,7 @@ from workers.incoming import mailbox_polling
 from workers.outgoing import emails
 
 FORMS = [(name, scheme) for name, schemes, _ in SCHEMES for scheme in schemes]
-CLOSED = "127.0.0.1:1"
+CLOSED_PORT = "127.0.0.1:1"
 
 
 def make_address(name: str, scheme: str, folder: Path) -> str:
@@ -28,14 +28,14 @@ def make_address(name: str, scheme: str, folder: Path) -> str:
             return f"sqlite:///{folder}/depesche.db"
         case "unix":
             return f"unix://user:password@{folder}/redis.sock?db=1"
-    return f"{scheme}://user:password@{CLOSED}/{'INBOX' if name == 'imap' else '0'}"
+    return f"{scheme}://user:password@{CLOSED_PORT}/{'INBOX' if name == 'imap' else '0'}"
 
 
 @pytest.mark.parametrize(("name", "scheme"), FORMS)
 def test_an_address_of_every_form_opens_pages_and_workers(tmp_path: Path, name: str, scheme: str) -> None:
     chosen = {name: make_address(name, scheme, tmp_path)}
     if name == "replica":
-        chosen["database"] = f"postgresql://user:password@{CLOSED}/depesche"
+        chosen["database"] = f"postgresql://user:password@{CLOSED_PORT}/depesche"
     if name == "address":
         chosen = {"address": f"{scheme}://games.example.org"}
     app = App(check_settings(apps.make_settings(tmp_path, **chosen)))

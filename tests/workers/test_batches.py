@@ -19,53 +19,53 @@ from service.tables.submitting import StoredSubmission
 from tests import apps
 from workers import jobs, referee
 
-MANY = 12
+TABLES = 12
 
 
 @contextmanager
-def statements(app: App) -> Iterator[list[str]]:
-    """What is said to the database meanwhile."""
-    said = list[str]()
+def collect_statements(app: App) -> Iterator[list[str]]:
+    """Collect the statements that are sent to the database inside the block."""
+    statements = list[str]()
 
-    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        said.append(statement)
+    def append(_: Any, __: Any, statement: str, *___: Any) -> None:
+        statements.append(statement)
 
-    event.listen(app.store.engine, "before_cursor_execute", note)
-    yield said
-    event.remove(app.store.engine, "before_cursor_execute", note)
+    event.listen(app.store.engine, "before_cursor_execute", append)
+    yield statements
+    event.remove(app.store.engine, "before_cursor_execute", append)
 
 
-def handed_in(app: App, tables: Sequence[list[Place]]) -> list[StoredSubmission]:
+def submit_moves(app: App, tables: Sequence[list[Place]]) -> list[StoredSubmission]:
     return [submitting.submit(app, *apps.find_move(app, places)) for places in tables]
 
 
-def sound(app: App, place: Place) -> None:
-    look = apps.load_table(app, place.table)
-    report = audits.audit(look.game, apps.read(app, replays.export_for_place, place))
-    assert (report.finding, report.entries) == (None, look.row.length)
+def assert_sound(app: App, place: Place) -> None:
+    snapshot = apps.load_table(app, place.table)
+    report = audits.audit(snapshot.game, apps.run_query(app, replays.export_for_place, place))
+    assert (report.finding, report.entries) == (None, snapshot.row.length)
 
 
 def test_many_tables_cost_hardly_more_statements_than_one(any_app: App) -> None:
-    tables, counts = [apps.start_table(any_app) for _ in range(MANY)], []
+    tables, counts = [apps.start_table(any_app) for _ in range(TABLES)], []
     for some in (tables[:1], tables[1:]):
-        numbers = handed_in(any_app, some)
-        with statements(any_app) as said:
+        numbers = submit_moves(any_app, some)
+        with collect_statements(any_app) as statements:
             referee.judge_batch(any_app)
         assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
-        counts.append(len(said))
+        counts.append(len(statements))
     assert counts[0] <= 9
     assert counts[1] <= counts[0] + 1
     for places in tables:
-        sound(any_app, places[0])
+        assert_sound(any_app, places[0])
 
 
 def test_no_savepoint_is_made_for_a_move(any_app: App) -> None:
     places = apps.start_table(any_app)
-    handed_in(any_app, [places])
+    submit_moves(any_app, [places])
     submitting.submit(any_app, places[0], "fly to the moon")
-    with statements(any_app) as said:
+    with collect_statements(any_app) as statements:
         referee.judge_batch(any_app)
-    assert not any("SAVEPOINT" in statement for statement in said)
+    assert not any("SAVEPOINT" in statement for statement in statements)
 
 
 def test_submissions_of_one_table_are_judged_in_their_order(any_app: App) -> None:
@@ -76,11 +76,11 @@ def test_submissions_of_one_table_are_judged_in_their_order(any_app: App) -> Non
     resigned = submitting.submit(any_app, mover, "resign")
     late = submitting.submit(any_app, apps.find_waiting(any_app, places), "resign")
     referee.judge_batch(any_app)
-    said = [apps.get_verdict(any_app, number) for number in (first, second, resigned, late)]
-    assert [one.accepted for one in said] == [True, False, True, False]
-    assert (said[0].seq, said[2].seq) == (seen + 1, seen + 2)
-    assert "over" in said[3].text
-    sound(any_app, mover)
+    statements = [apps.get_verdict(any_app, number) for number in (first, second, resigned, late)]
+    assert [one.accepted for one in statements] == [True, False, True, False]
+    assert (statements[0].seq, statements[2].seq) == (seen + 1, seen + 2)
+    assert "over" in statements[3].text
+    assert_sound(any_app, mover)
 
 
 def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) -> None:
@@ -96,33 +96,33 @@ def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) 
     assert [apps.get_verdict(any_app, number).text for number in numbers] == [""] * len(numbers)
     assert apps.load_table(any_app, mover.table).position.state == before
     for places in tables:
-        sound(any_app, places[0])
+        assert_sound(any_app, places[0])
 
 
 def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
     ordered = standing_orders.add_order
 
-    def refused(*args: Any) -> Any:
+    def refuse(*args: Any) -> Any:
         ordered(*args)
         raise Refused("Not this time.")
 
-    monkeypatch.setattr(standing_orders, "add_order", refused)
-    numbers = handed_in(any_app, tables[:1])
+    monkeypatch.setattr(standing_orders, "add_order", refuse)
+    numbers = submit_moves(any_app, tables[:1])
     bad = submitting.submit(any_app, tables[1][0], "order pass")
-    numbers += handed_in(any_app, tables[2:])
+    numbers += submit_moves(any_app, tables[2:])
     referee.judge_batch(any_app)
     assert apps.get_verdict(any_app, bad).text == "Not this time."
     assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
     with any_app.store.reading() as connection:
         assert connection.execute(select(orders)).all() == []
     for places in tables:
-        sound(any_app, places[0])
+        assert_sound(any_app, places[0])
 
 
 def test_a_game_that_raises_takes_no_other_table_with_it(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
-    numbers, decide, calls = handed_in(any_app, tables), kaiser.decide, []
+    numbers, decide, calls = submit_moves(any_app, tables), kaiser.decide, []
 
     def sick(*args: Any) -> Any:
         calls.append(args)
@@ -131,44 +131,44 @@ def test_a_game_that_raises_takes_no_other_table_with_it(any_app: App, monkeypat
         return decide(*args)
 
     monkeypatch.setattr(kaiser, "decide", sick)
-    with statements(any_app) as said:
+    with collect_statements(any_app) as statements:
         referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
-    assert len(said) <= 10
+    assert len(statements) <= 10
 
 
 def test_what_the_database_does_not_take_is_refused_alone(any_app: App) -> None:
-    """A letter that is owed already stands for whatever a fault of ours may let the database refuse."""
+    """The database refuses a letter that is stored already, as it would refuse any faulty row."""
     tables = [apps.start_table(any_app) for _ in range(3)]
     length, seat = apps.count_entries(any_app, tables[1][0]), apps.find_waiting(any_app, tables[1]).seat
     with any_app.store.writing() as connection:
         for kind in ("turn", "over"):
             row = {"table": tables[1][0].table, "seq": length, "seat": seat, "kind": kind, "due_at": 0}
             connection.execute(insert(letters), row)
-    numbers = handed_in(any_app, tables)
+    numbers = submit_moves(any_app, tables)
     referee.run()
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
     assert "fault of ours" in apps.get_verdict(any_app, numbers[1]).text
     for places in tables:
-        sound(any_app, places[0])
+        assert_sound(any_app, places[0])
 
 
-def test_a_log_that_cannot_be_read_holds_nobody_up(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_log_does_not_delay_other_tables(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
-    numbers, current = handed_in(any_app, tables), snapshots.load_position
+    numbers, current = submit_moves(any_app, tables), snapshots.load_position
 
-    def broken(caches: Any, connection: Any, game: Any, row: Any, *others: Any) -> Any:
+    def fail_to_load(caches: Any, connection: Any, game: Any, row: Any, *others: Any) -> Any:
         return 1 / 0 if row.id == tables[1][0].table else current(caches, connection, game, row, *others)
 
-    monkeypatch.setattr(snapshots, "load_position", broken)
+    monkeypatch.setattr(snapshots, "load_position", fail_to_load)
     referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
 
 
 def test_what_was_tried_before_is_judged_alone(any_app: App, clock: apps.FakeTime) -> None:
-    """Of many that waited in one batch only one can be what ended their referee."""
+    """If a batch kills its referee, only one of its submissions can be the cause."""
     tables = [apps.start_table(any_app) for _ in range(3)]
-    numbers = handed_in(any_app, tables)
+    numbers = submit_moves(any_app, tables)
     with any_app.store.writing() as connection:
         tried = submissions.c.id.in_([one.number for one in numbers[:2]])
         connection.execute(submissions.update().values(tries=1).where(tried))
@@ -186,13 +186,13 @@ def test_others_moves_are_read_in_one_go(any_app: App, tmp_path: Any, clock: app
         for places in tables:
             apps.load_table(other, places[0].table)
         jobs.set_app(any_app)
-        numbers = handed_in(any_app, tables)
+        numbers = submit_moves(any_app, tables)
         referee.run()
-        numbers += handed_in(any_app, tables)
-        with statements(other) as said:
+        numbers += submit_moves(any_app, tables)
+        with collect_statements(other) as statements:
             referee.judge_batch(other)
         assert all(apps.get_verdict(other, number).accepted for number in numbers)
-        assert len(said) <= 11
+        assert len(statements) <= 11
     jobs.set_app(any_app)
     for places in tables:
-        sound(any_app, places[0])
+        assert_sound(any_app, places[0])

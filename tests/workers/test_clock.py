@@ -1,4 +1,4 @@
-"""The clock: one reminder a turn, a stand-in's move at the deadline, and a bell for whatever waits."""
+"""The clock sends one reminder a turn, lets a bot move at the deadline, and wakes workers for all work that waits."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ from workers.outgoing import post
 
 def seat_of(app: App, place: Place) -> Row[Any]:
     with app.store.reading() as connection:
-        wanted = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
-        return connection.execute(wanted).one()
+        query = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
+        return connection.execute(query).one()
 
 
-def kinds(app: App, place: Place) -> list[str]:
-    """What letters this seat was ever owed, besides its invitation."""
+def list_kinds(app: App, place: Place) -> list[str]:
+    """Return the kinds of all letters to this seat, except its invitation."""
     own = (letters.c.table == place.table, letters.c.seat == place.seat, letters.c.kind != "invitation")
     with app.store.reading() as connection:
         return list(connection.execute(select(letters.c.kind).where(*own).order_by(letters.c.id)).scalars())
@@ -49,16 +49,16 @@ def test_one_reminder_a_turn_and_none_before_its_time(any_app: App, clock: FakeT
     mover, _ = apps.find_move(any_app, places)
     clock.advance(DAY_S * 3 // 4 - 1)
     tick(any_app)
-    assert kinds(any_app, mover) == ["turn"]
+    assert list_kinds(any_app, mover) == ["turn"]
     clock.advance(1)
     for _ in range(3):
         tick(any_app)
         clock.advance(60)
-    assert kinds(any_app, mover) == ["turn", "reminder"]
-    assert kinds(any_app, apps.find_waiting(any_app, places)) == []
+    assert list_kinds(any_app, mover) == ["turn", "reminder"]
+    assert list_kinds(any_app, apps.find_waiting(any_app, places)) == []
 
 
-def test_a_further_move_of_the_same_turn_begins_the_time_anew_without_a_second_reminder(
+def test_a_further_move_of_the_same_turn_restarts_the_time_without_a_second_reminder(
     any_app: App, clock: FakeTime
 ) -> None:
     places = apps.start_table(any_app, 3, pace=DAY_S)
@@ -72,7 +72,7 @@ def test_a_further_move_of_the_same_turn_begins_the_time_anew_without_a_second_r
     assert seat_of(any_app, mover).due_at == clock.at + DAY_S
     clock.advance(DAY_S - 60)
     tick(any_app)
-    turns = kinds(any_app, mover)
+    turns = list_kinds(any_app, mover)
     assert turns.count("reminder") <= turns.count("turn")
 
 
@@ -81,11 +81,11 @@ def test_no_reminder_and_no_deadline_at_a_table_without_hurry(any_app: App, cloc
     mover, _ = apps.find_move(any_app, places)
     clock.advance(1_000 * DAY_S)
     tick(any_app)
-    assert kinds(any_app, mover) == ["turn"]
+    assert list_kinds(any_app, mover) == ["turn"]
     assert apps.list_moves(any_app, mover)
 
 
-def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock: FakeTime) -> None:
+def test_at_the_deadline_a_bot_moves_and_both_players_get_letters(any_app: App, clock: FakeTime) -> None:
     places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     before = apps.count_entries(any_app, mover)
@@ -99,25 +99,25 @@ def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock:
     assert entry.move
     assert entry.move.startswith(f"expire {mover.seat} ")
     assert isinstance(entry.events[0], TimedOut)
-    assert kinds(any_app, mover)[:3] == ["turn", "reminder", "timeout"]
+    assert list_kinds(any_app, mover)[:3] == ["turn", "reminder", "timeout"]
     following, _ = apps.find_move(any_app, places)
-    assert kinds(any_app, following)[-1] in ("turn", "timeout")
+    assert list_kinds(any_app, following)[-1] in ("turn", "timeout")
     assert seat_of(any_app, following).due_at == clock.at + DAY_S
 
 
 def test_two_clocks_are_as_good_as_one(any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second clock looks while the first thinks about the stand-in's move."""
+    """The second clock ticks while the first thinks about the bot's move."""
     places = apps.start_table(any_app, pace=DAY_S)
     before = apps.count_entries(any_app, places[0])
     clock.advance(DAY_S)
     choose = bots.choose
 
-    def interrupted(app: App, *position: Any) -> Any:
+    def tick_meanwhile(app: App, *position: Any) -> Any:
         monkeypatch.setattr(bots, "choose", choose)
         tick(app)
         return choose(app, *position)
 
-    monkeypatch.setattr(bots, "choose", interrupted)
+    monkeypatch.setattr(bots, "choose", tick_meanwhile)
     tick(any_app)
     assert apps.count_entries(any_app, places[0]) == before + 1
 
@@ -128,11 +128,11 @@ def test_a_move_in_the_last_second_counts(any_app: App, clock: FakeTime, monkeyp
     clock.advance(DAY_S)
     choose = bots.choose
 
-    def interrupted(app: App, *position: Any) -> Any:
+    def move_meanwhile(app: App, *position: Any) -> Any:
         assert apps.submit(app, mover, move).accepted
         return choose(app, *position)
 
-    monkeypatch.setattr(bots, "choose", interrupted)
+    monkeypatch.setattr(bots, "choose", move_meanwhile)
     before = apps.count_entries(any_app, mover)
     tick(any_app)
     (entry,) = apps.load_entries(any_app, apps.load_table(any_app, mover.table), before)
@@ -146,12 +146,12 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     choose, broken = bots.choose, apps.load_table(any_app, bad.table).position.state
     before = apps.count_entries(any_app, good)
 
-    def choosy(app: App, look: Any, seat: int) -> Any:
-        if look.position.state is broken:
+    def choose_or_fail(app: App, snapshot: Any, seat: int) -> Any:
+        if snapshot.position.state is broken:
             raise ZeroDivisionError("the board is on fire")
-        return choose(app, look, seat)
+        return choose(app, snapshot, seat)
 
-    monkeypatch.setattr(bots, "choose", choosy)
+    monkeypatch.setattr(bots, "choose", choose_or_fail)
     clock.advance(DAY_S)
     tick(any_app)
     assert apps.count_entries(any_app, good) == before + 1
@@ -161,38 +161,40 @@ class Worker(SimpleWorker):
     death_penalty_class = TimerDeathPenalty
 
 
-def rung(app: App) -> list[str]:
+def list_woken(app: App) -> list[str]:
     return [name for name in ("referee", "post", "bots") if app.wakeups.queue(name).count]
 
 
-def answer_all(app: App) -> None:
-    """Let an RQ worker answer every bell that rings now."""
+def run_jobs(app: App) -> None:
+    """Let an RQ worker run all jobs that wait now."""
     queues = ["referee", "post", "bots"]
     Worker(queues, connection=app.redis, serializer=JSONSerializer).work(burst=True, logging_level="ERROR")
 
 
-def test_a_bell_is_rung_for_every_forgotten_row(any_app: App) -> None:
+def test_the_clock_wakes_a_worker_for_each_forgotten_row(any_app: App) -> None:
     (place,) = apps.start_table(any_app, bots=1)
     submitting.submit(any_app, place, "resign")
     any_app.redis.flushall()
-    assert rung(any_app) == []
+    assert list_woken(any_app) == []
     tick(any_app)
     waits = (
-        ["referee", "post", "bots"] if apps.read(any_app, bots.list_bot_tasks, any_app.now()) else ["referee", "post"]
+        ["referee", "post", "bots"]
+        if apps.run_query(any_app, bots.list_bot_tasks, any_app.now())
+        else ["referee", "post"]
     )
-    assert rung(any_app) == waits
+    assert list_woken(any_app) == waits
 
 
-def test_nothing_is_rung_where_nothing_waits(any_app: App) -> None:
+def test_the_clock_wakes_no_worker_without_work(any_app: App) -> None:
     apps.start_table(any_app)
     with any_app.store.writing() as connection:
         connection.execute(letters.delete())
     any_app.redis.flushall()
     tick(any_app)
-    assert rung(any_app) == []
+    assert list_woken(any_app) == []
 
 
-def test_a_bell_that_rings_is_not_rung_again(any_app: App) -> None:
+def test_a_waiting_wakeup_is_not_sent_again(any_app: App) -> None:
     apps.open_table(any_app)
     any_app.redis.flushall()
     for _ in range(5):
@@ -200,32 +202,32 @@ def test_a_bell_that_rings_is_not_rung_again(any_app: App) -> None:
     assert any_app.wakeups.queue("post").count == 1
 
 
-def test_only_letters_that_leave_at_once_ring_for_the_post(any_app: App) -> None:
+def test_only_letters_that_leave_at_once_wake_the_post(any_app: App) -> None:
     places = apps.start_table(any_app)
     any_app.redis.flushall()
     any_app.settings = replace(any_app.settings, gather=60, smtp="smtp://127.0.0.1:1")
     assert apps.submit(any_app, *apps.find_move(any_app, places)).accepted
-    assert "post" not in rung(any_app)
+    assert "post" not in list_woken(any_app)
     assert apps.submit(any_app, places[0], "pause").accepted
-    assert "post" in rung(any_app)
+    assert "post" in list_woken(any_app)
 
 
-def test_bells_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink: Any) -> None:
+def test_wakeups_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink: Any) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     places = apps.open_table(any_app)
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
-    answer_all(any_app)
+    run_jobs(any_app)
     assert submitting.wait_for_verdict(any_app, submissions[0]) is None
     tick(any_app)
-    answer_all(any_app)
+    run_jobs(any_app)
     assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)
     tick(any_app)
-    answer_all(any_app)
+    run_jobs(any_app)
     assert len(smtp_sink.letters) == 3
 
 
-def test_bells_rung_too_often_change_nothing(any_app: App, smtp_sink: Any) -> None:
+def test_too_many_wakeups_change_nothing(any_app: App, smtp_sink: Any) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     places = apps.open_table(any_app)
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
@@ -246,5 +248,5 @@ def test_without_redis_submissions_are_taken_and_judged_later(any_app: App) -> N
     assert submitting.wait_for_verdict(any_app, submissions[0], 0.1) is None
     server.connected = True
     tick(any_app)
-    answer_all(any_app)
+    run_jobs(any_app)
     assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)

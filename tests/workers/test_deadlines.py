@@ -1,4 +1,4 @@
-"""Deadlines as tables agree on them: moves, banks, grace, nights, and what befalls those who are late."""
+"""Deadlines as tables agree on them: moves, banks, grace, nights, and the consequences for late players."""
 
 from typing import Any
 
@@ -30,8 +30,8 @@ from workers.clock import tick
 
 def seat_of(app: App, place: Place) -> Row[Any]:
     with app.store.reading() as connection:
-        wanted = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
-        return connection.execute(wanted).one()
+        query = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
+        return connection.execute(query).one()
 
 
 def kinds(app: App, place: Place) -> list[str]:
@@ -48,18 +48,18 @@ def live_by(app: App, place: Place, calendar: Calendar) -> None:
     """This player rests as the calendar says, from his next turn on."""
     person = seat_of(app, place).person
     with app.store.writing() as connection:
-        kept = update(people).where(people.c.id == person).values(calendar=timing.dump_calendar(calendar))
-        connection.execute(kept)
+        calendar_update = update(people).where(people.c.id == person).values(calendar=timing.dump_calendar(calendar))
+        connection.execute(calendar_update)
 
 
 def move_round(app: App, places: list[Place], mover: Place, clock: FakeTime, takes: int) -> None:
     """Everybody moves, each after so long, until it is this one's turn again."""
-    begun = False
-    while not begun or not apps.list_moves(app, mover):
+    started = False
+    while not started or not apps.list_moves(app, mover):
         clock.advance(takes)
         place, move = apps.find_move(app, places)
         assert apps.submit(app, place, move).accepted
-        begun = begun or not apps.list_moves(app, mover)
+        started = started or not apps.list_moves(app, mover)
 
 
 def late(app: App, clock: FakeTime, how: Clock, seats: int = 3) -> tuple[list[Place], Place]:
@@ -81,7 +81,7 @@ def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: F
     assert last(any_app, mover).events == (Missed(mover.seat), Substituted(mover.seat, bot=True))
     row = seat_of(any_app, mover)
     assert (row.status, row.due_at, row.late_at, row.misses) == ("bot", None, None, 1)
-    tasks = apps.read(any_app, bots.list_bot_tasks, any_app.now())
+    tasks = apps.run_query(any_app, bots.list_bot_tasks, any_app.now())
     assert (mover.table, mover.seat) in {(task.table, task.seat) for task in tasks}
     assert kinds(any_app, mover)[-1] == "relieved"
     assert apps.submit(any_app, mover, "back").accepted
@@ -183,7 +183,7 @@ def test_a_table_spares_weekends(any_app: App, clock: FakeTime) -> None:
     assert seat_of(any_app, mover).due_at == 1_800_230_400  # Monday the 18th, 00:00
 
 
-def test_reminders_come_as_somebody_likes_them(any_app: App, clock: FakeTime) -> None:
+def test_reminders_come_at_the_times_that_a_player_chose(any_app: App, clock: FakeTime) -> None:
     places = apps.start_table(any_app, pace=4 * DAY_S)
     mover, _ = apps.find_move(any_app, places)
     for place in places:
@@ -215,8 +215,8 @@ def test_no_clock_runs_for_a_bot_or_without_a_limit(any_app: App, clock: FakeTim
     for how in (Clock(0), Clock(DAY_S)):
         (place,) = apps.start_table(any_app, 2, bots=1, pace=how)
         with any_app.store.reading() as connection:
-            wanted = select(seats.c.due_at).where(seats.c.table == place.table, seats.c.status == "bot")
-            assert set(connection.execute(wanted).scalars()) == {None}
+            query = select(seats.c.due_at).where(seats.c.table == place.table, seats.c.status == "bot")
+            assert set(connection.execute(query).scalars()) == {None}
 
 
 def test_tables_from_before_clocks_keep_their_pace() -> None:

@@ -70,7 +70,7 @@ def test_a_move_that_waited_long_is_judged_like_any_other(app: App, clock: FakeT
 
 
 def sends(app: App) -> bool:
-    """Whether a new process that sends what is owed is killed over it."""
+    """Send all letters in a new process, and return whether that process is killed."""
     app.store.engine.dispose()
     process = multiprocessing.get_context("fork").Process(target=post.run, daemon=True)
     process.start()
@@ -87,12 +87,12 @@ def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
     places = [place for _ in range(3) for place in apps.open_table(any_app)]
     write, deadly = post.write, places[2].table
 
-    def written(app: App, order: LetterRequest) -> EmailMessage | None:
+    def write_or_die(app: App, order: LetterRequest) -> EmailMessage | None:
         if order.table == deadly and order.seat == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return write(app, order)
 
-    monkeypatch.setattr(post, "write", written)
+    monkeypatch.setattr(post, "write", write_or_die)
     deaths = 0
     for _ in range(2 * post.MAX_STARTS):
         deaths += sends(any_app)

@@ -1,4 +1,4 @@
-"""kill -9 before every single step that a process takes: each SQL statement, each commit, each letter, each bell."""
+"""kill -9 before every single step that a process takes: each SQL statement, each commit, each letter, each wake-up."""
 
 import multiprocessing
 import os
@@ -37,47 +37,47 @@ Work = Callable[[App], object]
 
 
 class Steps:
-    """Counts the steps of this process, and dies before the one it is told."""
+    """Count the steps of this process, and kill it before the given one."""
 
     def __init__(self, last: int) -> None:
         self._left = last
 
-    def take(self, *_: Any, **__: Any) -> None:
+    def count_step(self, *_: Any, **__: Any) -> None:
         if self._left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         self._left -= 1
 
-    def before(self, owner: Any, name: str) -> None:
-        """This is a step, and what follows it is the next."""
+    def wrap(self, owner: Any, name: str) -> None:
+        """Count a call of this method as one step, and what follows it as another."""
         done = getattr(owner, name)
 
-        def stepped(*args: Any, **words: Any) -> Any:
-            self.take()
+        def run_step(*args: Any, **words: Any) -> Any:
+            self.count_step()
             result = done(*args, **words)
-            self.take()
+            self.count_step()
             return result
 
-        setattr(owner, name, stepped)
+        setattr(owner, name, run_step)
 
 
-def doomed(chosen: Settings, now: int, relay: str, redis: str, work: Work, last: int) -> None:
+def run_until_step(chosen: Settings, now: int, relay: str, redis: str, work: Work, last: int) -> None:
     """Work in a new process until step `last`; exit with 0 if there are not so many."""
     steps = Steps(last)
     app = App(chosen, lambda: now, Redis.from_url(redis))
     app.relay = relay
     set_app(app)
     for moment in ("before_cursor_execute", "commit"):
-        event.listen(app.store.engine, moment, steps.take)
+        event.listen(app.store.engine, moment, steps.count_step)
     for name in ("wake", "acknowledge", "publish"):
-        steps.before(Wakeups, name)
-    steps.before(smtplib.SMTP, "send_message")
+        steps.wrap(Wakeups, name)
+    steps.wrap(smtplib.SMTP, "send_message")
     work(app)
     os._exit(0)
 
 
 def dies_at(chosen: Settings, now: int, relay: str, redis: str, work: Work, last: int) -> bool:
     process = multiprocessing.get_context("fork").Process(
-        target=doomed, args=(chosen, now, relay, redis, work, last), daemon=True
+        target=run_until_step, args=(chosen, now, relay, redis, work, last), daemon=True
     )
     process.start()
     process.join(30)
@@ -100,7 +100,7 @@ def app(
     clock: FakeTime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[App]:
-    """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
+    """The app of a second process, which survives; it is quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
     monkeypatch.setattr(hints, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
     chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY_S)
@@ -133,7 +133,7 @@ def every_step(
 
 
 def recover(app: App, clock: FakeTime) -> None:
-    """What the other processes do after one has died."""
+    """Do the work of the other processes after one has died."""
     clock.advance(app.settings.lease)
     app.redis.flushall()
     tick(app)
@@ -143,12 +143,12 @@ def recover(app: App, clock: FakeTime) -> None:
     post.run()
 
 
-def all_is_well(app: App, sink: Sink, place: Place) -> None:
-    """The log is sound; every letter of this table is sent, none was made up."""
-    look = apps.load_table(app, place.table)
-    report = audits.audit(look.game, apps.read(app, replays.export_for_place, place))
+def assert_sound(app: App, sink: Sink, place: Place) -> None:
+    """Require a sound log, and that exactly the letters of this table were sent."""
+    snapshot = apps.load_table(app, place.table)
+    report = audits.audit(snapshot.game, apps.run_query(app, replays.export_for_place, place))
     assert report.finding is None
-    assert report.entries == look.row.length
+    assert report.entries == snapshot.row.length
     with app.store.reading() as connection:
         rows = connection.execute(select(letters).where(letters.c.table == place.table)).all()
     assert {row.outcome for row in rows} <= {"sent", "overtaken"}
@@ -158,7 +158,7 @@ def all_is_well(app: App, sink: Sink, place: Place) -> None:
 
 
 def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
-    """Killed while it takes a move: repeated with the same key it is one move, whatever had become of it."""
+    """Killed while it takes a move: repeated with the same key it is one move, however far it had come."""
 
     def prepare() -> tuple[Place, str]:
         return apps.find_move(app, apps.start_table(app))
@@ -172,7 +172,7 @@ def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, 
         recover(app, clock)
         assert apps.get_verdict(app, number).seq == before
         assert apps.count_entries(app, mover) == before + 1
-        all_is_well(app, smtp_sink, mover)
+        assert_sound(app, smtp_sink, mover)
 
 
 def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
@@ -192,7 +192,7 @@ def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, cloc
         assert apps.get_verdict(app, number).seq == before
         (entry,) = apps.load_entries(app, apps.load_table(app, mover.table), before, before + 1)
         assert entry.seat == mover.seat
-        all_is_well(app, smtp_sink, mover)
+        assert_sound(app, smtp_sink, mover)
 
 
 def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
@@ -200,18 +200,18 @@ def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp
 
     def prepare() -> list[tuple[Place, int, StoredSubmission]]:
         tables = [apps.start_table(app) for _ in range(3)]
-        handed = [
+        submitted = [
             (mover, apps.count_entries(app, mover), submitting.submit(app, mover, move, "once"))
             for mover, move in (apps.find_move(app, places) for places in tables)
         ]
-        mover, before, _ = handed[0]
-        return [*handed, (mover, before + 1, submitting.submit(app, mover, "resign", "later"))]
+        mover, before, _ = submitted[0]
+        return [*submitted, (mover, before + 1, submitting.submit(app, mover, "resign", "later"))]
 
     for prepared in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
         recover(app, clock)
-        assert [apps.get_verdict(app, handed).seq for _, _, handed in prepared] == [seq for _, seq, _ in prepared]
+        assert [apps.get_verdict(app, submitted).seq for _, _, submitted in prepared] == [seq for _, seq, _ in prepared]
         for mover, _, _ in prepared:
-            all_is_well(app, smtp_sink, mover)
+            assert_sound(app, smtp_sink, mover)
 
 
 def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
@@ -227,7 +227,7 @@ def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sin
         recover(app, clock)
         entries = apps.load_entries(app, apps.load_table(app, place.table))
         assert [entry.move for entry in entries].count("start") == 1
-        all_is_well(app, smtp_sink, place)
+        assert_sound(app, smtp_sink, place)
 
 
 def test_a_postman(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
@@ -239,12 +239,12 @@ def test_a_postman(app: App, redis_url: str, steps: range, smtp_sink: Sink, cloc
 
     for place in every_step(app, redis_url, steps, prepare, lambda _: lambda _: post.run()):
         recover(app, clock)
-        all_is_well(app, smtp_sink, place)
+        assert_sound(app, smtp_sink, place)
         assert 2 <= len(smtp_sink.letters) <= 3
 
 
 def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
-    """Killed while it keeps a deadline: one stand-in's move is made, by whichever clock."""
+    """Killed while it keeps a deadline: one clock makes one move for the late seat."""
 
     def prepare() -> tuple[Place, int]:
         mover, _ = apps.find_move(app, apps.start_table(app))
@@ -256,20 +256,20 @@ def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock:
         recover(app, clock)
         assert apps.count_entries(app, mover) == before + 1
         assert apps.load_entries(app, apps.load_table(app, mover.table), before)[0].seat is None
-        all_is_well(app, smtp_sink, mover)
-        assert apps.submit(app, mover, "resign").accepted  # so that this table's clock stands still
+        assert_sound(app, smtp_sink, mover)
+        assert apps.submit(app, mover, "resign").accepted  # so that this table's clock stops
         recover(app, clock)
 
 
 def test_an_opening(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
-    """Killed while a table is opened: it is there with all its invitations, or not at all."""
-    looked_at = set[str]()
+    """Killed while a table is opened: it is there with all its invitations, or there is no table."""
+    checked = set[str]()
     for _ in every_step(app, redis_url, steps, lambda: None, lambda _: lambda app: apps.open_table(app, 3, bots=1)):
         recover(app, clock)
         with app.store.reading() as connection:
-            found = {table.id: table for table in connection.execute(select(tables))}
-        for name in found.keys() - looked_at:
-            assert found[name].length == 2
-            all_is_well(app, smtp_sink, Place(name, None, ""))
+            opened = {table.id: table for table in connection.execute(select(tables))}
+        for name in opened.keys() - checked:
+            assert opened[name].length == 2
+            assert_sound(app, smtp_sink, Place(name, None, ""))
             assert sum(name in str(letter["Message-ID"]) for letter in smtp_sink.letters) >= 2
-        looked_at |= found.keys()
+        checked |= opened.keys()

@@ -77,7 +77,7 @@ def test_a_table_that_comes_while_a_crowd_thinks_is_next(
     assert order[1] == late[0]
 
 
-def test_tables_that_nobody_visits_think_last(any_app: App, order: list[str]) -> None:
+def test_bots_of_unvisited_tables_think_last(any_app: App, order: list[str]) -> None:
     left = open_tables(any_app, "one", 3)
     leave(any_app, left)
     visited = open_tables(any_app, "other", 3)
@@ -87,8 +87,10 @@ def test_tables_that_nobody_visits_think_last(any_app: App, order: list[str]) ->
 
 
 def test_many_hints_of_one_visitor_do_not_hold_up_anothers(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = list[str]()
-    monkeypatch.setattr(bots, "_answer_hint", lambda app, number, table: (found.append(table), time.sleep(0.002)))
+    answered_tables = list[str]()
+    monkeypatch.setattr(
+        bots, "_answer_hint", lambda app, number, table: (answered_tables.append(table), time.sleep(0.002))
+    )
     places = [apps.find_move(any_app, apps.start_table(any_app))[0] for _ in range(6)]
     monkeypatch.setattr(hints, "can_ask", lambda *_: True)
     with any_app.store.writing() as db:
@@ -97,8 +99,8 @@ def test_many_hints_of_one_visitor_do_not_hold_up_anothers(any_app: App, monkeyp
     for place in places:
         hints.ask(any_app, place)
     bots.run()
-    assert len(found) == 6
-    assert found.index(places[-1].table) <= 1
+    assert len(answered_tables) == 6
+    assert answered_tables.index(places[-1].table) <= 1
 
 
 @pytest.mark.parametrize(

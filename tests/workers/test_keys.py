@@ -1,4 +1,4 @@
-"""Keys of submissions: each source has its own, so nobody hands in what the house calls its own work."""
+"""Each source of submissions has its own keys, so that no player can submit under a key of the server."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def rows(app: App, source: str) -> Sequence[Any]:
         return connection.execute(own).all()
 
 
-def resigned(app: App) -> tuple[list[Place], Place]:
+def resign(app: App) -> tuple[list[Place], Place]:
     """A table of three, and its first seat, given up when it may move, so that a bot has to."""
     places = apps.start_table(app, 3)
     mover, _ = apps.find_move(app, places)
@@ -31,7 +31,7 @@ def resigned(app: App) -> tuple[list[Place], Place]:
 
 
 def test_who_has_resigned_does_not_play_on_under_the_key_of_a_bot(any_app: App) -> None:
-    places, quitter = resigned(any_app)
+    places, quitter = resign(any_app)
     assert submit(any_app, quitter, "resign").accepted
     before = apps.count_entries(any_app, quitter)
     for key in ("bot/1", f"bot/{before}", str(before), f"{before}/0"):
@@ -40,7 +40,7 @@ def test_who_has_resigned_does_not_play_on_under_the_key_of_a_bot(any_app: App) 
 
 
 def test_a_player_cannot_use_up_the_keys_of_the_bot_that_follows_him(any_app: App) -> None:
-    _, quitter = resigned(any_app)
+    _, quitter = resign(any_app)
     ahead = apps.count_entries(any_app, quitter)
     for number in range(ahead - 2, ahead + 8):
         for key in (f"bot/{number}", str(number), f"{number}/0"):
@@ -55,12 +55,12 @@ def test_a_player_cannot_use_up_the_keys_of_the_bot_that_follows_him(any_app: Ap
 def test_a_refused_move_of_a_bot_is_tried_again_at_the_same_length(
     any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, quitter = resigned(any_app)
+    _, quitter = resign(any_app)
     assert submit(any_app, quitter, "resign").accepted
     before = apps.count_entries(any_app, quitter)
     with monkeypatch.context() as sick:
         sick.setattr(referee.judging, "judge", lambda *_: 1 / 0)
-        for _ in range(3):  # at once it is not tried again, so that a fault of ours is no endless loop
+        for _ in range(3):  # it is not tried again at once, so that a fault of the server is no endless loop
             bots.run()
             referee.run()
     assert [row.accepted for row in rows(any_app, "bot")] == [False]
@@ -75,8 +75,8 @@ def test_a_refused_move_of_a_bot_is_tried_again_at_the_same_length(
 def test_after_a_refusal_a_bot_tries_another_move(
     any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A move that met a fault of ours would meet it again for ever."""
-    _, quitter = resigned(any_app)
+    """A move that meets a fault of the server would meet it again and again."""
+    _, quitter = resign(any_app)
     assert submit(any_app, quitter, "resign").accepted
     with monkeypatch.context() as sick:
         sick.setattr(referee.judging, "judge", lambda *_: 1 / 0)
@@ -112,6 +112,6 @@ def test_no_key_and_no_entry_holds_a_link_or_a_part_of_it(any_app: App) -> None:
     client.post(f"/t/{places[1].link}/sit", data={})
     referee.run()
     with any_app.store.reading() as connection:
-        kept = [*connection.execute(select(submissions)).all(), *queries.list_entries(connection, places[0].table)]
+        stored = [*connection.execute(select(submissions)).all(), *queries.list_entries(connection, places[0].table)]
     assert apps.load_table(any_app, places[0].table).position.phase == "playing"
-    assert not [row for row in kept for place in places if place.link[:8] in repr(row)]
+    assert not [row for row in stored for place in places if place.link[:8] in repr(row)]

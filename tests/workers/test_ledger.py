@@ -25,21 +25,21 @@ def played(app: App) -> Played:
     return app, places, [ledger.message_id(row) for row in rows]
 
 
-def checked(played: Played) -> int:
+def check(played: Played) -> int:
     app, _, received = played
     return ledger.check_all(app.store, Crowd([], []), received)
 
 
 def test_a_table_in_order_passes_and_what_came_twice_is_counted(played: Played) -> None:
     app, places, received = played
-    assert checked(played) == 0
-    assert checked((app, places, [*received, received[0]])) == 1
+    assert check(played) == 0
+    assert check((app, places, [*received, received[0]])) == 1
 
 
 def test_a_letter_that_was_sent_and_never_came_is_noticed(played: Played) -> None:
     app, places, received = played
     with pytest.raises(AssertionError):
-        checked((app, places, received[1:]))
+        check((app, places, received[1:]))
 
 
 def test_a_turn_that_still_waits_was_not_overtaken(played: Played) -> None:
@@ -50,16 +50,16 @@ def test_a_turn_that_still_waits_was_not_overtaken(played: Played) -> None:
     with app.store.writing() as connection:
         connection.execute(update(letters).where(*own, letters.c.seq == since).values(outcome="overtaken"))
     with pytest.raises(AssertionError, match="still waits"):
-        checked(played)
+        check(played)
 
 
-def test_an_entry_that_nobody_handed_in_is_noticed(played: Played) -> None:
+def test_an_entry_without_a_submission_is_noticed(played: Played) -> None:
     app, _, _ = played
     last = select(submissions.c.id).order_by(submissions.c.id.desc()).limit(1).scalar_subquery()
     with app.store.writing() as connection:
         connection.execute(delete(submissions).where(submissions.c.id == last))
     with pytest.raises(AssertionError):
-        checked(played)
+        check(played)
 
 
 def test_a_submission_that_counts_twice_is_noticed(played: Played) -> None:
@@ -68,7 +68,7 @@ def test_a_submission_that_counts_twice_is_noticed(played: Played) -> None:
         row = connection.execute(select(submissions).order_by(submissions.c.id.desc()).limit(1)).one()._asdict()
         connection.execute(insert(submissions), {**row, "id": row["id"] + 1, "key": "again"})
     with pytest.raises(AssertionError, match="two submissions became one entry"):
-        checked(played)
+        check(played)
 
 
 def test_a_bot_that_never_moves_is_noticed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

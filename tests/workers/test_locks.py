@@ -129,9 +129,7 @@ def test_every_wait_for_the_database_has_an_end(migrated_postgres_url: str) -> N
     assert timeouts == ["2s", "1min", "1min"]
 
 
-def test_whoever_forgets_a_transaction_loses_its_locks(
-    tmp_path: Path, migrated_postgres_url: str, clock: FakeTime
-) -> None:
+def test_a_forgotten_transaction_loses_its_locks(tmp_path: Path, migrated_postgres_url: str, clock: FakeTime) -> None:
     own = f"{migrated_postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D200"
     with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
         places = apps.start_table(app)
@@ -170,23 +168,23 @@ def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(app: App, mo
     stuck, free = apps.start_table(app), apps.start_table(app, 3)
     other = submitting.submit(app, *apps.find_move(app, free))
     number = submitting.submit(app, *apps.find_move(app, stuck))
-    judged, lets_go = referee.judge_batch, ExitStack()
+    judge, lets_go = referee.judge_batch, ExitStack()
     lets_go.enter_context(hold(app, select_table(stuck[0])))
 
     def slowly(app: App, passed: set[str]) -> bool:
         if submitting.wait_for_verdict(app, other) is None:
             time.sleep(jobs.LOCK_WAIT_S)
-        found = judged(app, passed)
-        if not found:
+        verdicts = judge(app, passed)
+        if not verdicts:
             lets_go.close()  # after nothing could be claimed for the first time
-        return found
+        return verdicts
 
     monkeypatch.setattr(referee, "judge_batch", slowly)
     referee.run()
     assert apps.get_verdict(app, number).accepted
 
 
-def test_whoever_held_a_table_rings_for_those_who_passed_it_over(app: App) -> None:
+def test_a_job_that_held_a_table_wakes_the_referees_that_skipped_it(app: App) -> None:
     place, _ = apps.start_table(app)
     for name in ("referee", "inbox"):
         app.wakeups.acknowledge(name)

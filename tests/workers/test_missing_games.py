@@ -25,12 +25,12 @@ from workers.outgoing import post
 
 
 @pytest.fixture(autouse=True)
-def _nothing_told() -> None:
+def _forget_reports() -> None:
     jobs.log_missing_game.cache_clear()
 
 
-def gone(app: App, place: Place) -> None:
-    """The host takes the game of this table away."""
+def remove_game(app: App, place: Place) -> None:
+    """Remove the game of this table, as a host could."""
     with app.store.writing() as connection:
         connection.execute(update(tables).where(tables.c.id == place.table).values(game="gone"))
 
@@ -39,7 +39,7 @@ def test_the_clock_says_it_once_and_keeps_the_other_deadlines(tmp_path: Path, cl
     with apps.run_app(apps.make_settings(tmp_path), clock) as app:
         lost, other = (apps.find_move(app, apps.start_table(app, pace=DAY_S))[0] for _ in range(2))
         before = apps.count_entries(app, other)
-        gone(app, lost)
+        remove_game(app, lost)
         clock.advance(2 * DAY_S)
         with structlog.testing.capture_logs() as lines:
             for _ in range(3):
@@ -53,7 +53,7 @@ def test_a_move_there_is_refused_and_holds_no_other_up(app: App) -> None:
     lost, other = apps.start_table(app), apps.start_table(app)
     first = submitting.submit(app, *apps.find_move(app, lost))
     second = submitting.submit(app, *apps.find_move(app, other))
-    gone(app, lost[0])
+    remove_game(app, lost[0])
     referee.run()
     assert "not installed here" in apps.get_verdict(app, first).text
     assert apps.get_verdict(app, second).accepted
@@ -65,16 +65,16 @@ def test_a_mail_there_waits_and_holds_no_other_up(app: App) -> None:
         place, move = apps.find_move(app, places)
         inbox.process_mail(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     before = apps.count_entries(app, other[0])
-    gone(app, lost[0])
+    remove_game(app, lost[0])
     mail_moves.run()
     assert apps.count_entries(app, other[0]) == before + 1
     assert mail_moves.is_waiting(app)
 
 
-def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App, smtp_sink: Sink) -> None:
+def test_letters_of_a_missing_game_are_logged_once_and_leave_when_it_is_back(app: App, smtp_sink: Sink) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     place, _ = apps.find_move(app, apps.start_table(app))
-    gone(app, place)
+    remove_game(app, place)
     with structlog.testing.capture_logs() as lines:
         for _ in range(30):
             post.run()
@@ -90,7 +90,7 @@ def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App
 
 def test_its_bots_rest(app: App) -> None:
     places = apps.start_table(app, bots=1)
-    gone(app, places[0])
+    remove_game(app, places[0])
     with structlog.testing.capture_logs() as lines:
         bots.run()
     assert not [line for line in lines if line["log_level"] == "error"]

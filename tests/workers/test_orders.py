@@ -25,12 +25,12 @@ from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 
-def says(app: App, place: Place, text: str) -> None:
-    said = apps.submit(app, place, text)
-    assert said.accepted, said.text
+def say(app: App, place: Place, text: str) -> None:
+    verdict = apps.submit(app, place, text)
+    assert verdict.accepted, verdict.text
 
 
-def waiting(app: App, place: Place) -> list[str]:
+def list_waiting(app: App, place: Place) -> list[str]:
     return [order.move for order in apps.list_orders(app, place)]
 
 
@@ -40,49 +40,49 @@ def last_moves(app: App, place: Place, since: int) -> list[tuple[int | None, str
 
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
-    """Two at a table: first the one to move."""
+    """Two players at a table; the first is to move."""
     places = apps.start_table(any_app, pace=DAY_S)
     mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
 
-def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
-    """What the other could do after this move."""
-    look = apps.load_table(app, mover.table)
-    luck = chance.make_from_random(Random(1))
+def list_replies(app: App, mover: Place, move: str, other: Place) -> list[str]:
+    """Return the moves that the other seat could make after this move."""
+    snapshot = apps.load_table(app, mover.table)
+    random_chance = chance.make_from_random(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
-    after = games.play(look.game, look.position.state, mover.seat, Move.parse(move), luck).state
+    after = games.play(snapshot.game, snapshot.position.state, mover.seat, Move.parse(move), random_chance).state
     return [str(one) for one in menus.iter_moves(kaiser.menu(after, other.seat))]
 
 
-def handing_over(app: App, mover: Place, other: Place) -> tuple[str, str]:
-    """Plays on to the mover's last move of his turn; that move, and one the other can make then."""
+def find_turn_change(app: App, mover: Place, other: Place) -> tuple[str, str]:
+    """Play to the last move of the mover's turn; return it, and a move that the other seat can make then."""
     while True:
         move = apps.list_moves(app, mover)[0]
-        if wishes := following(app, mover, move, other):
+        if wishes := list_replies(app, mover, move, other):
             return move, wishes[0]
-        says(app, mover, move)
+        say(app, mover, move)
 
 
 def test_an_order_is_done_at_once_when_its_turn_comes(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    move, wish = handing_over(any_app, mover, other)
-    says(any_app, other, f"order {wish}")
-    assert waiting(any_app, other) == [wish]
+    move, wish = find_turn_change(any_app, mover, other)
+    say(any_app, other, f"order {wish}")
+    assert list_waiting(any_app, other) == [wish]
     before = apps.count_entries(any_app, mover)
-    says(any_app, mover, move)
+    say(any_app, mover, move)
     assert last_moves(any_app, other, before) == [(mover.seat, move), (other.seat, wish)]
-    assert waiting(any_app, other) == []
+    assert list_waiting(any_app, other) == []
 
 
-def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_app: App, table: list[Place]) -> None:
+def test_an_ordered_turn_sends_no_letter(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    move, wish = handing_over(any_app, mover, other)
-    says(any_app, other, f"order {wish}")
-    says(any_app, mover, move)
+    move, wish = find_turn_change(any_app, mover, other)
+    say(any_app, other, f"order {wish}")
+    say(any_app, mover, move)
     while apps.list_moves(any_app, other):  # the rest of his turn
-        says(any_app, other, apps.list_moves(any_app, other)[0])
+        say(any_app, other, apps.list_moves(any_app, other)[0])
     with any_app.store.reading() as connection:
         owed = connection.execute(select(letters).where(letters.c.seat == other.seat, letters.c.kind == "turn")).all()
     orders_of = [LetterRequest(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
@@ -93,51 +93,51 @@ def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_app: App, table: l
 def test_an_order_given_on_ones_turn_is_done_now(any_app: App, table: list[Place]) -> None:
     mover, _ = table
     before, move = apps.count_entries(any_app, mover), apps.list_moves(any_app, mover)[0]
-    says(any_app, mover, f"order {move}")
+    say(any_app, mover, f"order {move}")
     assert last_moves(any_app, mover, before)[0] == (mover.seat, move)
-    assert waiting(any_app, mover) == []
+    assert list_waiting(any_app, mover) == []
 
 
 def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_app: App, table: list[Place]) -> None:
     mover, other = table
     for text in ("order fly moon", "order swim sea"):
-        says(any_app, other, text)
-    says(any_app, mover, apps.list_moves(any_app, mover)[0])
-    assert waiting(any_app, other) == ["fly moon", "swim sea"]
+        say(any_app, other, text)
+    say(any_app, mover, apps.list_moves(any_app, mover)[0])
+    assert list_waiting(any_app, other) == ["fly moon", "swim sea"]
     first = apps.list_orders(any_app, other)[0].id
     assert not apps.submit(any_app, mover, f"cancel {first}").accepted  # another's
-    says(any_app, other, f"cancel {first}")
-    assert waiting(any_app, other) == ["swim sea"]
-    says(any_app, other, "cancel")
-    assert waiting(any_app, other) == []
+    say(any_app, other, f"cancel {first}")
+    assert list_waiting(any_app, other) == ["swim sea"]
+    say(any_app, other, "cancel")
+    assert list_waiting(any_app, other) == []
     assert "no such order" in apps.submit(any_app, other, "cancel").text
 
 
 @pytest.mark.parametrize("text", ["order", f"order {'x' * 101}", "cancel x", "cancel 99", "cancel ²"])
 def test_an_order_that_makes_no_sense_is_refused(any_app: App, table: list[Place], text: str) -> None:
-    said = apps.submit(any_app, table[1], text)
-    assert not said.accepted
-    assert "fault" not in said.text
+    verdict = apps.submit(any_app, table[1], text)
+    assert not verdict.accepted
+    assert "fault" not in verdict.text
 
 
 def test_the_list_is_short_and_says_everything_once(any_app: App, table: list[Place]) -> None:
     other = table[1]
     for number in range(standing_orders.MAX_ORDERS):
-        says(any_app, other, f"order fly {number}")
+        say(any_app, other, f"order fly {number}")
     assert "at a time" in apps.submit(any_app, other, "order fly 9").text
-    says(any_app, other, "cancel")
-    says(any_app, other, "order fly 1")
+    say(any_app, other, "cancel")
+    say(any_app, other, "order fly 1")
     assert "already" in apps.submit(any_app, other, "order FLY 1").text
 
 
 def test_no_order_is_carried_out_in_a_pause(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    says(any_app, other, "pause")
-    says(any_app, mover, "agree")
+    say(any_app, other, "pause")
+    say(any_app, mover, "agree")
     before, move = apps.count_entries(any_app, mover), apps.list_moves(any_app, mover)[0]
-    says(any_app, mover, f"order {move}")
+    say(any_app, mover, f"order {move}")
     assert apps.count_entries(any_app, mover) == before
-    says(any_app, mover, "resume")
+    say(any_app, mover, "resume")
     assert last_moves(any_app, mover, before)[1] == (mover.seat, move)
 
 
@@ -151,11 +151,11 @@ def test_an_order_over_which_the_game_fails_is_dropped_and_nothing_else(
         raise ZeroDivisionError("in the rules")
 
     monkeypatch.setattr(kaiser, "decide", sick)
-    says(any_app, mover, f"order {move}")
+    say(any_app, mover, f"order {move}")
     assert apps.count_entries(any_app, mover) == before
-    assert waiting(any_app, mover) == []
+    assert list_waiting(any_app, mover) == []
     monkeypatch.setattr(kaiser, "decide", decide)
-    says(any_app, mover, move)
+    say(any_app, mover, move)
 
 
 def test_after_a_missed_deadline_orders_are_followed_too(any_app: App, clock: apps.FakeTime) -> None:
@@ -163,27 +163,27 @@ def test_after_a_missed_deadline_orders_are_followed_too(any_app: App, clock: ap
     mover, _ = apps.find_move(any_app, places)
     other = next(place for place in places if place != mover)
     for row in range(5):
-        says(any_app, other, f"order fly {row}")
+        say(any_app, other, f"order fly {row}")
     clock.advance(DAY_S)
     tick(any_app)
-    assert len(waiting(any_app, other)) == 5
+    assert len(list_waiting(any_app, other)) == 5
 
 
 # Moves without a choice
 
 
-def without_choice(monkeypatch: pytest.MonkeyPatch, *seats: int) -> None:
-    """From now on these seats have only ever one move: the first on their list."""
+def offer_first_move_only(monkeypatch: pytest.MonkeyPatch, *seats: int) -> None:
+    """Offer these seats only the first move of their menu from now on."""
     menu = kaiser.menu
 
-    def only(state: Any, seat: int) -> Any:
+    def offer_first(state: Any, seat: int) -> Any:
         moves = list(menus.iter_moves(menu(state, seat)))
         return (Choice(moves[0].verb, (moves[0].args,)),) if moves and seat in seats else menu(state, seat)
 
-    monkeypatch.setattr(kaiser, "menu", only)
+    monkeypatch.setattr(kaiser, "menu", offer_first)
 
 
-def since_start(app: App, place: Place) -> list[Any]:
+def list_moves_since_start(app: App, place: Place) -> list[Any]:
     entries = apps.load_entries(app, apps.load_table(app, place.table))
     return entries[next(entry.seq for entry in entries if entry.move == "start") + 1 :]
 
@@ -192,35 +192,35 @@ def since_start(app: App, place: Place) -> list[Any]:
 def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
     any_app: App, monkeypatch: pytest.MonkeyPatch, automatic: bool
 ) -> None:
-    without_choice(monkeypatch, 0, 1)
+    offer_first_move_only(monkeypatch, 0, 1)
     place = apps.start_table(any_app, pace=Clock(DAY_S, automatic=automatic))[0]
-    entries = since_start(any_app, place)
+    entries = list_moves_since_start(any_app, place)
     assert (len(entries) > 1) == automatic
     assert all(entry.seat is not None and not entry.draws for entry in entries)
     assert len(entries) <= standing_orders.MAX_MOVES_IN_A_ROW
 
 
 def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    without_choice(monkeypatch, 0)
+    offer_first_move_only(monkeypatch, 0)
     one, other = apps.start_table(any_app, pace=Clock(DAY_S, automatic=True))
-    while not any(entry.seat == 0 for entry in since_start(any_app, one)):
-        says(any_app, other, apps.list_moves(any_app, other)[0])
+    while not any(entry.seat == 0 for entry in list_moves_since_start(any_app, one)):
+        say(any_app, other, apps.list_moves(any_app, other)[0])
     before = apps.load_table(any_app, one.table).position.last
-    says(any_app, one, "undo")
+    say(any_app, one, "undo")
     if apps.load_table(any_app, one.table).position.undo_request:
-        says(any_app, other, "agree")
+        say(any_app, other, "agree")
     after = apps.load_table(any_app, one.table).position.last
     assert before
     assert after is None or after.seq < before.seq
     assert len(apps.list_moves(any_app, one)) == 1
 
 
-def test_such_a_log_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None:
+def test_a_log_with_automatic_moves_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None:
     """Everything that time can bring, at one table, and the log of it."""
     places = apps.start_table(any_app, 3, pace=Clock(DAY_S, late="seat", offer_after=1, grace=60))
     for seat, text in ((0, "pause"), (1, "agree"), (2, "agree"), (1, "resume"), (2, "vacation 2027-02-01 2027-02-02")):
-        says(any_app, places[seat], text)
-    says(any_app, places[2], "home")
+        say(any_app, places[seat], text)
+    say(any_app, places[2], "home")
     clock.advance(DAY_S + 60)
     tick(any_app)
     for place in places[:2]:
@@ -232,7 +232,7 @@ def test_such_a_log_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None
         apps.submit(any_app, place, "resign")
     bots.run()
     referee.run()
-    export = apps.read(any_app, replays.export_for_place, places[0])
+    export = apps.run_query(any_app, replays.export_for_place, places[0])
     assert export.seed
     report = audit.audit(kaiser, export)
     assert report.finding is None

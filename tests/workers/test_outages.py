@@ -46,7 +46,7 @@ def lines() -> Iterator[list[str]]:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # of RQ's own thread, as it ends
-def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
+def test_a_redis_outage_is_logged_once_and_wakeups_arrive_at_once_after_it(
     tmp_path: Path, lines: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     with ExitStack() as stack:
@@ -77,7 +77,7 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
     assert "Traceback" not in output.out + output.err
 
 
-def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
+def test_a_database_outage_is_logged_once_and_costs_no_letter_an_attempt(
     tmp_path: Path, lines: list[str], smtp_sink: Sink
 ) -> None:
     with or_skip(machines.killable_postgres) as server:

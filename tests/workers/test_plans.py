@@ -12,8 +12,8 @@ from service.tables import branches, standing_orders
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
 from tests import apps
-from tests.service.tables.test_branches import newest, states, table_of
-from tests.workers.test_orders import last_moves, says
+from tests.service.tables.test_branches import find_newest, replay_states, start_table
+from tests.workers.test_orders import last_moves, say
 from workers.clock import tick
 
 Moves = list[tuple[int, str]]
@@ -30,9 +30,9 @@ def table(any_app: App) -> list[Place]:
 def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
     """A branch of that seat from the position as it is now, with so many moves of its own, and all its moves."""
     app, game, random = app, apps.load_table(app, place.table).game, Random(own)
-    number, made = branches.begin(app, place, newest(app, place)), list[tuple[int, str]]()
+    number, made = branches.begin(app, place, find_newest(app, place)), list[tuple[int, str]]()
     while sum(seat == place.seat for seat, _ in made) < own:
-        state = states(app, place, number)[-1]
+        state = replay_states(app, place, number)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
         move = str(bots.pick_random_move(game.menu(state, seat), random))
         branches.play(app, place, number, len(made), seat, move)
@@ -40,19 +40,19 @@ def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
     return number, made
 
 
-def intention(app: App, place: Place) -> OrdersOfBranch | None:
-    found = apps.list_branch_orders(app, place)
-    assert len(found) <= 1
-    return found[0] if found else None
+def find_intention(app: App, place: Place) -> OrdersOfBranch | None:
+    plans = apps.list_branch_orders(app, place)
+    assert len(plans) <= 1
+    return plans[0] if plans else None
 
 
-def held(app: App, place: Place) -> list[str]:
+def list_intended(app: App, place: Place) -> list[str]:
     """The moves that a seat still wants done."""
-    found = intention(app, place)
-    return [one.move for one in found.intended] if found and not found.left else []
+    plan = find_intention(app, place)
+    return [one.move for one in plan.intended] if plan and not plan.left else []
 
 
-def another(app: App, place: Place, move: str) -> str:
+def find_other_move(app: App, place: Place, move: str) -> str:
     return next(one for one in apps.list_moves(app, place) if one != move)
 
 
@@ -61,7 +61,7 @@ def follow(app: App, mover: Place, made: Moves) -> None:
     before = apps.count_entries(app, mover)
     for seat, move in made:
         if seat == mover.seat:
-            says(app, mover, move)
+            say(app, mover, move)
     assert last_moves(app, mover, before)[: len(made)] == made
 
 
@@ -69,9 +69,9 @@ def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, ta
     mover, other = table
     number, made = branch_of(any_app, other, 5)
     assert branches.order_branch(any_app, other, number) == 5
-    assert held(any_app, other) == [move for seat, move in made if seat == other.seat]
+    assert list_intended(any_app, other) == [move for seat, move in made if seat == other.seat]
     follow(any_app, mover, made)
-    assert intention(any_app, other) is None
+    assert find_intention(any_app, other) is None
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
 
 
@@ -82,17 +82,17 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     theirs = [place for place, (seat, _) in enumerate(made) if seat == mover.seat]
     later = next(place for place in theirs if any(seat == other.seat for seat, _ in made[:place]))
     follow(any_app, mover, made[:later])
-    left = held(any_app, other)
+    left = list_intended(any_app, other)
     assert left
     before = apps.count_entries(any_app, mover)
-    says(any_app, mover, another(any_app, mover, made[later][1]))
+    say(any_app, mover, find_other_move(any_app, mover, made[later][1]))
     assert [seat for seat, _ in last_moves(any_app, mover, before)] == [mover.seat]
-    found = intention(any_app, other)
-    assert found
-    assert (found.left, [one.move for one in found.intended]) == (True, left)
+    plan = find_intention(any_app, other)
+    assert plan
+    assert (plan.left, [one.move for one in plan.intended]) == (True, left)
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
     branches.delete_orders(any_app, other, number)
-    assert intention(any_app, other) is None
+    assert find_intention(any_app, other) is None
 
 
 def test_on_ones_own_turn_the_first_is_made_at_once(any_app: App, table: list[Place]) -> None:
@@ -106,25 +106,25 @@ def test_on_ones_own_turn_the_first_is_made_at_once(any_app: App, table: list[Pl
 def test_who_plays_on_by_hand_as_in_the_branch_stays_in_it(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 3)
-    says(any_app, mover, made[0][1])
+    say(any_app, mover, made[0][1])
     assert branches.order_branch(any_app, other, number) == 3
-    assert apps.read(any_app, branches.find, other, number).seq < newest(any_app, other)
+    assert apps.run_query(any_app, branches.find, other, number).seq < find_newest(any_app, other)
 
 
 def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: list[Place]) -> None:
     mover, other = table
     first, made = branch_of(any_app, other, 2)
     game, app = apps.load_table(any_app, mover.table).game, any_app
-    seat, known = made[0]
-    second, step = branches.play(app, other, first, 0, seat, another(any_app, mover, known))
-    while sum(seat == other.seat for seat, _ in apps.read(app, branches.find, other, second).moves) < 1:
-        state = states(any_app, other, second)[-1]
+    seat, move = made[0]
+    second, step = branches.play(app, other, first, 0, seat, find_other_move(any_app, mover, move))
+    while sum(seat == other.seat for seat, _ in apps.run_query(app, branches.find, other, second).moves) < 1:
+        state = replay_states(any_app, other, second)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
         move = str(next(game.menu(state, seat)[0].iter_moves()))
         second, step = branches.play(app, other, second, step, seat, move)
     for number in (first, second):
         branches.order_branch(app, other, number)
-    follow(any_app, mover, list(apps.read(app, branches.find, other, second).moves))
+    follow(any_app, mover, list(apps.run_query(app, branches.find, other, second).moves))
     assert [(one.number, one.left) for one in apps.list_branch_orders(app, other)] == [(first, True)]
 
 
@@ -134,10 +134,10 @@ def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place
     branches.order_branch(any_app, other, number)
     branches.cut(any_app, other, number, len(made) - 1)
     assert branches.order_branch(any_app, other, number) == 2
-    assert len(held(any_app, other)) == 2
-    says(any_app, other, "order fly moon")
+    assert len(list_intended(any_app, other)) == 2
+    say(any_app, other, "order fly moon")
     assert [order.move for order in apps.list_orders(any_app, other) if not order.after] == ["fly moon"]
-    says(any_app, other, "cancel")
+    say(any_app, other, "cancel")
     assert apps.list_orders(any_app, other) == []
 
 
@@ -146,30 +146,30 @@ def test_a_move_taken_back_takes_the_game_back_into_the_branch(any_app: App, tab
     number, made = branch_of(any_app, other, 2)
     assert [seat for seat, _ in made] == [mover.seat, other.seat, mover.seat, other.seat]
     branches.order_branch(any_app, other, number)
-    says(any_app, mover, made[0][1])
-    says(any_app, mover, "undo")
-    says(any_app, other, "agree")
-    assert held(any_app, other) == [made[3][1]]  # the first was done, and is not done again unasked
+    say(any_app, mover, made[0][1])
+    say(any_app, mover, "undo")
+    say(any_app, other, "agree")
+    assert list_intended(any_app, other) == [made[3][1]]  # the first was done, and is not done again unasked
     for place, (_, move) in zip((mover, other, mover), made[:3], strict=True):
-        says(any_app, place, move)
-    assert last_moves(any_app, mover, newest(any_app, mover)) == made[3:]
+        say(any_app, place, move)
+    assert last_moves(any_app, mover, find_newest(any_app, mover)) == made[3:]
 
 
 def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]) -> None:
     mover, other = table
     for place in (mover, other):
-        says(any_app, place, apps.list_moves(any_app, place)[0])
+        say(any_app, place, apps.list_moves(any_app, place)[0])
     number, _ = branch_of(any_app, other, 2)
     branches.order_branch(any_app, other, number)
-    says(any_app, mover, "undo")
-    says(any_app, other, "agree")
-    says(any_app, mover, apps.list_moves(any_app, mover)[0])
-    found = intention(any_app, other)
-    assert found
-    assert found.left
+    say(any_app, mover, "undo")
+    say(any_app, other, "agree")
+    say(any_app, mover, apps.list_moves(any_app, mover)[0])
+    plan = find_intention(any_app, other)
+    assert plan
+    assert plan.left
 
 
-def test_a_move_made_for_who_was_late_counts_like_any_other(
+def test_a_move_made_for_a_late_player_counts_like_any_other(
     any_app: App, clock: apps.FakeTime, table: list[Place]
 ) -> None:
     _, other = table
@@ -179,21 +179,21 @@ def test_a_move_made_for_who_was_late_counts_like_any_other(
     clock.advance(DAY_S + 1)
     tick(any_app)
     (_, move), *then = last_moves(any_app, other, before)
-    found = intention(any_app, other)
-    assert found
+    plan = find_intention(any_app, other)
+    assert plan
     if str(move).endswith(made[0][1]):
-        assert (then, found.left) == (made[1:2], False)
+        assert (then, plan.left) == (made[1:2], False)
     else:
-        assert (then, found.left) == ([], True)
+        assert (then, plan.left) == ([], True)
 
 
 def test_only_where_the_game_is_can_orders_be_made(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 2)
-    says(any_app, mover, another(any_app, mover, made[0][1]))
+    say(any_app, mover, find_other_move(any_app, mover, made[0][1]))
     with pytest.raises(Refused, match="gone another way"):
         branches.order_branch(any_app, other, number)
-    empty = branches.begin(any_app, other, newest(any_app, other))
+    empty = branches.begin(any_app, other, find_newest(any_app, other))
     with pytest.raises(Refused, match="make one first"):
         branches.order_branch(any_app, other, empty)
     with pytest.raises(Refused, match="only players"):
@@ -208,30 +208,32 @@ def test_orders_from_branches_have_a_limit(any_app: App, table: list[Place]) -> 
 
 def test_after_the_end_there_is_nothing_to_order(any_app: App, table: list[Place]) -> None:
     number, _ = branch_of(any_app, table[1], 1)
-    says(any_app, table[0], "resign")
+    say(any_app, table[0], "resign")
     with pytest.raises(Refused, match="is over"):
         branches.order_branch(any_app, table[1], number)
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
 def test_other_luck_is_another_way(app: App, name: str) -> None:
-    """Where something is drawn that falls otherwise at the table, no order is carried out blindly."""
-    places = table_of(app, catalogue.find(name), 6)
+    """No order is carried out blindly if a draw at the table differs from the branch."""
+    places = start_table(app, catalogue.find(name), 6)
     mover, _ = apps.find_move(app, places)
     number, made = branch_of(app, mover, 6)
     before = apps.count_entries(app, mover)
     branches.order_branch(app, mover, number)
     real = last_moves(app, mover, before)
     assert real == made[: len(real)]
-    copy = states(app, mover, number)[len(real)]
+    copy = replay_states(app, mover, number)[len(real)]
     game, now = apps.load_table(app, mover.table).game, apps.load_table(app, mover.table).position.state
     as_there = game.view(now, mover.seat) == game.view(copy, mover.seat)
-    found = intention(app, mover)
-    assert found is not None or len(real) == len(made)
-    if found and game.menu(now, mover.seat):
-        if made[len(real)][0] != mover.seat:  # there somebody else was to move next, so that our own move tells
-            says(app, mover, apps.list_moves(app, mover)[0])
-            found = intention(app, mover)
-        assert found
-        assert found.left
+    plan = find_intention(app, mover)
+    assert plan is not None or len(real) == len(made)
+    if plan and game.menu(now, mover.seat):
+        if (
+            made[len(real)][0] != mover.seat
+        ):  # another seat was to move next there, so that this seat's own move shows the difference
+            say(app, mover, apps.list_moves(app, mover)[0])
+            plan = find_intention(app, mover)
+        assert plan
+        assert plan.left
         assert not as_there or game.menu(now, mover.seat) != game.menu(copy, mover.seat)

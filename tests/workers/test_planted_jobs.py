@@ -1,4 +1,4 @@
-"""Who can write to Redis cannot run programs: a worker calls the jobs of its fixed list, and imports nothing else."""
+"""A worker calls the jobs of its fixed list only, so that write access to Redis runs no other program."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def make_job(app: App, name: str, *args: object) -> Job:
         ("workers.bots.process_pool.run", []),
     ],
 )
-def test_a_planted_job_runs_nothing_and_ours_goes_on(
+def test_a_planted_job_runs_nothing_and_the_next_job_runs(
     app: App, planted: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: list[str]
 ) -> None:
     runs = list[str]()
@@ -68,7 +68,7 @@ def test_a_planted_job_runs_nothing_and_ours_goes_on(
     assert not planted.exists()
 
 
-def test_a_job_of_ours_calls_no_planted_callback(app: App, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listed_job_calls_no_planted_callback(app: App, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bots, "run", lambda: None)
     job = make_job(app, JOBS["bots"])
     names = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
@@ -91,7 +91,7 @@ def test_an_abandoned_job_calls_no_planted_callback(app: App, planted: Path) -> 
     assert not planted.exists()
 
 
-def test_a_job_with_arguments_is_none_of_ours(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_with_arguments_is_refused(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = list[object]()
     monkeypatch.setattr(bots, "run", lambda *args: calls.append(args))
     app.wakeups.queue("bots").enqueue_job(make_job(app, JOBS["bots"], "argument"))

@@ -1,4 +1,4 @@
-"""RQ workers that hear bells: what is heard is taken away, what fails is told, and who is to stop ends it first."""
+"""RQ workers run a job for each wake-up, log failed jobs, and finish their job before they stop."""
 
 import multiprocessing
 import os
@@ -18,47 +18,47 @@ from tests.apps import FakeTime
 from workers import bots, jobs, process_pool, processes, referee
 
 
-def hear_what_rang(app: App) -> None:
+def run_waiting_jobs(app: App) -> None:
     worker = processes.ThreadWorker(["referee"], connection=app.redis, serializer=JSONSerializer)
     worker.work(burst=True, logging_level="WARNING")
 
 
-def kept(app: App) -> list[bytes]:
-    """What Redis knows of bells: those that wait, those that are being heard, and what they are to do."""
+def list_job_keys(app: App) -> list[bytes]:
+    """Return the keys of Redis for wake-ups: queues, jobs that wait and jobs that run."""
     return [key for key in app.redis.keys("rq:*") if key.startswith((b"rq:job", b"rq:queue:", b"rq:intermediate"))]
 
 
-def test_a_bell_that_was_heard_leaves_nothing_behind(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard = list[str]()
-    monkeypatch.setattr(referee, "run", lambda: heard.append("referee"))
+def test_a_finished_wakeup_leaves_no_keys_in_redis(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = list[str]()
+    monkeypatch.setattr(referee, "run", lambda: runs.append("referee"))
     app.wakeups.wake("referee")
-    assert kept(app)
-    hear_what_rang(app)
-    assert heard == ["referee"]
-    assert not kept(app)
+    assert list_job_keys(app)
+    run_waiting_jobs(app)
+    assert runs == ["referee"]
+    assert not list_job_keys(app)
 
 
-def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
+def test_a_failed_job_is_logged_and_the_next_one_runs(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    heard = list[str]()
+    runs = list[str]()
 
-    def fails() -> None:
-        heard.append("referee")
+    def fail() -> None:
+        runs.append("referee")
         raise ValueError("the ink is dry")
 
-    monkeypatch.setattr(referee, "run", fails)
+    monkeypatch.setattr(referee, "run", fail)
     for _ in range(2):
         app.wakeups.wake("referee")
         app.wakeups.acknowledge("referee")
-    hear_what_rang(app)
-    assert heard == ["referee", "referee"]
-    assert not kept(app)
+    run_waiting_jobs(app)
+    assert runs == ["referee", "referee"]
+    assert not list_job_keys(app)
     assert "the ink is dry" in caplog.text
 
 
-def is_told_to_stop(redis_url: str, folder: Path) -> None:
-    """A worker begins to hear, is told to stop, and ends well within the time that a host waits."""
+def stop_worker(redis_url: str, folder: Path) -> None:
+    """Start a worker, stop it in its first job, and require that it ends within the time that a host waits."""
     with Redis.from_url(redis_url) as redis, apps.run_app(apps.make_settings(folder), FakeTime(), redis) as app:
         app.wakeups.wake("referee")
         worker: Any = multiprocessing.get_context("fork").Process(
@@ -74,23 +74,23 @@ def is_told_to_stop(redis_url: str, folder: Path) -> None:
         assert worker.exitcode == 0
 
 
-def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
+def test_a_worker_that_is_stopped_finishes_its_job(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hear() -> None:
+    def work() -> None:
         (tmp_path / "begun").touch()
         time.sleep(0.5)
         (tmp_path / "done").touch()
 
-    monkeypatch.setattr(referee, "run", hear)
-    is_told_to_stop(redis_url, tmp_path)
+    monkeypatch.setattr(referee, "run", work)
+    stop_worker(redis_url, tmp_path)
     assert (tmp_path / "done").exists()
 
 
 def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container is killed ten seconds after it was told to stop; what is left waits in the book."""
+    """A container is killed ten seconds after its signal to stop; work that is left waits in the database."""
 
     def step(_: App) -> bool:
         (tmp_path / "begun").touch()
@@ -100,7 +100,7 @@ def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
         return True
 
     monkeypatch.setattr(referee, "run", lambda: jobs.run_job("referee", step, lambda _: True))
-    is_told_to_stop(redis_url, tmp_path)
+    stop_worker(redis_url, tmp_path)
     assert 1 <= len((tmp_path / "steps").read_text()) <= 5
 
 
@@ -120,7 +120,7 @@ class Began(Exception):
 
 
 @pytest.mark.parametrize(("queues", "back"), [(["bots"], True), (["referee"], False), (["referee", "bots"], False)])
-def test_only_who_thinks_for_bots_steps_back(
+def test_only_a_worker_for_bots_alone_lowers_its_priority(
     app: App, monkeypatch: pytest.MonkeyPatch, queues: Sequence[str], back: bool
 ) -> None:
     def begin(*_: object, **__: object) -> None:
@@ -134,7 +134,7 @@ def test_only_who_thinks_for_bots_steps_back(
     assert bool(steps) is back
 
 
-def test_what_steps_back_is_nicer_than_it_was() -> None:
+def test_a_lowered_priority_is_a_higher_niceness() -> None:
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         before = pool.submit(os.getpriority, os.PRIO_PROCESS, 0).result()
         pool.submit(process_pool.lower_priority).result()

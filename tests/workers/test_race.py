@@ -1,4 +1,4 @@
-"""Races: the second one is told so, and nothing happens twice."""
+"""Races: the second submission is refused with a sentence, and nothing happens twice."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -38,8 +38,8 @@ def two(any_app: App, tmp_path: Path, clock: FakeTime) -> Iterator[Two]:
         yield any_app, other
 
 
-def at_once(*works: Callable[[], Any]) -> list[Any]:
-    """What these return when they begin in the same moment."""
+def run_at_once(*works: Callable[[], Any]) -> list[Any]:
+    """Start these functions at the same moment, and return their results."""
     ready = Barrier(len(works))
 
     def begin(work: Callable[[], Any]) -> Any:
@@ -59,17 +59,17 @@ def judge_all(app: App) -> None:
 
 def sound(app: App, place: Place) -> None:
     """The log passes its audit and has as many entries as its table says."""
-    look = apps.load_table(app, place.table)
-    game: Game = look.game
-    report = audits.audit(game, apps.read(app, replays.export_for_place, place))
+    snapshot = apps.load_table(app, place.table)
+    game: Game = snapshot.game
+    report = audits.audit(game, apps.run_query(app, replays.export_for_place, place))
     assert report.finding is None, report
-    assert report.entries == look.row.length
+    assert report.entries == snapshot.row.length
 
 
-def both(app: App, first: int, second: int) -> tuple[Verdict, Verdict]:
+def find_both_verdicts(app: App, first: int, second: int) -> tuple[Verdict, Verdict]:
     """The verdicts on two submissions, the accepted one first."""
-    said = sorted((get_verdict(app, first), get_verdict(app, second)), key=lambda one: not one.accepted)
-    return said[0], said[1]
+    verdicts = sorted((get_verdict(app, first), get_verdict(app, second)), key=lambda one: not one.accepted)
+    return verdicts[0], verdicts[1]
 
 
 def test_who_comes_too_late_to_try_again_has_nothing_to_say(
@@ -80,12 +80,12 @@ def test_who_comes_too_late_to_try_again_has_nothing_to_say(
     number = submitting.submit(app, *apps.find_move(app, apps.start_table(app)))
     clock.advance(3_600)
 
-    def overtaken(app: App, found: Any) -> None:
+    def judge_after_another(app: App, suspects: Any) -> None:
         monkeypatch.undo()
         assert judge_batch(there)
-        referee._judge_suspects(app, found)
+        referee._judge_suspects(app, suspects)
 
-    monkeypatch.setattr(referee, "_judge_suspects", overtaken)
+    monkeypatch.setattr(referee, "_judge_suspects", judge_after_another)
     with capture_logs() as lines:
         assert judge_batch(app)
     assert get_verdict(app, number).accepted
@@ -99,12 +99,12 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
         mover, _ = apps.find_move(app, places)
         options = apps.list_moves(app, mover)
         before = apps.count_entries(app, mover)
-        first, second = at_once(
+        first, second = run_at_once(
             lambda: submitting.submit(app, mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
             lambda: submitting.submit(there, mover, options[-1], f"right {turn}", before - 1),  # noqa: B023
         )
-        at_once(lambda: judge_all(app), lambda: judge_all(there))
-        won, lost = both(app, first, second)
+        run_at_once(lambda: judge_all(app), lambda: judge_all(there))
+        won, lost = find_both_verdicts(app, first, second)
         assert won.accepted
         assert won.seq == before
         assert apps.count_entries(app, mover) == before + 1
@@ -121,8 +121,8 @@ def test_of_the_same_move_sent_by_two_pages_one_counts(two: Two) -> None:
     mover, move = apps.find_move(app, places)
     before = apps.count_entries(app, mover)
     first, second = (submitting.submit(one, mover, move, key, before - 1) for one, key in zip(two, "ab", strict=True))
-    at_once(lambda: judge_all(app), lambda: judge_all(there))
-    won, lost = both(app, first, second)
+    run_at_once(lambda: judge_all(app), lambda: judge_all(there))
+    won, lost = find_both_verdicts(app, first, second)
     assert (won.accepted, lost.accepted) == (True, False)
     assert apps.count_entries(app, mover) == before + 1
 
@@ -135,7 +135,7 @@ def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
         before = apps.count_entries(app, mover)
         key = f"once {turn}"
         submit = [lambda one=one: submitting.submit(one, mover, move, key) for one in (*two, *two)]  # noqa: B023
-        numbers = at_once(*submit, lambda: judge_all(app), lambda: judge_all(there))[:4]
+        numbers = run_at_once(*submit, lambda: judge_all(app), lambda: judge_all(there))[:4]
         judge_all(app)
         assert len({one.number for one in numbers}) == 1
         assert sum(one.new for one in numbers) == 1
@@ -153,11 +153,11 @@ def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
     for _ in range(4):
         places = apps.open_table(app, 3)
         numbers = [submitting.submit(app, place, "sit word") for place in places]
-        at_once(lambda: judge_all(app), lambda: judge_all(there))
+        run_at_once(lambda: judge_all(app), lambda: judge_all(there))
         assert all(get_verdict(app, number).accepted for number in numbers)
-        look = apps.load_table(app, places[0].table)
-        assert look.position.phase == "playing"
-        assert [entry.move for entry in apps.load_entries(app, look)].count("start") == 1
+        snapshot = apps.load_table(app, places[0].table)
+        assert snapshot.position.phase == "playing"
+        assert [entry.move for entry in apps.load_entries(app, snapshot)].count("start") == 1
         sound(app, places[0])
 
 
@@ -168,9 +168,9 @@ def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> No
     for places in tables:
         mover, move = apps.find_move(app, places)
         numbers += [submitting.submit(app, mover, move, f"{mover.table} {copy}") for copy in range(3)]
-    at_once(lambda: judge_all(app), lambda: judge_all(there))
+    run_at_once(lambda: judge_all(app), lambda: judge_all(there))
     accepted = [get_verdict(app, number).seq for number in numbers if get_verdict(app, number).accepted]
-    assert len(accepted) >= len(tables)  # somebody may be on turn again and make the same move again
+    assert len(accepted) >= len(tables)  # a seat may be on turn again and make the same move again
     for places in tables:
         sound(app, places[0])
     with app.store.reading() as connection:
@@ -186,13 +186,13 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
         before = apps.count_entries(app, mover)
         clock.advance(DAY_S)
         number = submitting.submit(app, mover, move, seen=before - 1)
-        at_once(lambda: judge_all(app), lambda: clocks.expire(there, apps.find_due(there)))
+        run_at_once(lambda: judge_all(app), lambda: clocks.expire(there, apps.find_due(there)))
         judge_all(app)  # while the clock was at the table, the referee passed it over
         entries = apps.load_entries(app, apps.load_table(app, mover.table), before)
         assert len(entries) == 1
-        said = get_verdict(app, number)
-        assert said.accepted == (entries[0].seat == mover.seat)
-        assert said.accepted or said.text.startswith("The table has changed")
+        verdict = get_verdict(app, number)
+        assert verdict.accepted == (entries[0].seat == mover.seat)
+        assert verdict.accepted or verdict.text.startswith("The table has changed")
         sound(app, places[0])
 
 
@@ -201,7 +201,7 @@ def test_two_clocks_remind_once(two: Two, clock: FakeTime) -> None:
     for _ in range(4):
         apps.start_table(app, pace=DAY_S)
     clock.advance(DAY_S - 1)
-    at_once(*(partial(clocks.remind, one, apps.find_due(one)) for one in (app, there)))
+    run_at_once(*(partial(clocks.remind, one, apps.find_due(one)) for one in (app, there)))
     with app.store.reading() as connection:
         reminders = select(func.count()).where(letters.c.kind == "reminder")
         assert connection.execute(reminders).scalar_one() == 4
@@ -212,9 +212,9 @@ def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
     mover, move = apps.find_move(app, apps.start_table(app))
     number = submitting.submit(app, mover, move)
     waiting = [lambda one=one: submitting.wait_for_verdict(one, number, 5.0) for one in (*two, *two)]
-    begun = time.monotonic()
+    start = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
-        heard = pool.submit(at_once, *waiting)
+        future = pool.submit(run_at_once, *waiting)
         judge_all(app)
-        assert [said.accepted for said in heard.result(30)] == [True] * 4
-    assert time.monotonic() - begun < 4
+        assert [verdict.accepted for verdict in future.result(30)] == [True] * 4
+    assert time.monotonic() - start < 4

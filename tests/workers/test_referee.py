@@ -28,9 +28,9 @@ def test_the_game_starts_when_the_last_has_sat_down(any_app: App) -> None:
         assert submit(any_app, place, "sit word").accepted
         assert apps.load_table(any_app, place.table).position.phase == "gathering"
     assert submit(any_app, places[-1], "sit word").accepted
-    look = apps.load_table(any_app, places[0].table)
-    assert look.position.phase == look.row.phase == "playing"
-    assert isinstance(apps.load_entries(any_app, look)[-1].events[0], Started)
+    snapshot = apps.load_table(any_app, places[0].table)
+    assert snapshot.position.phase == snapshot.row.phase == "playing"
+    assert isinstance(apps.load_entries(any_app, snapshot)[-1].events[0], Started)
 
 
 def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: App) -> None:
@@ -38,13 +38,13 @@ def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: Ap
     assert apps.load_table(any_app, place.table).position.phase == "playing"
 
 
-def test_nobody_sits_down_twice(any_app: App) -> None:
+def test_a_player_sits_down_only_once(any_app: App) -> None:
     first, _ = apps.open_table(any_app)
     assert submit(any_app, first, "sit word").accepted
     assert submit(any_app, first, "sit other").text == "You have sat down already."
 
 
-def test_nobody_moves_before_the_game_has_begun(any_app: App) -> None:
+def test_a_move_before_the_start_is_refused(any_app: App) -> None:
     first, _ = apps.open_table(any_app)
     assert "not begun" in submit(any_app, first, "resign").text
 
@@ -60,14 +60,14 @@ def test_a_clock_that_is_set_back_dates_no_entry_before_the_last_one(
     assert {entry.at for entry in apps.load_entries(any_app, apps.load_table(any_app, places[0].table))} == {now}
 
 
-def test_an_accepted_move_is_the_entry_it_is_told(any_app: App) -> None:
+def test_the_verdict_names_the_entry_of_an_accepted_move(any_app: App) -> None:
     mover, move = apps.find_move(any_app, apps.start_table(any_app))
-    said = submit(any_app, mover, move)
-    look = apps.load_table(any_app, mover.table)
-    assert said.accepted
-    assert said.seq == look.row.length - 1
-    entry = apps.load_entries(any_app, look)[-1]
-    assert (entry.seq, entry.seat, entry.move) == (said.seq, mover.seat, move)
+    verdict = submit(any_app, mover, move)
+    snapshot = apps.load_table(any_app, mover.table)
+    assert verdict.accepted
+    assert verdict.seq == snapshot.row.length - 1
+    entry = apps.load_entries(any_app, snapshot)[-1]
+    assert (entry.seq, entry.seat, entry.move) == (verdict.seq, mover.seat, move)
 
 
 BAD = [
@@ -95,25 +95,27 @@ def untouched(any_app: App) -> Iterator[list[Place]]:
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_not_on_the_menu_is_refused_with_a_sentence(any_app: App, untouched: list[Place], text: str) -> None:
+def test_a_move_that_is_not_on_the_menu_is_refused_with_a_sentence(
+    any_app: App, untouched: list[Place], text: str
+) -> None:
     mover, _ = apps.find_move(any_app, untouched)
-    said = submit(any_app, mover, text)
-    assert not said.accepted
-    assert said.text
-    assert "fault of ours" not in said.text
+    verdict = submit(any_app, mover, text)
+    assert not verdict.accepted
+    assert verdict.text
+    assert "fault of ours" not in verdict.text
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "pass\x00", "pass\x07", "\u202epass", "x" * 2_001])
-def test_what_is_no_text_is_not_even_taken(any_app: App, untouched: list[Place], text: str) -> None:
+def test_a_text_without_readable_characters_is_not_stored(any_app: App, untouched: list[Place], text: str) -> None:
     with pytest.raises(Refused):
         submitting.submit(any_app, untouched[0], text)
 
 
-def test_whose_turn_it_is_not_has_to_wait(any_app: App, untouched: list[Place]) -> None:
+def test_a_move_out_of_turn_is_refused(any_app: App, untouched: list[Place]) -> None:
     _, move = apps.find_move(any_app, untouched)
-    said = submit(any_app, apps.find_waiting(any_app, untouched), move)
-    assert not said.accepted
-    assert said.text
+    verdict = submit(any_app, apps.find_waiting(any_app, untouched), move)
+    assert not verdict.accepted
+    assert verdict.text
 
 
 def test_onlookers_cannot_move(any_app: App, untouched: list[Place]) -> None:
@@ -171,34 +173,34 @@ def test_the_same_key_is_the_same_submission(any_app: App) -> None:
     assert apps.count_entries(any_app, mover) == before + 1
 
 
-@pytest.mark.parametrize("told", [None, b"1", b'{"table":"another","verdict":{"accepted":false}}'])
-def test_a_verdict_comes_with_the_bell_and_else_from_the_database(any_app: App, told: bytes | None) -> None:
-    """The bell was lost, an older referee rang it, or its number is one of another database."""
-    handed = submitting.submit(any_app, *apps.find_move(any_app, apps.start_table(any_app)))
+@pytest.mark.parametrize("published", [None, b"1", b'{"table":"another","verdict":{"accepted":false}}'])
+def test_a_verdict_comes_from_redis_or_else_from_the_database(any_app: App, published: bytes | None) -> None:
+    """The message was lost, or it came from an older referee, or its number belongs to another database."""
+    submission = submitting.submit(any_app, *apps.find_move(any_app, apps.start_table(any_app)))
     referee.run()
-    with counted(any_app) as asked:
-        assert submitting.wait_for_verdict(any_app, handed, 1).accepted
-    assert asked == []
-    any_app.redis.delete(f"verdict:{handed.number}")
-    if told:
-        any_app.wakeups.publish({handed.number: told})
-    with counted(any_app) as asked:
-        assert submitting.wait_for_verdict(any_app, handed, 1).accepted
-    assert len(asked) == 1
+    with count_statements(any_app) as statements:
+        assert submitting.wait_for_verdict(any_app, submission, 1).accepted
+    assert statements == []
+    any_app.redis.delete(f"verdict:{submission.number}")
+    if published:
+        any_app.wakeups.publish({submission.number: published})
+    with count_statements(any_app) as statements:
+        assert submitting.wait_for_verdict(any_app, submission, 1).accepted
+    assert len(statements) == 1
 
 
 @contextmanager
-def counted(app: App) -> Iterator[list[str]]:
-    """The statements that the database hears meanwhile."""
-    heard: list[str] = []
+def count_statements(app: App) -> Iterator[list[str]]:
+    """Collect the statements that are sent to the database inside the block."""
+    statements: list[str] = []
 
-    def hear(_: object, __: object, statement: str, *___: object) -> None:
+    def append(_: object, __: object, statement: str, *___: object) -> None:
         if statement != "BEGIN":  # SQLite's
-            heard.append(statement)
+            statements.append(statement)
 
-    event.listen(app.store.engine, "before_cursor_execute", hear)
-    yield heard
-    event.remove(app.store.engine, "before_cursor_execute", hear)
+    event.listen(app.store.engine, "before_cursor_execute", append)
+    yield statements
+    event.remove(app.store.engine, "before_cursor_execute", append)
 
 
 def test_a_key_belongs_to_one_seat(any_app: App) -> None:
@@ -208,7 +210,7 @@ def test_a_key_belongs_to_one_seat(any_app: App) -> None:
 
 
 @pytest.mark.parametrize("fault", [ZeroDivisionError, RecursionError, MemoryError, KeyError])
-def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
+def test_a_fault_of_the_game_gets_a_sentence_and_does_not_delay_others(
     any_app: App, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
 ) -> None:
     poisoned, healthy = apps.start_table(any_app), apps.start_table(any_app, 3)
@@ -231,7 +233,7 @@ def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
     assert submit(any_app, mover, move).accepted  # the table is as good as before
 
 
-def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_app: App) -> None:
+def test_impossible_rows_do_not_delay_others(any_app: App) -> None:
     places = apps.start_table(any_app)
     mover, move = apps.find_move(any_app, places)
     strange = [("a", 99, "resign"), ("b", -1, "resign"), ("c", 0, "")]
@@ -242,31 +244,31 @@ def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_app: App) -> None:
     assert submit(any_app, mover, move).accepted
 
 
-def test_a_long_line_is_worked_off_in_shifts(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_queue_is_judged_in_several_jobs(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.jobs.JOB_MAX_S", 0.0)
     monkeypatch.setattr(referee, "CLAIM", referee.CLAIM.limit(1))
     places = apps.open_table(any_app, 3)
     numbers = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
-    rings = 0
+    runs = 0
     while submitting.wait_for_verdict(any_app, numbers[-1]) is None:
         referee.run()
-        rings += 1
-        assert any_app.wakeups.queue("referee").count == min(rings, 2)  # the last one leaves no work to another
-    assert rings == 3
+        runs += 1
+        assert any_app.wakeups.queue("referee").count == min(runs, 2)  # the last one leaves no work to another
+    assert runs == 3
 
 
-def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_after_a_verdict_does_not_change_it(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     mover, move = apps.find_move(any_app, apps.start_table(any_app))
 
     def fail(*_: Any) -> None:
         raise RuntimeError("nobody could be told")
 
     monkeypatch.setattr(judging, "publish_changes", fail)
-    handed = submitting.submit(any_app, mover, move)
+    submission = submitting.submit(any_app, mover, move)
     referee.run()
-    verdict = apps.get_verdict(any_app, handed)
+    verdict = apps.get_verdict(any_app, submission)
     assert verdict.accepted
     assert verdict.seq == apps.load_table(any_app, mover.table).row.length - 1
     with any_app.store.reading() as db:
-        assert submitting.find_verdict(db, mover, handed.number) == verdict
+        assert submitting.find_verdict(db, mover, submission.number) == verdict

@@ -1,4 +1,4 @@
-"""Public luck: a draw waits for a round of a beacon that was named before it existed, and nobody is held up by that."""
+"""Public chance: a draw waits for a round of a beacon that was named before it existed, and no worker waits with it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def beacon_server() -> Iterator[Server]:
 
 @pytest.fixture
 def app(tmp_path: Path, migrated_url: str, clock: apps.FakeTime, beacon_server: Server) -> Iterator[App]:
-    """A house that knows our beacon, on SQLite and on PostgreSQL."""
-    with apps.run_app(apps.make_settings(tmp_path, migrated_url, beacon=beacon_server.setting), clock) as found:
-        yield found
+    """An app that uses the beacon of the tests, on SQLite and on PostgreSQL."""
+    with apps.run_app(apps.make_settings(tmp_path, migrated_url, beacon=beacon_server.setting), clock) as app:
+        yield app
 
 
-def opened(app: App, game: str = "carcassonne", guests: list[Invitee] = GUESTS, **how) -> list[Place]:
+def start_public_table(app: App, game: str = "carcassonne", guests: list[Invitee] = GUESTS, **how) -> list[Place]:
     made = apps.open_new(app, game, {}, guests, luck="public", **how)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
@@ -54,95 +54,95 @@ def opened(app: App, game: str = "carcassonne", guests: list[Invitee] = GUESTS, 
     return places
 
 
-def look(app: App, place: Place) -> snapshots.Snapshot:
+def load_table(app: App, place: Place) -> snapshots.Snapshot:
     return apps.load_table(app, place.table)
 
 
-def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
-    """The awaited round comes, and the worker looks."""
-    waited = look(app, place).position.waiting_command
+def fetch_awaited_round(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
+    """Publish the awaited round, and let the worker fetch it."""
+    waited = load_table(app, place).position.waiting_command
     assert waited
     server.newest = waited.round
     clock.at = max(clock.at, BEACON.time_of(waited.round))
     rounds.run()
 
 
-def whole(app: App, place: Place):
+def export_whole(app: App, place: Place):
     return replays.Archive(app.store, app.links).export_whole(place.table)
 
 
-def sound(app: App, place: Place) -> None:
-    found = look(app, place)
-    report = audit.audit(found.game, whole(app, place), running=True, verify_signature=beacons.is_signed)
+def assert_sound(app: App, place: Place) -> None:
+    snapshot = load_table(app, place)
+    report = audit.audit(snapshot.game, export_whole(app, place), running=True, verify_signature=beacons.is_signed)
     assert report.finding is None, report.finding
 
 
 def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(app, clock, beacon_server):
-    place = opened(app)[0]
-    waited = look(app, place).position.waiting_command
+    place = start_public_table(app)[0]
+    waited = load_table(app, place).position.waiting_command
     assert waited
     assert BEACON.time_of(waited.round) > app.now() + BEACON.period
-    assert look(app, place).position.phase == "gathering"
+    assert load_table(app, place).position.phase == "gathering"
     rounds.run()
-    assert beacon_server.requests == 0  # nothing is looked for before its time
-    came(app, clock, beacon_server, place)
-    assert look(app, place).position.phase == "playing"
-    assert not look(app, place).position.waiting_command
-    sound(app, place)
+    assert beacon_server.requests == 0  # no round is requested before its time
+    fetch_awaited_round(app, clock, beacon_server, place)
+    assert load_table(app, place).position.phase == "playing"
+    assert not load_table(app, place).position.waiting_command
+    assert_sound(app, place)
 
 
 def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_server):
-    places = opened(app)
-    came(app, clock, beacon_server, places[0])
-    place, move = drawing(app, places)
+    places = start_public_table(app)
+    fetch_awaited_round(app, clock, beacon_server, places[0])
+    place, move = find_drawing_move(app, places)
     verdict = apps.submit(app, place, move)
     assert verdict.accepted
-    entry = apps.load_entries(app, look(app, place))[verdict.seq]
+    entry = apps.load_entries(app, load_table(app, place))[verdict.seq]
     assert entry.events == (RoundNamed(BEACON.next_round(entry.at)),)
     with app.store.reading() as connection:
         due = connection.execute(select(rows.c.draws_at).where(rows.c.id == place.table)).scalar_one()
     assert due == BEACON.time_of(BEACON.next_round(entry.at))
 
 
-def drawing(app: App, places: list[Place]) -> tuple[Place, str]:
+def find_drawing_move(app: App, places: list[Place]) -> tuple[Place, str]:
     """Play on until a seat may make a move that draws."""
     for _ in range(30):
         place, move = apps.find_move(app, places)
-        found = look(app, place)
-        luck = tables.make_chance(found.position, found.row.seed, tables.Move.parse(move), app.now())
-        events = tables.play(found.game, found.position, place.seat, tables.Move.parse(move), luck).events
+        snapshot = load_table(app, place)
+        chance = tables.make_chance(snapshot.position, snapshot.row.seed, tables.Move.parse(move), app.now())
+        events = tables.play(snapshot.game, snapshot.position, place.seat, tables.Move.parse(move), chance).events
         if isinstance(events[0], RoundNamed):
             return place, move
         assert apps.submit(app, place, move).accepted
     raise AssertionError("nothing was drawn")
 
 
-def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, beacon_server):
-    places = opened(app)
-    came(app, clock, beacon_server, places[0])
-    place, move = drawing(app, places)
+def test_while_a_round_is_awaited_no_seat_can_move_and_no_clock_runs(app, clock, beacon_server):
+    places = start_public_table(app)
+    fetch_awaited_round(app, clock, beacon_server, places[0])
+    place, move = find_drawing_move(app, places)
     assert apps.submit(app, place, move).accepted
     for other in places:
         refused = apps.submit(app, other, move)
         assert not refused.accepted
         assert "public beacon" in refused.text
-    assert not any(seat.open_since is not None or seat.due_at for seat in look(app, place).seats)
+    assert not any(seat.open_since is not None or seat.due_at for seat in load_table(app, place).seats)
 
 
-def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
-    place = opened(app)[0]
-    waited = look(app, place).position.waiting_command
+def test_the_clock_wakes_the_worker_when_a_round_is_due(app, clock, beacon_server):
+    place = start_public_table(app)[0]
+    waited = load_table(app, place).position.waiting_command
     clock_now, beacon_server.newest = BEACON.time_of(waited.round), waited.round
     queued = app.wakeups.queue("bots")
     queued.empty()
-    workers_clock_rings(app)
+    tick_again(app)
     assert "workers.beacon_rounds.run" not in [job.func_name for job in queued.jobs]
     clock.at = clock_now
-    workers_clock_rings(app)
+    tick_again(app)
     assert "workers.beacon_rounds.run" in [job.func_name for job in queued.jobs]
 
 
-def workers_clock_rings(app: App) -> None:
+def tick_again(app: App) -> None:
     app.wakeups.acknowledge("rounds")
     clock.tick(app)
 
@@ -150,22 +150,22 @@ def workers_clock_rings(app: App) -> None:
 def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, clock, beacon_server):
     guests = [GUESTS[0], Invitee("Bot 1"), Invitee("Bot 2")]
     time = opening.Clock(pace=3600, automatic=True)
-    place = opened(app, "kurier", guests, clock=time)[0]
+    place = start_public_table(app, "kurier", guests, clock=time)[0]
     for _ in range(3000):
-        found = look(app, place)
-        if found.position.phase == "over":
+        snapshot = load_table(app, place)
+        if snapshot.position.phase == "over":
             break
-        if found.position.waiting_command:
-            came(app, clock, beacon_server, place)
+        if snapshot.position.waiting_command:
+            fetch_awaited_round(app, clock, beacon_server, place)
         elif moves := apps.list_moves(app, place):
             assert apps.submit(app, place, moves[len(moves) // 2]).accepted
         else:
             bots.run()
             referee.run()
-        if found.row.length > 120:
+        if snapshot.row.length > 120:
             break
-    sound(app, place)
-    entries = apps.load_entries(app, look(app, place))
+    assert_sound(app, place)
+    entries = apps.load_entries(app, load_table(app, place))
     named = [entry for entry in entries if isinstance(entry.events[0], RoundNamed)]
     drawn = [entry for entry in entries if isinstance(entry.events[0], RoundDrawn)]
     assert len(drawn) > 3
@@ -175,67 +175,67 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, c
 
 
 def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock, beacon_server):
-    places = opened(app, "kurier")
-    came(app, clock, beacon_server, places[0])
-    place, move = drawing(app, places)
+    places = start_public_table(app, "kurier")
+    fetch_awaited_round(app, clock, beacon_server, places[0])
+    place, move = find_drawing_move(app, places)
     assert apps.submit(app, place, move).accepted
-    found = look(app, place)
+    snapshot = load_table(app, place)
     waited, key = (
-        found.position.waiting_command,
-        f"round {found.position.waiting_command.round} {sign(found.position.waiting_command.round)}",
+        snapshot.position.waiting_command,
+        f"round {snapshot.position.waiting_command.round} {sign(snapshot.position.waiting_command.round)}",
     )
-    luck = tables.make_chance(found.position, found.row.seed, tables.Move.parse(key), app.now())
-    after = tables.play(found.game, found.position, None, tables.Move.parse(key), luck).table
-    seat = tables.find_seats_to_move(found.game, after)[0]
-    ordered = str(next(menus.iter_moves(tables.menu(found.game, after, seat))))
+    chance = tables.make_chance(snapshot.position, snapshot.row.seed, tables.Move.parse(key), app.now())
+    after = tables.play(snapshot.game, snapshot.position, None, tables.Move.parse(key), chance).table
+    seat = tables.find_seats_to_move(snapshot.game, after)[0]
+    ordered = str(next(menus.iter_moves(tables.menu(snapshot.game, after, seat))))
     other = next(one for one in places if one.seat == seat)
     assert apps.submit(app, other, f"order {ordered}").accepted
-    came(app, clock, beacon_server, place)
-    done = [(entry.seat, entry.move) for entry in apps.load_entries(app, look(app, place), waited.seq + 2)]
+    fetch_awaited_round(app, clock, beacon_server, place)
+    done = [(entry.seat, entry.move) for entry in apps.load_entries(app, load_table(app, place), waited.seq + 2)]
     assert done[0] == (seat, ordered)
-    sound(app, place)
+    assert_sound(app, place)
 
 
-def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_told_once(app, clock, beacon_server):
-    places = opened(app)
+def test_a_silent_beacon_is_asked_again_later_and_the_players_get_one_letter(app, clock, beacon_server):
+    places = start_public_table(app)
     beacon_server.down = True
-    waited = look(app, places[0]).position.waiting_command
+    waited = load_table(app, places[0]).position.waiting_command
     clock.at = BEACON.time_of(waited.round)
     for _ in range(40):
         rounds.run()
         clock.advance(30)
     assert beacon_server.requests < 30
     with app.store.reading() as connection:
-        told = connection.execute(select(letters.c.seat).where(letters.c.kind == "unlit")).scalars().all()
-    assert sorted(told) == [0, 1]
+        seats = connection.execute(select(letters.c.seat).where(letters.c.kind == "unlit")).scalars().all()
+    assert sorted(seats) == [0, 1]
     beacon_server.down = False
     clock.advance(rounds.MAX_PAUSE_S)
-    came(app, clock, beacon_server, places[0])
-    assert look(app, places[0]).position.phase == "playing"
-    sound(app, places[0])
+    fetch_awaited_round(app, clock, beacon_server, places[0])
+    assert load_table(app, places[0]).position.phase == "playing"
+    assert_sound(app, places[0])
 
 
 def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, beacon_server):
-    anna, berta = opened(app)
-    waited = look(app, anna).position.waiting_command
+    anna, berta = start_public_table(app)
+    waited = load_table(app, anna).position.waiting_command
     early = apps.submit(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.text
     clock.at = BEACON.time_of(waited.round) + beacons.LATE_AFTER_S
     assert apps.submit(app, anna, "sealed").accepted
-    assert look(app, anna).position.seal_request.waiting == (1,)
+    assert load_table(app, anna).position.seal_request.waiting == (1,)
     assert apps.submit(app, berta, "refuse").accepted
-    assert look(app, anna).position.seal_request is None
+    assert load_table(app, anna).position.seal_request is None
     assert apps.submit(app, berta, "sealed").accepted
     assert apps.submit(app, anna, "agree").accepted
-    found = look(app, anna)
-    assert found.position.phase == "playing"
-    assert found.position.beacon is None
-    last = apps.load_entries(app, found)[found.row.length - 1]
+    snapshot = load_table(app, anna)
+    assert snapshot.position.phase == "playing"
+    assert snapshot.position.beacon is None
+    last = apps.load_entries(app, snapshot)[snapshot.row.length - 1]
     assert WentSealed(None) in last.events
     place, move = apps.find_move(app, [anna, berta])
     assert apps.submit(app, place, move).accepted
-    sound(app, anna)
+    assert_sound(app, anna)
 
 
 def test_another_key_s_signature_and_another_round_are_not_taken(app, beacon_server, monkeypatch):
@@ -253,7 +253,7 @@ def test_another_key_s_signature_and_another_round_are_not_taken(app, beacon_ser
     assert beacons.fetch_round(source, 9) is None
 
 
-def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
+def test_a_setting_chooses_how_new_tables_draw(tmp_path, clock, beacon_server):
     chosen = apps.make_settings(tmp_path, luck="public", beacon=beacon_server.setting)
     with apps.run_app(chosen, clock) as app:
         usual = apps.open_new(app, "kaiser", {}, GUESTS)
@@ -262,9 +262,9 @@ def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
         assert apps.load_table(app, sealed.table).position.beacon is None
 
 
-def test_quicknet_is_the_beacon_of_a_house_that_names_none():
+def test_quicknet_is_the_beacon_of_a_server_that_names_none():
     quicknet = Settings().beacon_source.beacon
-    known = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
-    assert beacons.is_signed(quicknet.key, 657413, known)  # a round that came, as others have noted it
-    assert not beacons.is_signed(quicknet.key, 657414, known)
+    signature = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
+    assert beacons.is_signed(quicknet.key, 657413, signature)  # a round that came, as others have noted it
+    assert not beacons.is_signed(quicknet.key, 657414, signature)
     assert quicknet.next_round(1692803367) == 1 + beacon.AHEAD_ROUNDS

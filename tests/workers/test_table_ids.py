@@ -13,52 +13,58 @@ from tests import apps
 from workers import referee
 
 MOVES = 12
-# Which table is next is asked of all tables at once, by whoever has nothing to do.
+# An idle referee looks for the next table among all tables at once.
 QUEUE = "accepted IS NULL"
-Said = tuple[str, Sequence[Any]]
+Statement = tuple[str, Sequence[Any]]
 
 
 @pytest.fixture
-def said(any_app: App) -> Iterator[list[Said]]:
-    """What is said to the database: each statement as often as it has rows of parameters."""
-    found = list[Said]()
+def statements(any_app: App) -> Iterator[list[Statement]]:
+    """The statements sent to the database, each as often as it has rows of parameters."""
+    collected = list[Statement]()
 
-    def note(_: Any, __: Any, statement: str, given: Any, ___: Any, many: bool) -> None:
-        found.extend((statement, tuple(row.values()) if isinstance(row, dict) else row) for row in _rows(given, many))
+    def append(_: Any, __: Any, statement: str, given: Any, ___: Any, many: bool) -> None:
+        collected.extend(
+            (statement, tuple(row.values()) if isinstance(row, dict) else row) for row in _rows(given, many)
+        )
 
-    event.listen(any_app.store.engine, "before_cursor_execute", note)
-    yield found
-    event.remove(any_app.store.engine, "before_cursor_execute", note)
+    event.listen(any_app.store.engine, "before_cursor_execute", append)
+    yield collected
+    event.remove(any_app.store.engine, "before_cursor_execute", append)
 
 
 def _rows(given: Any, many: bool) -> Sequence[Any]:
     return given if many else [given]
 
 
-def test_each_statement_of_a_move_names_its_table_but_for_the_look_at_the_queue(any_app: App, said: list[Said]) -> None:
+def test_each_statement_of_a_move_names_its_table_except_the_query_of_the_queue(
+    any_app: App, statements: list[Statement]
+) -> None:
     places = apps.start_table(any_app)
     turns = [apps.find_move(any_app, places)]
-    said.clear()
+    statements.clear()
     for _ in range(MOVES):
-        handed = submitting.submit(any_app, *turns[-1])
+        submission = submitting.submit(any_app, *turns[-1])
         referee.run()
-        assert apps.get_verdict(any_app, handed).accepted
-        made = list(said)
+        assert apps.get_verdict(any_app, submission).accepted
+        made = list(statements)
         turns.append(apps.find_move(any_app, places))
-        said[:] = made
-    asked = [one for one in said if QUEUE not in one[0] and not one[0].startswith(("PRAGMA", "BEGIN", "SET LOCAL"))]
-    astray = [statement for statement, given in asked if places[0].table not in given]
+        statements[:] = made
+    others = [
+        one for one in statements if QUEUE not in one[0] and not one[0].startswith(("PRAGMA", "BEGIN", "SET LOCAL"))
+    ]
+    astray = [statement for statement, given in others if places[0].table not in given]
     assert astray == []
-    assert len(asked) >= 7 * MOVES
+    assert len(others) >= 7 * MOVES
 
 
-def test_a_batch_names_for_each_row_its_own_table(any_app: App, said: list[Said]) -> None:
+def test_a_batch_names_for_each_row_its_own_table(any_app: App, statements: list[Statement]) -> None:
     tables = [apps.start_table(any_app) for _ in range(4)]
-    handed = [submitting.submit(any_app, *apps.find_move(any_app, places)) for places in tables]
-    said.clear()
+    submissions = [submitting.submit(any_app, *apps.find_move(any_app, places)) for places in tables]
+    statements.clear()
     referee.judge_batch(any_app)
-    made = list(said)
-    assert all(apps.get_verdict(any_app, one).accepted for one in handed)
+    made = list(statements)
+    assert all(apps.get_verdict(any_app, one).accepted for one in submissions)
     writes = [one for one in made if one[0].startswith(("INSERT", "UPDATE"))]
     named = [[table for places in tables if (table := places[0].table) in given] for _, given in writes]
     assert all(len(names) == 1 for names in named)

@@ -29,18 +29,18 @@ def person(site: Site, address: str = ANNA) -> int:
 def personal(site: Site) -> list[str]:
     """The kinds of letters that are owed to people rather than to seats."""
     with site.app.store.reading() as connection:
-        wanted = select(letters.c.kind).where(letters.c.person.is_not(None)).order_by(letters.c.id)
-        return list(connection.execute(wanted).scalars())
+        query = select(letters.c.kind).where(letters.c.person.is_not(None)).order_by(letters.c.id)
+        return list(connection.execute(query).scalars())
 
 
 def token(site: Site, address: str = ANNA) -> str:
-    """What the newest letter would let in with."""
+    """Return the sign-in link of the newest letter."""
     with site.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.address == address)).one()
     return site.app.links.sign_in(row.id, row.sessions, site.time)
 
 
-def signed_in(site: Site, address: str = ANNA) -> Visitor:
+def sign_in(site: Site, address: str = ANNA) -> Visitor:
     visitor = site.new_visitor()
     assert visitor.post(f"/enter/{token(site, address)}").status_code == 303
     return visitor
@@ -51,9 +51,9 @@ def signed_in(site: Site, address: str = ANNA) -> Visitor:
 
 def test_who_asks_for_a_letter_learns_nothing_about_an_address(site: Site, visitor: Visitor) -> None:
     site.open_table()
-    said = [visitor.post("/enter", address=one).text for one in (ANNA, "nobody@example.org")]
-    assert "If we know this address, a letter with a link is on its way." in said[0]
-    clean = [re.sub(r'value="[^"]*"', "", page) for page in said]
+    pages = [visitor.post("/enter", address=one).text for one in (ANNA, "nobody@example.org")]
+    assert "If we know this address, a letter with a link is on its way." in pages[0]
+    clean = [re.sub(r'value="[^"]*"', "", page) for page in pages]
     assert clean[0] == clean[1]
     assert personal(site) == [f"enter/{site.time}"]
 
@@ -76,13 +76,13 @@ def test_no_address_gets_more_than_a_few_letters_an_hour(site: Site, visitor: Vi
     assert len(personal(site)) == 4
 
 
-def test_what_is_no_address_is_told_so(visitor: Visitor) -> None:
+def test_an_invalid_address_is_refused(visitor: Visitor) -> None:
     response = visitor.post("/enter", address="anna")
     assert response.status_code == 422
     assert "is not an e-mail address" in response.text
 
 
-def test_following_the_link_signs_nobody_in_and_the_button_does(site: Site, visitor: Visitor) -> None:
+def test_the_button_signs_in_and_the_link_alone_does_not(site: Site, visitor: Visitor) -> None:
     site.open_table()
     address = f"/enter/{token(site)}"
     for _ in range(3):
@@ -118,7 +118,7 @@ def test_of_two_who_use_a_link_at_once_one_comes_in(site: Site, monkeypatch: pyt
         signing_in.sign_in(app, once)
 
 
-def test_a_forged_link_signs_nobody_in(site: Site, visitor: Visitor) -> None:
+def test_a_forged_link_does_not_sign_in(site: Site, visitor: Visitor) -> None:
     site.open_table()
     number = person(site)
     for forged in (
@@ -135,9 +135,9 @@ def test_a_forged_link_signs_nobody_in(site: Site, visitor: Visitor) -> None:
 
 def test_signing_out_everywhere_ends_every_visit_and_every_link(site: Site) -> None:
     site.open_table()
-    one = signed_in(site)
+    one = sign_in(site)
     site.time += 1
-    other, unused = signed_in(site), token(site)
+    other, unused = sign_in(site), token(site)
     one.post("/leave")
     assert one.client.get("/my").status_code == 303
     assert other.client.get("/my").status_code == 200
@@ -166,7 +166,7 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(site:
     while {site.find_mover(one) for one in games} != {0, 1}:
         games.append(site.start_table("Anna", f"Bert{len(games)}"))
     mover = [site.find_mover(one) for one in games]
-    page = signed_in(site).get("/my")
+    page = sign_in(site).get("/my")
     headings = [page.index(f"<h2>{words}</h2>") for words in ("Waiting for others", "Not begun yet", "Finished")]
     assert headings == sorted(headings)
     for opened, turn in zip(games, mover, strict=True):
@@ -177,7 +177,7 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(site:
     assert PageChecker(page).faults == []
 
 
-def test_what_is_due_first_stands_first(site: Site) -> None:
+def test_the_table_that_is_due_first_is_listed_first(site: Site) -> None:
     for pace in (5, 1, 3, 0, 2, 4):
         site.start_table("Anna", f"Bert{pace}", pace=pace * 86_400)
     own = [one.due_at for one in apps.load(site.app, my_tables.list_running, person(site)) if one.to_move]
@@ -188,7 +188,7 @@ def test_finished_games_come_a_page_at_a_time(site: Site) -> None:
     for number in range(my_tables.PAGE + 3):
         site.submit(site.start_table("Anna", f"Bert{number}"), "resign", 1)
         site.time += 1
-    visitor = signed_in(site)
+    visitor = sign_in(site)
     first, second = visitor.get("/my"), visitor.get("/my?page=1")
     assert (first.count("place 1 ·"), second.count("place 1 ·")) == (my_tables.PAGE, 3)
     assert f"Bert{my_tables.PAGE + 2}<" in first
@@ -201,7 +201,7 @@ def test_statistics_count_places_and_opponents(site: Site) -> None:
     for loser, other in ((1, "Bert"), (0, "Bert"), (1, "Clara")):
         site.submit(site.start_table("Anna", other), "resign", loser)
     site.start_table("Anna", "Bert")
-    record = apps.read(site.app, my_tables.load_record, person(site))
+    record = apps.run_query(site.app, my_tables.load_record, person(site))
     assert record.games == {"kaiser": {1: 2, 2: 1}}
     assert record.opponents == (my_tables.Opponent("Bert", 2, 1, 1), my_tables.Opponent("Clara", 1, 1, 0))
 
@@ -221,7 +221,7 @@ def test_an_imported_game_has_its_places(site: Site, tmp_path: Path) -> None:
 def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     mail = site.app.links.answer(opened.table, 0, 0)
-    response = signed_in(site).post("/my/link", table=opened.table, seat=0)
+    response = sign_in(site).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
     new = apps.load(site.app, my_tables.list_running, person(site))[0].link
@@ -232,10 +232,10 @@ def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(("table", "seat"), [("", "1"), ("own", "1"), ("own", "x"), ("own", "-1"), ("no", "0")])
-def test_nobody_gets_a_new_link_for_anothers_seat(site: Site, visitor: Visitor, table: str, seat: str) -> None:
+def test_a_player_gets_no_new_link_for_anothers_seat(site: Site, visitor: Visitor, table: str, seat: str) -> None:
     opened = site.start_table()
     where = opened.table if table == "own" else table
-    assert signed_in(site).post("/my/link", table=where, seat=seat).status_code == 422
+    assert sign_in(site).post("/my/link", table=where, seat=seat).status_code == 422
     visitor.get(f"/t/{opened.links[1]}")
 
 
@@ -257,17 +257,17 @@ def test_the_export_holds_everything_that_is_kept(site: Site) -> None:
     opened = site.start_table()
     site.submit(opened, "vacation 2027-02-01 2027-02-03", 0)
     wordy(site)
-    kept = json.loads(signed_in(site).get("/my/export.json"))
-    assert kept["address"] == ANNA
-    assert kept["vacations"] == [["2027-02-01", "2027-02-03"]]
-    (table,) = kept["tables"]
+    export = json.loads(sign_in(site).get("/my/export.json"))
+    assert export["address"] == ANNA
+    assert export["vacations"] == [["2027-02-01", "2027-02-03"]]
+    (table,) = export["tables"]
     assert (table["note"], table["talk"]) == ("Annchen plans", ["hello from Annchen"])
     assert table["link"].endswith(f"/t/{opened.links[0]}")
-    assert "bert@example.org" not in json.dumps(kept)
+    assert "bert@example.org" not in json.dumps(export)
 
 
-def everything(site: Site) -> str:
-    """All that stands in the database."""
+def dump_database(site: Site) -> str:
+    """Return all rows of the database as text."""
     with site.app.store.reading() as connection:
         return "\n".join(str(row) for one in metadata.sorted_tables for row in connection.execute(select(one)))
 
@@ -285,12 +285,12 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(site: Site) -
     wordy(site)
     archive = Archive(site.app.store, site.app.links)
     before = archive.export(finished.table)
-    visitor = signed_in(site)
+    visitor = sign_in(site)
     assert "You have 3 running games" in visitor.get("/my/delete")
     page = visitor.post("/my/delete", address="Anna@example.org").text
     assert "You have been deleted" in page
     assert visitor.client.get("/my").status_code == 303
-    left = everything(site)
+    left = dump_database(site)
     assert re.search(r"anna", left, re.IGNORECASE) is None
     assert "order pass" not in left
     assert archive.export(finished.table) == before
@@ -305,7 +305,7 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(site: Site) -
 
 def test_deleting_needs_the_address_typed(site: Site) -> None:
     site.start_table()
-    visitor = signed_in(site)
+    visitor = sign_in(site)
     for typed in ("", "bert@example.org", "é"):
         response = visitor.post("/my/delete", address=typed)
         assert response.status_code == 422
@@ -323,7 +323,7 @@ def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(site: Sit
     assert site.load(opened).position.phase == "playing"
 
 
-def test_who_comes_again_is_somebody_new(site: Site) -> None:
+def test_an_erased_player_who_returns_is_a_new_person(site: Site) -> None:
     site.start_table()
     old, link = person(site), token(site)
     wishes = site.app.links.preferences(old)

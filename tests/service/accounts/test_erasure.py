@@ -1,4 +1,4 @@
-"""Who leaves is gone: neither his address nor his name stands in any column, nor in the bytes of the file."""
+"""An erased player is gone: neither address nor name is in any column, nor in the bytes of the file."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ WORDS = "hemlock is overrated"
 @pytest.fixture
 def left(any_app: App) -> App:
     """The same once on SQLite and once on PostgreSQL."""
-    return gone(any_app)
+    return erase_player(any_app)
 
 
-def gone(app: App) -> App:
-    """A house from which a player went who had moved, talked and got letters, and of whom another's letter told."""
+def erase_player(app: App) -> App:
+    """Erase a player who has moved, talked and got letters, and whom another player's letter names."""
     guests = [Invitee("Anna", "anna@example.org"), Invitee(NAME, ADDRESS)]
     opened = apps.open_new(app, "kaiser", {}, guests)
     places = [access.find(app, link) for link in opened.links]
@@ -37,9 +37,9 @@ def gone(app: App) -> App:
     place, move = apps.find_move(app, places)
     apps.submit(app, place, move)
     with app.store.writing() as connection:
-        told = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
-        said = Sentence("{who} does not play.", {"who": NAME})
-        connection.execute(insert(letters).values(**told, sentence=said.dump()))
+        letter = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
+        sentence = Sentence("{who} does not play.", {"who": NAME})
+        connection.execute(insert(letters).values(**letter, sentence=sentence.dump()))
         connection.execute(insert(mailbox).values(recipient=ADDRESS, at=1, raw=f"To: {ADDRESS}".encode()))
     assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
     with app.store.reading() as connection:
@@ -61,19 +61,19 @@ def columns(app: App) -> str:
 
 
 def test_no_column_holds_address_name_or_words(left: App) -> None:
-    held = columns(left)
+    values = columns(left)
     for word in (ADDRESS, NAME, WORDS):
-        assert word.casefold() not in held
+        assert word.casefold() not in values
 
 
-def test_no_letter_to_who_left_is_kept(left: App) -> None:
+def test_no_letter_to_an_erased_player_is_stored(left: App) -> None:
     with left.store.reading() as connection:
         assert connection.execute(select(mailbox).where(mailbox.c.recipient == ADDRESS)).all() == []
 
 
 def test_the_bytes_of_the_file_hold_no_address(app: App) -> None:
-    """What SQLite deletes would otherwise stay in its free pages, and in the log ahead of the file."""
-    left = gone(app)
+    """SQLite overwrites deleted rows, which otherwise stay in its free pages and its write-ahead log."""
+    left = erase_player(app)
     folder = Path(left.settings.database_url.removeprefix("sqlite:///")).parent
     files = [path for path in folder.iterdir() if path.name.startswith("depesche.sqlite")]
     assert files
@@ -90,7 +90,7 @@ FILES = text(
 )
 
 
-def of_files(connection: Connection) -> bytes:
+def read_files(connection: Connection) -> bytes:
     """All that PostgreSQL has in its files for our tables, their indexes and their long values."""
     connection.execute(text("CHECKPOINT"))
     return b"".join(bytes(raw) for raw in connection.execute(FILES).scalars() if raw).lower()
@@ -100,10 +100,10 @@ def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(
     tmp_path, clock, migrated_postgres_url
 ) -> None:
     with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
-        gone(app)
+        erase_player(app)
         with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            assert ADDRESS.encode() in of_files(connection)
+            assert ADDRESS.encode() in read_files(connection)
             connection.execute(text("VACUUM FULL"))
-            left = of_files(connection)
+            left = read_files(connection)
     assert b"anna@example.org" in left
     assert not [word for word in (ADDRESS, NAME, WORDS) if word.lower().encode() in left]

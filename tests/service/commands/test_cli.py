@@ -32,7 +32,7 @@ COMMANDS = (
     "serve web worker clock inbound doctor host-link backup restore partition export-tables import-tables games "
     "playout scenario replay audit export import new-game catalogues dev bench completion"
 ).split()
-TOLD = """
+SENTENCES_TEMPLATE = """
 {% macro Dealt(e) %}{{ name(e.seat) }} holds {{ e.cards | join(" ") or "something" }}.{% endmacro %}
 {% macro Played(e) %}{{ name(e.seat) }} plays {{ e.card }}.{% endmacro %}
 {% macro TrickWon(e) %}{{ name(e.seat) }} wins the trick.{% endmacro %}
@@ -40,8 +40,8 @@ TOLD = """
 """
 
 
-class Said:
-    """What a command answered."""
+class Result:
+    """The status and the output of a command."""
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out, self.err = status, out, err
@@ -53,26 +53,26 @@ class Said:
 
 @pytest.fixture
 def depesche(capsys):
-    """Runs the command line in this process."""
+    """Run the command line in this process."""
 
-    def run(*words: object) -> Said:
+    def run(*words: object) -> Result:
         status = cli.main([str(word) for word in words])
-        return Said(status, *capsys.readouterr())
+        return Result(status, *capsys.readouterr())
 
     return run
 
 
 @pytest.fixture
 def refused(depesche):
-    """Runs a command that has to be refused, and returns the one sentence that says why."""
+    """Run a command that has to be refused, and return the one sentence that says why."""
 
     def run(*words: object) -> str:
-        said = depesche(*words)
-        assert said.status == 2
-        assert said.out == ""
-        assert said.err.startswith("depesche: ")
-        assert said.err.count("\n") == 1
-        return said.err
+        result = depesche(*words)
+        assert result.status == 2
+        assert result.out == ""
+        assert result.err.startswith("depesche: ")
+        assert result.err.count("\n") == 1
+        return result.err
 
     return run
 
@@ -81,7 +81,10 @@ def refused(depesche):
 def high_card(monkeypatch):
     """A game with secrets, in the catalogue and with templates."""
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
-    files = {"games/highcard/told.txt": TOLD, "games/highcard/board.txt": "mine {{ view.own | join(' ') }}"}
+    files = {
+        "games/highcard/told.txt": SENTENCES_TEMPLATE,
+        "games/highcard/board.txt": "mine {{ view.own | join(' ') }}",
+    }
     env = templates.get_environment("en", "highcard")
     monkeypatch.setattr(env, "loader", jinja2.ChoiceLoader([jinja2.DictLoader(files), env.loader]))
     monkeypatch.setitem(sys.modules, f"{highcard.__name__}.board", SimpleNamespace())
@@ -98,7 +101,7 @@ def save(path: Path, export: logs.Export) -> Path:
     return path
 
 
-def changed(export: logs.Export, seq: int, **fields: object) -> logs.Export:
+def change_entry(export: logs.Export, seq: int, **fields: object) -> logs.Export:
     entries = list(export.entries)
     entries[seq] = msgspec.structs.replace(entries[seq], entry=entries[seq].entry | fields)
     return msgspec.structs.replace(export, entries=tuple(entries))
@@ -107,26 +110,26 @@ def changed(export: logs.Export, seq: int, **fields: object) -> logs.Export:
 class Shelf:
     """A database that stores its logs in a dictionary."""
 
-    def __init__(self, **kept: logs.Export) -> None:
-        self.kept = kept
+    def __init__(self, **exports: logs.Export) -> None:
+        self.exports = exports
 
     def export(self, table: str, seat: int | None = None) -> logs.Export:
-        if table not in self.kept or seat:
+        if table not in self.exports or seat:
             raise terminal.Misuse(f"There is no table {table}, or no seat {seat}.")
-        return self.kept[table]
+        return self.exports[table]
 
     def export_whole(self, table: str) -> logs.Export:
         return self.export(table)
 
     def import_(self, export: logs.Export) -> str:
-        self.kept[f"new{len(self.kept)}"] = export
-        return list(self.kept)[-1]
+        self.exports[f"new{len(self.exports)}"] = export
+        return list(self.exports)[-1]
 
     def is_over(self, table: str) -> bool:
         return self.export(table).seed is not None
 
     def list_tables(self) -> list[str]:
-        return list(self.kept)
+        return list(self.exports)
 
 
 @pytest.fixture
@@ -147,7 +150,7 @@ def test_it_runs_as_a_process_with_its_exit_status(tmp_path, kaiser):
     fine = run("games", "--json")
     assert (fine.returncode, fine.stderr) == (0, "")
     assert "Kaiser, König, Edelmann" in [game["title"] for game in json.loads(fine.stdout)]
-    wrong = run("audit", str(save(tmp_path / "log", changed(play.play_to_end(kaiser, 2), 9, at=1))))
+    wrong = run("audit", str(save(tmp_path / "log", change_entry(play.play_to_end(kaiser, 2), 9, at=1))))
     assert (wrong.returncode, wrong.stderr) == (1, "")
     misused = run("playout", "chess")
     assert (misused.returncode, misused.stdout) == (2, "")
@@ -173,27 +176,27 @@ def test_listing_the_games_loads_neither_the_web_nor_the_database():
 
 
 def test_help_names_every_command(depesche):
-    said = depesche("--help")
-    assert said.status == 0
+    result = depesche("--help")
+    assert result.status == 0
     for command in COMMANDS:
-        assert re.search(rf"^    {command}[ \n]", said.out, re.MULTILINE)
+        assert re.search(rf"^    {command}[ \n]", result.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_an_example(depesche, command):
-    said = depesche(command, "--help")
-    assert said.status == 0
-    assert re.search(rf"^examples?:\n  depesche {command}", said.out, re.MULTILINE)
+    result = depesche(command, "--help")
+    assert result.status == 0
+    assert re.search(rf"^examples?:\n  depesche {command}", result.out, re.MULTILINE)
 
 
-def test_the_version_is_told(depesche):
+def test_the_version_is_printed(depesche):
     assert re.fullmatch(r"depesche \d\S*\n", depesche("--version").out)
 
 
-def test_no_command_at_all_shows_the_help_as_misuse(depesche):
-    said = depesche()
-    assert said.status == 2
-    assert "playout" in said.err
+def test_a_call_without_a_command_prints_the_help_as_misuse(depesche):
+    result = depesche()
+    assert result.status == 2
+    assert "playout" in result.err
 
 
 def test_unknown_commands_and_arguments_are_refused_in_one_sentence(refused):
@@ -216,10 +219,10 @@ def test_numbers_are_plain_whole_numbers(kind, least):
 
 
 def test_games_are_listed_for_people(depesche):
-    said = depesche("games")
-    assert said.status == 0
-    assert "kaiser: Kaiser, König, Edelmann\n  2, 3 or 4 players" in said.out
-    assert "--option rounds=1..12 (1 unless chosen)" in said.out
+    result = depesche("games")
+    assert result.status == 0
+    assert "kaiser: Kaiser, König, Edelmann\n  2, 3 or 4 players" in result.out
+    assert "--option rounds=1..12 (1 unless chosen)" in result.out
 
 
 def test_games_are_listed_for_programs(depesche):
@@ -240,9 +243,9 @@ def test_games_are_listed_for_programs(depesche):
 def test_playout_gives_figures_and_the_same_games_for_the_same_seed(depesche):
     def figures() -> dict[str, object]:
         words = ("playout", "kaiser", "--seats", 3, "--count", 2, "--seed", 7, "--option", "last_emperor=must_enter")
-        said = depesche(*words, "--json")
-        assert (said.status, said.err) == (0, "")
-        return said.json
+        result = depesche(*words, "--json")
+        assert (result.status, result.err) == (0, "")
+        return result.json
 
     once, again = figures(), figures()
     assert once["games_per_second"] > 0
@@ -259,9 +262,9 @@ def test_playout_gives_figures_and_the_same_games_for_the_same_seed(depesche):
 
 
 def test_playout_tells_people_in_lines(depesche):
-    said = depesche("playout", "kaiser", "--count", 1, "--seed", "a lantern")
-    assert (said.status, said.err) == (0, "")
-    assert said.out.startswith("kaiser, 2 seats, seed “a lantern”: 1 sound games\n  games per second")
+    result = depesche("playout", "kaiser", "--count", 1, "--seed", "a lantern")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith("kaiser, 2 seats, seed “a lantern”: 1 sound games\n  games per second")
 
 
 def test_playout_lets_bots_play_and_the_same_seed_gives_the_same_games(depesche):
@@ -314,7 +317,7 @@ def forgetful(state, event):
     return msgspec.structs.replace(highcard.evolve(state, event), leader=forgetful.calls % 2)
 
 
-def failing(state, seat, move, chance):
+def fail_to_decide(state, seat, move, chance):
     if len(state.seen) == 3:
         raise ZeroDivisionError("by nothing")
     return highcard.decide(state, seat, move, chance)
@@ -323,7 +326,7 @@ def failing(state, seat, move, chance):
 FAULTS = {
     "nobody has a move, yet the game is not over": {"upkeep": never_ending, "menu": empty_handed},
     "has not ended after 50 moves": {"evolve": endless},
-    "ZeroDivisionError: by nothing": {"decide": failing},
+    "ZeroDivisionError: by nothing": {"decide": fail_to_decide},
     "another position than playing did": {"evolve": forgetful},
     "these are no final places": {"standing": lambda state: (highcard.Standing(0, place=2),) * 2},
     "1 of 2 seats have a standing": {"standing": lambda state: (highcard.Standing(0),)},
@@ -336,21 +339,21 @@ FAULTS = {
 def test_playout_finds_a_game_that_breaks_a_promise(depesche, monkeypatch, fault):
     forgetful.calls = 0
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, **FAULTS[fault])})
-    said = depesche("playout", "highcard", "--count", 3, "--seed", "x y", "--limit", 50)
-    assert said.status == 1
-    assert fault in said.err
-    assert "Again: depesche playout highcard --seats 2 --count 1 --seed 'x y'" in said.err
-    assert fault in said.json["sentence"]
-    assert said.json["seed"] == "x y"
+    result = depesche("playout", "highcard", "--count", 3, "--seed", "x y", "--limit", 50)
+    assert result.status == 1
+    assert fault in result.err
+    assert "Again: depesche playout highcard --seats 2 --count 1 --seed 'x y'" in result.err
+    assert fault in result.json["sentence"]
+    assert result.json["seed"] == "x y"
 
 
-def test_a_game_that_breaks_down_leaves_its_moves_with_the_one_that_broke_it(depesche, monkeypatch, tmp_path):
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, decide=failing)})
-    said = depesche("playout", "highcard", "--seed", 1, "--log", tmp_path / "log.json", "--json")
-    assert said.status == 1
-    assert said.json["games"] == 0
+def test_a_broken_playout_saves_its_moves_with_the_one_that_broke_it(depesche, monkeypatch, tmp_path):
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, decide=fail_to_decide)})
+    result = depesche("playout", "highcard", "--seed", 1, "--log", tmp_path / "log.json", "--json")
+    assert result.status == 1
+    assert result.json["games"] == 0
     broken = json.loads((tmp_path / "log.json").read_text())
-    assert broken == said.json["broken"]
+    assert broken == result.json["broken"]
     assert len(broken["moves"]) == 4
     assert "ZeroDivisionError" in broken["trace"]
 
@@ -376,9 +379,9 @@ steps = [{ seat = 0, move = "move A12 A4", expect = ["Moved happened", "seat 1 i
 def test_scenarios_that_hold_are_fine(depesche, tmp_path):
     (tmp_path / "a.toml").write_text(SOUND)
     (tmp_path / "b.json").write_text('{"game": "kaiser", "seats": 3, "expect": ["the game goes on"]}')
-    said = depesche("scenario", tmp_path / "a.toml", tmp_path / "b.json")
-    assert (said.status, said.err) == (0, "")
-    assert said.out.splitlines() == [
+    result = depesche("scenario", tmp_path / "a.toml", tmp_path / "b.json")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.splitlines() == [
         f"ok     {tmp_path}/a.toml: The first step",
         f"ok     {tmp_path}/b.json",
         "2 scenarios: 2 holds",
@@ -388,12 +391,12 @@ def test_scenarios_that_hold_are_fine(depesche, tmp_path):
 def test_a_scenario_that_fails_is_found_wrong_and_says_where(depesche, tmp_path):
     (tmp_path / "a.toml").write_text(SOUND)
     (tmp_path / "b.toml").write_text(SOUND.replace("seat 1 is to", "seat 0 is to"))
-    said = depesche("scenario", tmp_path / "a.toml", tmp_path / "b.toml")
-    assert said.status == 1
-    assert "FAILED" in said.out.splitlines()[1]
-    assert "“seat 0 is to move” does not hold" in said.out
+    result = depesche("scenario", tmp_path / "a.toml", tmp_path / "b.toml")
+    assert result.status == 1
+    assert "FAILED" in result.out.splitlines()[1]
+    assert "“seat 0 is to move” does not hold" in result.out
     verdicts = depesche("scenario", "--json", tmp_path / "a.toml", tmp_path / "b.toml").json
-    assert [found["verdict"] for found in verdicts] == ["holds", "fails"]
+    assert [scenario["verdict"] for scenario in verdicts] == ["holds", "fails"]
 
 
 @pytest.mark.parametrize(
@@ -419,9 +422,9 @@ def test_a_broken_rule_in_a_scenario_is_found_wrong(depesche, tmp_path):
     (tmp_path / "a.toml").write_text(SOUND.replace("seat 1 is to move", "Moved never happened"))
     assert depesche("scenario", tmp_path / "a.toml").status == 1
     (tmp_path / "a.toml").write_text(SOUND.replace("[0]", "[7]"))
-    said = depesche("scenario", tmp_path / "a.toml")
-    assert said.status == 1
-    assert "cannot be drawn" in said.out
+    result = depesche("scenario", tmp_path / "a.toml")
+    assert result.status == 1
+    assert "cannot be drawn" in result.out
 
 
 def test_files_that_cannot_be_read_are_misuse(refused, tmp_path):
@@ -434,15 +437,15 @@ def test_files_that_cannot_be_read_are_misuse(refused, tmp_path):
 # replay
 
 
-def test_a_finished_game_is_told_step_by_step(depesche, tmp_path, kaiser):
+def test_a_finished_game_is_replayed_step_by_step(depesche, tmp_path, kaiser):
     export = play.play_to_end(kaiser, 3)
-    said = depesche("replay", save(tmp_path / "log", export))
-    assert (said.status, said.err) == (0, "")
-    assert said.out.count("\n--- entry ") == len(export.entries)
-    assert "--- entry 0, the server: open kaiser 3" in said.out
-    assert "Seat 1 sits down." in said.out
-    assert "E: B17" in said.out
-    assert "The table is closed" in said.out
+    result = depesche("replay", save(tmp_path / "log", export))
+    assert (result.status, result.err) == (0, "")
+    assert result.out.count("\n--- entry ") == len(export.entries)
+    assert "--- entry 0, the server: open kaiser 3" in result.out
+    assert "Seat 1 sits down." in result.out
+    assert "E: B17" in result.out
+    assert "The table is closed" in result.out
 
 
 def test_one_entry_can_be_asked_for(depesche, tmp_path, kaiser):
@@ -455,10 +458,10 @@ def test_one_entry_can_be_asked_for(depesche, tmp_path, kaiser):
 
 def test_replay_for_programs(depesche, tmp_path, kaiser):
     export = play.play_to_end(kaiser, 2)
-    told = depesche("replay", save(tmp_path / "log", export), "--json").json
-    assert (told["game"], told["seats"], told["head"], told["finished"]) == ("kaiser", 2, export.head, True)
-    assert [moment["seq"] for moment in told["entries"]] == list(range(len(export.entries)))
-    first, last = told["entries"][0], told["entries"][-1]
+    replay = depesche("replay", save(tmp_path / "log", export), "--json").json
+    assert (replay["game"], replay["seats"], replay["head"], replay["finished"]) == ("kaiser", 2, export.head, True)
+    assert [moment["seq"] for moment in replay["entries"]] == list(range(len(export.entries)))
+    first, last = replay["entries"][0], replay["entries"][-1]
     assert first["board"] is None
     assert last["view"]["places"]
     assert last["board"]
@@ -478,24 +481,24 @@ def test_a_seat_is_shown_only_what_it_knew(depesche, tmp_path, high_card):
     assert [event.get("cards", []) for event in as_json["events"][1:]] == [[], [int(c) for c in hand.split()], []]
 
 
-def test_a_log_that_keeps_things_back_is_told_without_a_board(depesche, refused, tmp_path, high_card):
+def test_a_log_with_hidden_information_is_replayed_without_a_board(depesche, refused, tmp_path, high_card):
     file = save(tmp_path / "log", play.play_part(high_card, 3, 8, seat=2))
-    said = depesche("replay", file)
-    assert said.status == 0
-    assert "There is no board: this log leaves out hidden information" in said.out
-    assert "Seat 1 holds something." in said.out
-    assert "mine" not in said.out
-    assert depesche("replay", file, "--seat", 2).out == said.out
+    result = depesche("replay", file)
+    assert result.status == 0
+    assert "There is no board: this log leaves out hidden information" in result.out
+    assert "Seat 1 holds something." in result.out
+    assert "mine" not in result.out
+    assert depesche("replay", file, "--seat", 2).out == result.out
     assert depesche("replay", file, "--json").json["no_board"]
     assert "was exported for seat 2 before the end" in refused("replay", file, "--seat", 0)
 
 
 def test_a_running_game_without_secrets_has_a_board(depesche, tmp_path, kaiser):
-    said = depesche("replay", save(tmp_path / "log", play.play_part(kaiser, 2, 20, seat=1)))
-    assert said.status == 0
-    assert "(not finished)" in said.out
-    assert "As Seat 2 saw it" in said.out
-    assert "E: A17" in said.out
+    result = depesche("replay", save(tmp_path / "log", play.play_part(kaiser, 2, 20, seat=1)))
+    assert result.status == 0
+    assert "(not finished)" in result.out
+    assert "As Seat 2 saw it" in result.out
+    assert "E: A17" in result.out
 
 
 def test_replay_refuses_what_is_not_there(refused, tmp_path, kaiser):
@@ -511,7 +514,7 @@ def test_replay_refuses_what_is_not_there(refused, tmp_path, kaiser):
     "content", [b"", b"{}", b"[1]", b"\xff\xfe", b"[" * 100_000, b'{"format": "chess"}', b"a log, surely"]
 )
 @pytest.mark.parametrize("command", ["replay", "audit", "import"])
-def test_what_is_not_a_log_is_misuse(refused, tmp_path, command, content):
+def test_a_file_that_is_not_a_log_is_misuse(refused, tmp_path, command, content):
     (tmp_path / "log").write_bytes(content)
     assert "is not a log of Depesche" in refused(command, tmp_path / "log")
 
@@ -520,7 +523,7 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
     export = play.play_to_end(kaiser, 2)
     unknown = save(tmp_path / "unknown", msgspec.structs.replace(export, game="chess"))
     assert "“chess”, which is not installed here" in refused("replay", unknown)
-    strange = save(tmp_path / "strange", changed(export, 9, events=[{"type": "Exploded"}]))
+    strange = save(tmp_path / "strange", change_entry(export, 9, events=[{"type": "Exploded"}]))
     assert "Entry 9 of" in refused("replay", strange)
     missing = save(tmp_path / "missing", msgspec.structs.replace(export, entries=export.entries[1:]))
     assert "does not begin with the opening" in refused("replay", missing)
@@ -528,11 +531,11 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
     assert "does not begin with the opening" in refused("replay", headless)
     absent = {"type": "Captured", "seat": 0, "at": "Z", "victim": 1, "rank": "king"}
     for event in (absent, {"type": "Passed", "seat": 9}):
-        gap = save(tmp_path / "gap", changed(export, 5, events=[event]))
+        gap = save(tmp_path / "gap", change_entry(export, 5, events=[event]))
         assert "This log cannot be described" in refused("replay", gap)
 
 
-def test_a_game_without_drawings_is_told_so(refused, tmp_path, monkeypatch):
+def test_a_game_without_drawings_is_refused(refused, tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
     file = save(tmp_path / "log", play.play_to_end(highcard, 2, incident_rate=0))
     assert "no template games/highcard/told.txt" in refused("replay", file)
@@ -544,12 +547,12 @@ def test_a_game_without_drawings_is_told_so(refused, tmp_path, monkeypatch):
 def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
     finished = save(tmp_path / "a", play.play_to_end(kaiser, 4))
     running = save(tmp_path / "b", play.play_part(kaiser, 2, 25))
-    said = depesche("audit", finished, running)
-    assert (said.status, said.err) == (0, "")
-    assert re.search(rf"^{finished}: .*\n  The chain, every digest, every draw", said.out, re.MULTILINE)
-    assert re.search(rf"^{running}: .*\n  The chain of 25 digests is whole", said.out, re.MULTILINE)
-    assert said.out.count(str(finished)) == 1
-    assert "25 entries are proven to be what was sealed" in said.out
+    result = depesche("audit", finished, running)
+    assert (result.status, result.err) == (0, "")
+    assert re.search(rf"^{finished}: .*\n  The chain, every digest, every draw", result.out, re.MULTILINE)
+    assert re.search(rf"^{running}: .*\n  The chain of 25 digests is whole", result.out, re.MULTILINE)
+    assert result.out.count(str(finished)) == 1
+    assert "25 entries are proven to be what was sealed" in result.out
     first, second = depesche("audit", finished, running, "--json").json
     assert first["sound"]
     assert first["replayed"] == first["entries"]
@@ -558,13 +561,13 @@ def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
 
 def test_tampering_is_found_wrong(depesche, tmp_path, kaiser):
     export = play.play_to_end(kaiser, 2)
-    file = save(tmp_path / "log", changed(export, 12, at=5))
-    said = depesche("audit", file)
-    assert said.status == 1
-    assert "TAMPERING at entry 12" in said.out
-    found = depesche("audit", file, "--json")
-    assert found.status == 1
-    assert (found.json[0]["finding"]["kind"], found.json[0]["finding"]["seq"]) == ("tampering", 12)
+    file = save(tmp_path / "log", change_entry(export, 12, at=5))
+    result = depesche("audit", file)
+    assert result.status == 1
+    assert "TAMPERING at entry 12" in result.out
+    result = depesche("audit", file, "--json")
+    assert result.status == 1
+    assert (result.json[0]["finding"]["kind"], result.json[0]["finding"]["seq"]) == ("tampering", 12)
     broken = save(tmp_path / "log", msgspec.structs.replace(export, seed="zz"))
     assert depesche("audit", broken).status == 1
 
@@ -574,25 +577,25 @@ def test_audit_needs_something_to_audit(refused):
 
 
 def test_the_tables_of_the_service_are_audited(depesche, refused, shelf):
-    said = depesche("audit", "--all")
-    assert said.out.count(", receipt ") == 2
-    assert said.out.endswith("2 logs: 2 sound\n")
-    assert [found["log"] for found in depesche("audit", "--table", "two", "--json").json] == ["two"]
+    result = depesche("audit", "--all")
+    assert result.out.count(", receipt ") == 2
+    assert result.out.endswith("2 logs: 2 sound\n")
+    assert [report["log"] for report in depesche("audit", "--table", "two", "--json").json] == ["two"]
     assert "There is no table three" in refused("audit", "--table", "three")
-    shelf.kept["one"] = changed(shelf.kept["one"], 3, at=0)
+    shelf.exports["one"] = change_entry(shelf.exports["one"], 3, at=0)
     assert depesche("audit", "--all").status == 1
 
 
 def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path, kaiser):
     export = play.play_to_end(kaiser, 2)
-    good, forged = save(tmp_path / "good", export), save(tmp_path / "forged", changed(export, 12, at=5))
+    good, forged = save(tmp_path / "good", export), save(tmp_path / "forged", change_entry(export, 12, at=5))
     (tmp_path / "junk").write_text("a log, surely")
-    said = depesche("audit", forged, tmp_path / "junk", good)
-    assert (said.status, "is not a log" in said.err) == (1, True)
-    assert said.out.endswith("3 logs: 1 tampering, 1 unusable, 1 sound\n")
+    result = depesche("audit", forged, tmp_path / "junk", good)
+    assert (result.status, "is not a log" in result.err) == (1, True)
+    assert result.out.endswith("3 logs: 1 tampering, 1 unusable, 1 sound\n")
     assert depesche("audit", tmp_path / "junk", good).status == 2
-    found = depesche("audit", forged, tmp_path / "junk", good, "--json").json
-    assert [one["verdict"] for one in found] == ["tampering", "unusable", "sound"]
+    reports = depesche("audit", forged, tmp_path / "junk", good, "--json").json
+    assert [one["verdict"] for one in reports] == ["tampering", "unusable", "sound"]
 
 
 def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
@@ -602,8 +605,8 @@ def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser,
     monkeypatch.setattr(
         catalogue, "find_all", lambda: {"kaiser": make_variant(kaiser, menu=lambda state, seat: 1 // 0)}
     )
-    said = depesche("audit", file)
-    assert (said.status, "cannot be followed" in said.out) == (4, True)
+    result = depesche("audit", file)
+    assert (result.status, "cannot be followed" in result.out) == (4, True)
 
 
 def test_an_audit_that_was_broken_off_goes_on_where_it_was(depesche, shelf, tmp_path):
@@ -611,7 +614,7 @@ def test_an_audit_that_was_broken_off_goes_on_where_it_was(depesche, shelf, tmp_
     assert depesche("audit", "--table", "one", "--resume", notes).out.count(", receipt ") == 1
     assert "one: " not in depesche("audit", "--all", "--resume", notes).out
     assert depesche("audit", "--all", "--resume", notes).out == ""
-    shelf.kept["one"] = msgspec.structs.replace(shelf.kept["one"], head=logs.GENESIS)
+    shelf.exports["one"] = msgspec.structs.replace(shelf.exports["one"], head=logs.GENESIS)
     assert depesche("audit", "--all", "--resume", notes).status == 1
 
 
@@ -619,8 +622,8 @@ def test_several_processes_audit_a_book(depesche, tmp_path, kaiser):
     database = f"sqlite:///{tmp_path}/book.sqlite"
     file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     assert depesche("import", file, "--database", database).status == 0
-    said = depesche("audit", "--all", "--jobs", 2, "--database", database)
-    assert (said.status, said.out.count("as they should be")) == (0, 1)
+    result = depesche("audit", "--all", "--jobs", 2, "--database", database)
+    assert (result.status, result.out.count("as they should be")) == (0, 1)
 
 
 def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser):
@@ -646,18 +649,18 @@ def test_a_seat_that_is_not_there_has_no_log(refused, depesche, tmp_path, kaiser
     assert "its seats are 0 to 1" in refused("export", "sample", "--seat", 5, "--database", database)
 
 
-def test_an_import_founds_the_house_and_takes_no_log_of_a_game_that_is_not_there(depesche, tmp_path, kaiser):
+def test_an_import_creates_the_database_and_refuses_logs_of_missing_games(depesche, tmp_path, kaiser):
     database = f"sqlite:///{tmp_path / 'not' / 'yet' / 'there.sqlite'}"
     export = play.play_to_end(kaiser, 2)
     strange = save(tmp_path / "strange", msgspec.structs.replace(export, game="chess"))
-    said = depesche("import", strange, save(tmp_path / "log", export), "--database", database, "--json")
-    assert said.status == 1
-    assert "There is no game “chess”; the games are: " in said.json[0]["why"]
-    assert "why" not in said.json[1]
+    result = depesche("import", strange, save(tmp_path / "log", export), "--database", database, "--json")
+    assert result.status == 1
+    assert "There is no game “chess”; the games are: " in result.json[0]["why"]
+    assert "why" not in result.json[1]
     assert depesche("audit", "--all", "--database", database).status == 0
 
 
-def test_a_house_that_cannot_be_founded_is_said_in_one_line(refused, tmp_path, kaiser):
+def test_a_database_that_cannot_be_created_is_reported_in_one_line(refused, tmp_path, kaiser):
     (tmp_path / "file").write_text("in the way")
     database = f"sqlite:///{tmp_path / 'file' / 'there.sqlite'}"
     why = refused("import", save(tmp_path / "log", play.play_to_end(kaiser, 2)), "--database", database)
@@ -668,8 +671,8 @@ def test_a_house_that_cannot_be_founded_is_said_in_one_line(refused, tmp_path, k
 def test_a_log_is_piped_from_one_command_into_the_next(tmp_path, kaiser):
     file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     command = [sys.executable, "-m", "service.cli", "audit", "-"]
-    said = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
-    assert (said.returncode, b"as they should be" in said.stdout) == (0, True)
+    result = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
+    assert (result.returncode, b"as they should be" in result.stdout) == (0, True)
 
 
 def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
@@ -685,36 +688,36 @@ def test_no_word_of_a_log_steers_the_terminal(depesche, tmp_path, kaiser):
     export = play.play_to_end(kaiser, 2)
     evil = "\x1b]0;owned\x07\x1b[2J"
     renamed = save(tmp_path / "renamed", msgspec.structs.replace(export, game=evil))
-    moved = save(tmp_path / "moved", changed(export, 9, move=evil))
-    drawn = save(tmp_path / "drawn", changed(export, 3, draws=[[evil, 6, 9]]))
+    moved = save(tmp_path / "moved", change_entry(export, 9, move=evil))
+    drawn = save(tmp_path / "drawn", change_entry(export, 3, draws=[[evil, 6, 9]]))
     for file in (renamed, moved, drawn):
         for command in ("audit", "replay", "import"):
-            said = depesche(command, file)
-            assert "\x1b" not in said.out + said.err
+            result = depesche(command, file)
+            assert "\x1b" not in result.out + result.err
 
 
 def test_a_table_is_exported_to_the_screen_or_a_file(depesche, refused, shelf, tmp_path):
-    said = depesche("export", "one")
-    assert msgspec.json.decode(said.out, type=logs.Export) == shelf.kept["one"]
+    result = depesche("export", "one")
+    assert msgspec.json.decode(result.out, type=logs.Export) == shelf.exports["one"]
     assert depesche("export", "one", "--output", tmp_path / "log").out == ""
-    assert (tmp_path / "log").read_text() == said.out
+    assert (tmp_path / "log").read_text() == result.out
     assert depesche("audit", tmp_path / "log").status == 0
     assert "cannot be written" in refused("export", "one", "--output", tmp_path / "no" / "log")
 
 
 def test_finished_logs_that_replay_cleanly_are_imported_and_of_the_others_it_is_said_why(depesche, shelf, tmp_path):
-    good = save(tmp_path / "good", shelf.kept["one"])
-    said = depesche("import", good, "--json")
-    assert said.json == [{"file": str(good), "table": "new2"}]
+    good = save(tmp_path / "good", shelf.exports["one"])
+    result = depesche("import", good, "--json")
+    assert result.json == [{"file": str(good), "table": "new2"}]
     assert "table new3" in depesche("import", good).out
-    bad = save(tmp_path / "bad", changed(shelf.kept["one"], 4, draws=[["die", 6, 0]]))
-    half = save(tmp_path / "half", shelf.kept["two"])
-    said = depesche("import", bad, half, good, "--json")
-    assert said.status == 1
-    assert [one.get("verdict", "taken") for one in said.json] == ["refused", "refused", "taken"]
-    assert "digest differs" in said.json[0]["why"]
-    assert "does not disclose its seed" in said.json[1]["why"]
-    assert len(shelf.kept) == 5
+    bad = save(tmp_path / "bad", change_entry(shelf.exports["one"], 4, draws=[["die", 6, 0]]))
+    half = save(tmp_path / "half", shelf.exports["two"])
+    result = depesche("import", bad, half, good, "--json")
+    assert result.status == 1
+    assert [one.get("verdict", "taken") for one in result.json] == ["refused", "refused", "taken"]
+    assert "digest differs" in result.json[0]["why"]
+    assert "does not disclose its seed" in result.json[1]["why"]
+    assert len(shelf.exports) == 5
 
 
 # bench
@@ -729,15 +732,15 @@ def stopwatch(monkeypatch):
         "slow": [Measure("a third", 500.0, "letters/s", 1000.0)],
         "beside": [Measure("a fourth", 1.0, "moves/s", 2.0, source="peer")],
     }
-    functions = {name: lambda found=tuple(found): found for name, found in measures.items()}
+    functions = {name: lambda figures=tuple(figures): figures for name, figures in measures.items()}
     monkeypatch.setattr(benches, "find_benches", lambda: functions)
 
 
 def test_bench_prints_figures_beside_their_budgets(depesche, refused, stopwatch):
-    said = depesche("bench", "fast", "beside")
-    assert said.status == 0
-    assert re.search(r"a thing +5.00 ms +at most +10.00 +ratio +2.00\n", said.out)
-    assert re.search(r"a fourth +1.00 moves/s +peer +2.00 +ratio +0.50\n", said.out)
+    result = depesche("bench", "fast", "beside")
+    assert result.status == 0
+    assert re.search(r"a thing +5.00 ms +at most +10.00 +ratio +2.00\n", result.out)
+    assert re.search(r"a fourth +1.00 moves/s +peer +2.00 +ratio +0.50\n", result.out)
     everything = depesche("bench")
     assert everything.status == 1
     assert "ratio   0.50  MISSED" in everything.out
@@ -745,9 +748,9 @@ def test_bench_prints_figures_beside_their_budgets(depesche, refused, stopwatch)
 
 
 def test_bench_for_programs(depesche, stopwatch):
-    said = depesche("bench", "slow", "--json")
-    assert said.status == 1
-    assert said.json == [
+    result = depesche("bench", "slow", "--json")
+    assert result.status == 1
+    assert result.json == [
         {
             "what": "a third",
             "value": 500.0,
@@ -761,10 +764,10 @@ def test_bench_for_programs(depesche, stopwatch):
 
 
 def test_the_benches_that_exist_are_listed(depesche):
-    said = depesche("bench", "--list")
-    assert said.status == 0
+    result = depesche("bench", "--list")
+    assert result.status == 0
     for name in ("rebuild: ", "audit: ", "games: "):
-        assert name in said.out
+        assert name in result.out
 
 
 def test_a_bench_measures_something(depesche):

@@ -19,8 +19,8 @@ from service import cli
 from tests.engine.mutants import reseal
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-SLOW = 5.0  # seconds of processor for one log; a second on a machine with nothing else to do
-ROOM = 512 * 2**20  # bytes more than this process has
+MAX_CPU_S = 5.0  # of processor time for one log; an idle machine takes one second
+MEMORY_BYTES = 512 * 2**20  # more than this process has
 COMMANDS = ("replay", "audit", "import")
 HUGE = 10**9
 LEAVES: tuple[Any, ...] = (
@@ -32,7 +32,7 @@ Plain = dict[str, Any]
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
 def test_no_hostile_log_costs_time_memory_or_a_traceback(tmp_path: Path, step: int) -> None:
     """In a process of its own, for its memory is bounded; the places of an entry in turn, and only in a soak all."""
-    process = multiprocessing.get_context("fork").Process(target=_attacked, args=(tmp_path, step))
+    process = multiprocessing.get_context("fork").Process(target=_attack, args=(tmp_path, step))
     process.start()
     process.join(100)
     process.kill()
@@ -41,16 +41,16 @@ def test_no_hostile_log_costs_time_memory_or_a_traceback(tmp_path: Path, step: i
     assert (process.exitcode, faults) == (0, "")
 
 
-def _attacked(folder: Path, step: int) -> None:
+def _attack(folder: Path, step: int) -> None:
     size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
+    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY_BYTES, size + MEMORY_BYTES))
     os.environ["DEPESCHE_FOLDER"] = str(folder / "app")
     with (folder / "faults").open("w", buffering=1) as faults:
         for name, content in hostile(step):
-            faults.writelines(f"{fault}\n" for fault in _tried(folder, name, content))
+            faults.writelines(f"{fault}\n" for fault in _find_faults(folder, name, content))
 
 
-def _tried(folder: Path, name: str, content: bytes) -> Iterator[str]:
+def _find_faults(folder: Path, name: str, content: bytes) -> Iterator[str]:
     file = folder / "log.json"
     file.write_bytes(content)
     for command in COMMANDS:
@@ -60,28 +60,28 @@ def _tried(folder: Path, name: str, content: bytes) -> Iterator[str]:
                 cli.main([command, str(file)])
         except BaseException as fault:
             yield f"{command} {name}: {fault!r}"
-        spent, said = time.process_time() - began, out.getvalue() + err.getvalue()
+        spent, output = time.process_time() - began, out.getvalue() + err.getvalue()
         if (
-            "MemoryError" in said
-            or "Traceback" in said
-            or "fault of ours" in said
-            or "\x1b" in said
+            "MemoryError" in output
+            or "Traceback" in output
+            or "fault of ours" in output
+            or "\x1b" in output
             or len(err.getvalue()) > 2_000
         ):
-            yield f"{command} {name}: {said[:300]!r}"
-        if spent > SLOW:
+            yield f"{command} {name}: {output[:300]!r}"
+        if spent > MAX_CPU_S:
             yield f"{command} {name}: {spent:.1f} s"
 
 
 def hostile(step: int) -> Iterator[tuple[str, bytes]]:
-    """A short game, changed in every such place of the first entries, sealed anew or not; and what is hardly JSON."""
+    """Yield a short game with each value of its first entries changed, sealed again or not, and near-JSON."""
     plain: Plain = msgspec.json.decode((GOLDEN / "kaiser" / "two_adjacent.json").read_bytes())
-    yield from _beyond_measure(plain)
+    yield from _list_oversized(plain)
     for number, way in list(enumerate(_ways(plain)))[::step]:
         value = LEAVES[number % len(LEAVES)]
-        changed = _with(plain, way, copy.deepcopy(value))
+        changed = _replace_value(plain, way, copy.deepcopy(value))
         if way[0] == "entries":
-            with contextlib.suppress(Exception):  # what cannot be sealed anew is tried as it is
+            with contextlib.suppress(Exception):  # a log that cannot be sealed again is tried as it is
                 reseal(changed)
         yield f"{way} = {value!r:.40}", _json(changed)
     yield from (
@@ -98,7 +98,7 @@ def hostile(step: int) -> Iterator[tuple[str, bytes]]:
     )
 
 
-def _beyond_measure(plain: Plain) -> Iterator[tuple[str, bytes]]:
+def _list_oversized(plain: Plain) -> Iterator[tuple[str, bytes]]:
     """Numbers that would fill memory where they were believed."""
     opened, started = ("entries", 0, "entry"), ("entries", 3, "entry")
     move = plain["entries"][0]["entry"]["move"]
@@ -112,7 +112,7 @@ def _beyond_measure(plain: Plain) -> Iterator[tuple[str, bytes]]:
         ((*started, "events"), [{"type": "table.Started"}] * 100_000),
         ((*opened, "edition"), HUGE),
     ):
-        changed = _with(plain, way, value)
+        changed = _replace_value(plain, way, value)
         reseal(changed)
         yield f"{way} beyond measure", _json(changed)
 
@@ -130,7 +130,7 @@ def _places(value: Any) -> Iterator[tuple[Any, ...]]:
         yield from ((name, *way) for way in _places(part))
 
 
-def _with(plain: Plain, way: tuple[Any, ...], value: Any) -> Plain:
+def _replace_value(plain: Plain, way: tuple[Any, ...], value: Any) -> Plain:
     changed = copy.deepcopy(plain)
     place: Any = changed
     for step in way[:-1]:
@@ -140,5 +140,5 @@ def _with(plain: Plain, way: tuple[Any, ...], value: Any) -> Plain:
 
 
 def _json(plain: Any) -> bytes:
-    """As Python writes it, halves of characters and all."""
+    """Encode as Python does, with halves of characters."""
     return json.dumps(plain).encode()

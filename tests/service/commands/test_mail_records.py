@@ -20,11 +20,13 @@ from tests.conftest import or_skip
 
 SPF = "txt-record=example.org,v=spf1 mx -all"
 DMARC = "txt-record=_dmarc.example.org,v=DMARC1; p=none"
-LONG = ",".join("".join("AbCd"[(place + part) % 4] for place in range(250)) for part in range(4))  # beyond a datagram
-DKIM = f"txt-record=post._domainkey.example.org,v=DKIM1; k=rsa; p=,{LONG}"
+LONG_KEY = ",".join(
+    "".join("AbCd"[(place + part) % 4] for place in range(250)) for part in range(4)
+)  # beyond a datagram
+DKIM = f"txt-record=post._domainkey.example.org,v=DKIM1; k=rsa; p=,{LONG_KEY}"
 ADDRESS = "host-record=games.example.org,192.0.2.7,2001:db8::7"
 MX = "mx-host=example.org,mail.example.org,10"
-ALL = (SPF, DMARC, DKIM, ADDRESS, MX)
+RECORDS = (SPF, DMARC, DKIM, ADDRESS, MX)
 SETTINGS = Settings(
     smtp="smtp://mail",
     sender="play@example.org",
@@ -40,7 +42,7 @@ def check(*records: str, settings: Settings = SETTINGS) -> list[Finding]:
 
 
 def test_a_complete_zone_is_ok() -> None:
-    findings = check(*ALL)
+    findings = check(*RECORDS)
     assert [finding.verdict for finding in findings] == ["ok"] * 5
     sentences = " ".join(finding.what for finding in findings)
     for word in (
@@ -73,7 +75,7 @@ def test_each_missing_record_is_named() -> None:
     ],
 )
 def test_a_wrong_record_is_reported(instead: list[str], of: str, word: str) -> None:
-    faults = [finding for finding in check(*(one for one in ALL if one != of), *instead) if finding.verdict != "ok"]
+    faults = [finding for finding in check(*(one for one in RECORDS if one != of), *instead) if finding.verdict != "ok"]
     assert [word in finding.what and bool(finding.mend) for finding in faults] == [True]
 
 
@@ -98,7 +100,7 @@ def test_the_command_asks_the_given_server(
     words = {"SMTP": "smtp://127.0.0.1:1", "SENDER": "play@example.org", "DKIM": "post", "FOLDER": str(tmp_path)}
     for name, text in words.items():
         monkeypatch.setenv(f"DEPESCHE_{name}", text)
-    with or_skip(lambda: servers.dns_server(*ALL)) as (host, port):
+    with or_skip(lambda: servers.dns_server(*RECORDS)) as (host, port):
         cli.main(["doctor", "--json", "--dns", f"{host}:{port}"])
     findings = [one for one in json.loads(capsys.readouterr().out) if one["about"] == "dns"]
     assert [one["verdict"] for one in findings] == ["ok"] * 3

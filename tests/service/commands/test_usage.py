@@ -18,10 +18,10 @@ HEAVY = ("sqlalchemy", "flask", "jinja2", "redis", "rq", "structlog", "alembic",
 MOST_MODULES = 200  # that `depesche --help` imports; each costs about half a millisecond
 
 
-def said(capsys, *words: str) -> tuple[int, str, str]:
+def run_command(capsys, *words: str) -> tuple[int, str, str]:
     status = cli.main(words)
-    found = capsys.readouterr()
-    return status, found.out, found.err
+    output = capsys.readouterr()
+    return status, output.out, output.err
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def said(capsys, *words: str) -> tuple[int, str, str]:
         (["completion", "fsh"], "did you mean fish?"),
     ],
 )
-def test_who_mistypes_a_command_or_an_option_is_told_what_was_meant(capsys, words, guess):
-    status, out, err = said(capsys, *words)
+def test_a_mistyped_command_or_option_gets_a_suggestion(capsys, words, guess):
+    status, out, err = run_command(capsys, *words)
     assert (status, out) == (2, "")
     assert guess in err
     assert "?." not in err
@@ -45,19 +45,19 @@ def test_who_mistypes_a_command_or_an_option_is_told_what_was_meant(capsys, word
 
 @pytest.mark.parametrize("words", [["playout"], ["playout", "kaiser", "--count", "x"], ["playout", "kaiser", "more"]])
 def test_a_mistake_leads_to_the_help_of_its_own_command_with_an_example(capsys, words):
-    status, _, err = said(capsys, *words)
+    status, _, err = run_command(capsys, *words)
     assert status == 2
     assert "For instance: depesche playout" in err
     assert "see: depesche playout --help" in err
 
 
 def test_what_resembles_nothing_gets_no_guess(capsys):
-    assert "did you mean" not in said(capsys, "xyzzy")[2]
+    assert "did you mean" not in run_command(capsys, "xyzzy")[2]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_shell_is_told_every_command_and_option(capsys, shell):
-    status, out, _ = said(capsys, "completion", shell)
+def test_completion_lists_every_command_and_option_in_every_shell(capsys, shell):
+    status, out, _ = run_command(capsys, "completion", shell)
     assert status == 0
     for word in ("playout", "export-tables", "doctor"):
         assert word in out
@@ -69,11 +69,11 @@ def test_every_shell_is_told_every_command_and_option(capsys, shell):
     ("typed", "offered"), [(["depesche", "play"], ["playout"]), (["depesche", "playout", "--cou"], ["--count"])]
 )
 def test_bash_completes_what_is_typed(capsys, typed, offered):
-    script = said(capsys, "completion", "bash")[1]
+    script = run_command(capsys, "completion", "bash")[1]
     words = " ".join(f'"{word}"' for word in typed)
     ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _depesche; echo ${{COMPREPLY[@]}}"
-    found = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == offered
+    process = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == offered
 
 
 def test_ctrl_c_in_playout_reports_what_was_played_so_far(capsys, monkeypatch):
@@ -86,26 +86,26 @@ def test_ctrl_c_in_playout_reports_what_was_played_so_far(capsys, monkeypatch):
         return played[-1]
 
     monkeypatch.setattr(playout, "run", run)
-    status, out, err = said(capsys, "playout", "kaiser", "--count", "50")
+    status, out, err = run_command(capsys, "playout", "kaiser", "--count", "50")
     assert status == terminal.INTERRUPT
     assert "3 sound games" in out
     assert "Stopped after 3 of 50 games." in err
     played.clear()
-    _, out, _ = said(capsys, "playout", "kaiser", "--count", "50", "--json")
+    _, out, _ = run_command(capsys, "playout", "kaiser", "--count", "50", "--json")
     assert (json.loads(out)["games"], json.loads(out)["stopped"]) == (3, True)
 
 
-def test_playout_shows_how_far_it_is_to_who_watches(capsys, monkeypatch):
+def test_playout_shows_its_progress_on_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert "2 of 2 games" in said(capsys, "playout", "kaiser", "--count", "2")[2]
+    assert "2 of 2 games" in run_command(capsys, "playout", "kaiser", "--count", "2")[2]
 
 
-def test_scenarios_are_totalled_and_each_path_is_told_once(capsys, tmp_path):
+def test_scenarios_are_totalled_and_each_path_is_printed_once(capsys, tmp_path):
     good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
     text = 'game = "kaiser"\ntitle = "It begins"\nsource = "none"\nseats = 2\nexpect = ["the game goes on"]\n'
     good.write_text(text)
     bad.write_text(text.replace("goes on", "is over"))
-    _, out, err = said(capsys, "scenario", str(good), str(bad))
+    _, out, err = run_command(capsys, "scenario", str(good), str(bad))
     assert out.splitlines()[-1] == "2 scenarios: 1 holds, 1 fails"
     assert (out + err).count(str(bad)) == 1
     assert (out + err).count(str(good)) == 1
@@ -113,11 +113,11 @@ def test_scenarios_are_totalled_and_each_path_is_told_once(capsys, tmp_path):
 
 def test_the_doctor_tells_programs_of_a_misspelt_setting(capsys, monkeypatch):
     monkeypatch.setenv("DEPESCHE_SMPT", "smtp://mail.example.org")
-    status, out, _ = said(capsys, "doctor", "--json")
-    (found,) = json.loads(out)
+    status, out, _ = run_command(capsys, "doctor", "--json")
+    (finding,) = json.loads(out)
     assert status == 1
-    assert found["verdict"] == "ill"
-    assert "Did you mean DEPESCHE_SMTP?" in found["what"]
+    assert finding["verdict"] == "ill"
+    assert "Did you mean DEPESCHE_SMTP?" in finding["what"]
 
 
 def test_a_busy_machine_is_not_judged_by_its_benches(capsys, monkeypatch):
@@ -126,20 +126,20 @@ def test_a_busy_machine_is_not_judged_by_its_benches(capsys, monkeypatch):
     slow = benches.Measure("slowness", 1.0, "a second", budget=100.0)
     monkeypatch.setattr(benches, "find_benches", lambda: {"slow": lambda: [slow]})
     monkeypatch.setattr(os, "getloadavg", lambda: (64.0 * (os.cpu_count() or 1), 0.0, 0.0))
-    status, out, err = said(capsys, "bench", "slow")
+    status, out, err = run_command(capsys, "bench", "slow")
     assert status == 0
     assert "MISSED" in out
     assert "64.0 processes wanted each core" in err
     monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
-    assert said(capsys, "bench", "slow")[0] == 1
+    assert run_command(capsys, "bench", "slow")[0] == 1
     assert bench.MAX_LOAD < 1
 
 
 def test_the_help_is_there_without_what_only_commands_need():
     """Time depends on the machine; what is imported does not."""
-    asked = "import sys; from service import cli; cli.main(['--help']); print(*sys.modules, file=sys.stderr)"
-    found = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    modules = found.stderr.split()
+    script = "import sys; from service import cli; cli.main(['--help']); print(*sys.modules, file=sys.stderr)"
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    modules = process.stderr.split()
     assert not [module for module in modules if module.split(".")[0] in HEAVY]
     assert len(modules) < MOST_MODULES
-    assert re.search(r"^ +playout ", found.stdout, re.MULTILINE)
+    assert re.search(r"^ +playout ", process.stdout, re.MULTILINE)

@@ -19,59 +19,59 @@ from workers.outgoing import pictures, post
 BERTA = "berta@example.org"
 
 
-def opened(app: App, *languages: str, by: str = "en", organiser: str = "anna@example.org") -> opening.Opened:
+def open_table(app: App, *languages: str, by: str = "en", organiser: str = "anna@example.org") -> opening.Opened:
     guests = [Invitee("Berta", BERTA, language=word) for word in languages]
     return apps.open_new(app, "kaiser", {}, [Invitee("Anna", organiser), *guests], language=by)
 
 
-def spoken(app: App, address: str = BERTA) -> str:
+def load_language(app: App, address: str = BERTA) -> str:
     with app.store.reading() as connection:
         return str(connection.execute(select(people.c.language).where(people.c.address == address)).scalar_one())
 
 
 def test_a_guest_is_written_to_in_the_language_that_the_organiser_says(app: App) -> None:
-    opened(app, "nl", by="de")
-    assert (spoken(app), spoken(app, "anna@example.org")) == ("nl", "de")
+    open_table(app, "nl", by="de")
+    assert (load_language(app), load_language(app, "anna@example.org")) == ("nl", "de")
 
 
 def test_without_a_word_it_is_the_organisers_at_that_moment_and_the_next_may_say_another(app: App) -> None:
-    opened(app, "", by="de")
-    assert spoken(app) == "de"
-    opened(app, "", by="fr", organiser="clara@example.org")
-    assert spoken(app) == "fr"
+    open_table(app, "", by="de")
+    assert load_language(app) == "de"
+    open_table(app, "", by="fr", organiser="clara@example.org")
+    assert load_language(app) == "fr"
 
 
-def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(app: App) -> None:
-    table = opened(app, "de")
+def test_a_guest_who_sat_down_or_chose_keeps_the_language(app: App) -> None:
+    table = open_table(app, "de")
     apps.submit(app, access.find(app, table.links[1]), "sit word")
-    opened(app, "fr", organiser="clara@example.org")
-    assert spoken(app) == "de"
+    open_table(app, "fr", organiser="clara@example.org")
+    assert load_language(app) == "de"
     access.set_language(app, access.find(app, table.links[1]), "nl")
-    opened(app, "fr", organiser="dora@example.org")
-    assert spoken(app) == "nl"
+    open_table(app, "fr", organiser="dora@example.org")
+    assert load_language(app) == "nl"
 
 
-def test_the_first_letter_asks_whoever_never_chose_and_a_look_chooses_nothing(
+def test_the_first_letter_asks_a_guest_without_a_choice_and_reading_it_chooses_nothing(
     site: Site, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     app = site.app
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    opened(app, "de")
+    open_table(app, "de")
     post.send(app, post.claim(app))
     letter = next(one for one in smtp_sink.letters if BERTA in one["To"])
     for form in ("plain", "html"):
         pages = re.findall(r"(/wishes/\S+?/language\?in=[a-z]+)", letter.get_body((form,)).get_content())
         assert [page[-2:] for page in pages] == ["en", "nl", "fr", "de"]
     assert "Oui, en Français" in visitor.get(pages[2])
-    assert spoken(app) == "de"
+    assert load_language(app) == "de"
     visitor.post(pages[2].partition("?")[0], language="fr")
-    assert spoken(app) == "fr"
+    assert load_language(app) == "fr"
     smtp_sink.letters.clear()
-    opened(app, "de", organiser="clara@example.org")
+    open_table(app, "de", organiser="clara@example.org")
     post.send(app, post.claim(app))
     later = next(one for one in smtp_sink.letters if BERTA in one["To"])
-    assert spoken(app) == "fr"
+    assert load_language(app) == "fr"
     assert "/language?in=" not in later.get_body(("plain",)).get_content()
 
 
@@ -82,12 +82,12 @@ def test_the_form_and_the_interface_ask_for_the_language_of_each_guest(site: Sit
     assert 'name="language.0"' not in form
     rows = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Berta", "address__1": BERTA}
     visitor.post("/new/kaiser", **rows, language__1="nl")
-    assert spoken(site.app) == "nl"
+    assert load_language(site.app) == "nl"
     players = [
         {"name": "Dora", "address": "dora@example.org"},
         {"name": "Emil", "address": "emil@example.org", "language": "fr"},
     ]
     answer = visitor.client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "language": "de"})
     assert answer.status_code == 201
-    assert (spoken(site.app, "emil@example.org"), spoken(site.app, "dora@example.org")) == ("fr", "de")
+    assert (load_language(site.app, "emil@example.org"), load_language(site.app, "dora@example.org")) == ("fr", "de")
     assert len(apps.load_table(site.app, answer.get_json()["table"]).seats) == 2

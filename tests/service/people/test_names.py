@@ -1,4 +1,4 @@
-"""Names in letters to strangers are names, and nobody opens a table in another's name."""
+"""Names in letters to strangers are names, and no player opens a table in another's name."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ GOOD = [
 
 @pytest.fixture
 def app(tmp_path: Path, clock: apps.FakeTime) -> Iterator[App]:
-    """A house whose letters leave and whose players prove their addresses."""
+    """An app whose letters leave and whose players prove their addresses."""
     with apps.run_app(apps.make_settings(tmp_path, smtp="smtp://127.0.0.1:1", confirm=True), clock) as app:
         yield app
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_no_name_is_refused(name: str) -> None:
+def test_an_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(Refused):
         register.clean_name(name)
 
@@ -75,22 +75,22 @@ def test_a_name_is_taken_as_it_is(name: str) -> None:
 @pytest.mark.parametrize(
     "names", [("Bob 1", "Bob l"), ("mary", "rnary"), ("Вов", "Bob"), ("ոоl", "Nol"), ("Zoe", "Zое"), ("Anna", "ɑnnɑ")]
 )
-def test_two_names_that_look_the_same_are_told_apart(app: App, names: tuple[str, str]) -> None:
+def test_two_names_that_look_the_same_are_refused(app: App, names: tuple[str, str]) -> None:
     with pytest.raises(Refused):
-        opened(app, *names)
+        open_table(app, *names)
 
 
 def test_the_name_that_the_host_gave_the_server_is_taken(tmp_path: Path, clock: apps.FakeTime) -> None:
     with apps.run_app(apps.make_settings(tmp_path, sender="Games at Home <games@example.org>"), clock) as app:
         with pytest.raises(Refused, match="belongs to this server"):
-            opened(app, "Anna", "Games at home")
-        table = opened(app, "Anna", "Bert")
+            open_table(app, "Anna", "Games at home")
+        table = open_table(app, "Anna", "Bert")
         assert table
 
 
-def opened(app: App, *called: str, signed_in: ProvenPerson | None = None) -> str:
+def open_table(app: App, *called: str, organiser: ProvenPerson | None = None) -> str:
     guests = [Invitee(name, f"player{number}@example.org") for number, name in enumerate(called)]
-    return apps.open_new(app, "kaiser", {}, guests, signed_in=signed_in).table
+    return apps.open_new(app, "kaiser", {}, guests, signed_in=organiser).table
 
 
 def rows(app: App, table: Any) -> Any:
@@ -105,8 +105,8 @@ def proven(app: App, address: str = "player0@example.org") -> ProvenPerson:
     return ProvenPerson(number)
 
 
-def test_an_old_name_that_is_a_link_does_not_stand_in_the_letter_that_asks_a_stranger(app: App) -> None:
-    table = opened(app, "Anna", "Bert")
+def test_a_letter_to_a_stranger_leaves_out_an_old_name_that_is_a_link(app: App) -> None:
+    table = open_table(app, "Anna", "Bert")
     with app.store.writing() as connection:
         connection.exec_driver_sql("UPDATE seats SET name = 'http://evil.example' WHERE seat = 1")
     person = next(row for row in rows(app, people) if row.address == "player0@example.org")
@@ -116,9 +116,9 @@ def test_an_old_name_that_is_a_link_does_not_stand_in_the_letter_that_asks_a_str
     assert "evil.example" not in message.as_string()
 
 
-def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_agrees(app: App) -> None:
+def test_an_address_that_a_stranger_typed_invites_no_guests_before_its_owner_agrees(app: App) -> None:
     victim = proven(app)
-    opened(app, "Anna", "Bert")
+    open_table(app, "Anna", "Bert")
     (table,) = rows(app, tables)
     assert table.awaits_confirmation
     owed = {row.kind.partition("/")[0]: row.due_at for row in rows(app, letters)}
@@ -130,14 +130,14 @@ def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_
     assert not rows(app, tables)[0].awaits_confirmation
 
 
-def test_whoever_signed_in_opens_his_own_table_at_once(app: App) -> None:
-    opened(app, "Anna", "Bert", signed_in=proven(app))
+def test_a_signed_in_organiser_opens_a_table_at_once(app: App) -> None:
+    open_table(app, "Anna", "Bert", signed_in=proven(app))
     assert not rows(app, tables)[0].awaits_confirmation
 
 
 def test_being_signed_in_as_another_proves_nothing(app: App) -> None:
     proven(app)
-    opened(app, "Anna", "Bert", signed_in=proven(app, "mallory@example.org"))
+    open_table(app, "Anna", "Bert", signed_in=proven(app, "mallory@example.org"))
     assert rows(app, tables)[0].awaits_confirmation
 
 

@@ -13,7 +13,7 @@ from service.store.schema import letters, people, seats, tables, vacations
 from service.tables import access, submitting
 from tests import apps
 from tests.servers import Sink
-from tests.service.people.test_trust import ANNA, BERT, RELAY, VICTIM, known
+from tests.service.people.test_trust import ANNA, BERT, RELAY, VICTIM, add_person
 from tests.sites import Site, Visitor
 from workers.outgoing import post
 
@@ -42,7 +42,7 @@ def open_for_anybody(site: Site, free: int = 1) -> str:
     mallory |= {f"who__{number}": "anybody" for number in range(1, free + 1)}
     with site.app.store.reading() as db:
         row = db.execute(select(people.c.id).where(people.c.address == "mallory@example.org")).scalar_one_or_none()
-    visitor = sign_in(site, row or known(site.app, apps.Invitee("Mallory", "mallory@example.org")))
+    visitor = sign_in(site, row or add_person(site.app, apps.Invitee("Mallory", "mallory@example.org")))
     link = visitor.post("/new/kaiser", **mallory).location.rsplit("/", 1)[1]
     table = access.find(site.app, link).table
     return f"/join/{site.app.links.join(table)}"
@@ -78,7 +78,7 @@ def confirm(site: Site, person: int, table: str, answer: str) -> str:
 
 
 def test_a_typed_address_sends_its_owner_on_no_vacation(strict: Site) -> None:
-    known(strict.app, VICTIM)
+    add_person(strict.app, VICTIM)
     verdict = submit(strict, join(strict), f"vacation {FEBRUARY}")
     assert not verdict.accepted
     assert "confirm your address first" in str(verdict.why)
@@ -86,7 +86,7 @@ def test_a_typed_address_sends_its_owner_on_no_vacation(strict: Site) -> None:
 
 
 def test_nor_does_it_end_a_vacation(strict: Site) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     first, last = FEBRUARY.split()
     with strict.app.store.writing() as db:
         db.execute(vacations.insert(), {"person": victim, "first": first, "last": last})
@@ -95,7 +95,7 @@ def test_nor_does_it_end_a_vacation(strict: Site) -> None:
 
 
 def test_a_strangers_table_shows_neither_vacations_nor_quiet_hours(strict: Site) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     first, last = FEBRUARY.split()
     rests = '{"zone":"Asia/Tokyo","quiet":[1,23],"weekends":true}'
     with strict.app.store.writing() as db:
@@ -107,7 +107,7 @@ def test_a_strangers_table_shows_neither_vacations_nor_quiet_hours(strict: Site)
 
 
 def test_a_confirmed_seat_gets_its_holders_vacations(strict: Site) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     first, last = FEBRUARY.split()
     with strict.app.store.writing() as db:
         db.execute(vacations.insert(), {"person": victim, "first": first, "last": last})
@@ -117,7 +117,7 @@ def test_a_confirmed_seat_gets_its_holders_vacations(strict: Site) -> None:
 
 
 def test_a_typed_address_chooses_no_language_for_its_owner(strict: Site) -> None:
-    known(strict.app, VICTIM)
+    add_person(strict.app, VICTIM)
     link = join(strict)
     stranger = strict.new_visitor()
     stranger.post("/language", language="fr", back=f"/t/{link}")
@@ -126,7 +126,7 @@ def test_a_typed_address_chooses_no_language_for_its_owner(strict: Site) -> None
 
 
 def test_an_owner_gets_one_letter_however_often_a_stranger_asks_and_talks(strict: Site, smtp_sink: Sink) -> None:
-    known(strict.app, VICTIM)
+    add_person(strict.app, VICTIM)
     path = open_for_anybody(strict)
     link = join(strict, path=path)
     table = access.find(strict.app, link).table
@@ -141,7 +141,7 @@ def test_an_owner_gets_one_letter_however_often_a_stranger_asks_and_talks(strict
 
 
 def test_a_rematch_needs_the_proof_of_this_very_seat(strict: Site) -> None:
-    known(strict.app, VICTIM)
+    add_person(strict.app, VICTIM)
     response = strict.new_visitor().post("/play/kaiser", name="Vera", address=VICTIM.address, bots="1")
     link = response.location.rsplit("/", 1)[1]
     assert submit(strict, link, "resign").accepted
@@ -150,7 +150,7 @@ def test_a_rematch_needs_the_proof_of_this_very_seat(strict: Site) -> None:
 
 
 def test_a_page_looks_the_same_for_a_known_and_an_unknown_address(strict: Site) -> None:
-    known(strict.app, VICTIM)
+    add_person(strict.app, VICTIM)
     pages = []
     for address in (VICTIM.address, "nora@example.org"):
         link = join(strict, address, open_for_anybody(strict, 2))
@@ -163,7 +163,7 @@ def test_a_page_looks_the_same_for_a_known_and_an_unknown_address(strict: Site) 
 
 
 def test_a_game_that_a_stranger_joined_is_in_no_record_and_no_list(strict: Site) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     link = join(strict)
     assert submit(strict, link, "resign").accepted
     page = sign_in(strict, victim).get("/my")
@@ -172,7 +172,7 @@ def test_a_game_that_a_stranger_joined_is_in_no_record_and_no_list(strict: Site)
 
 
 def test_one_yes_is_for_one_table(strict: Site) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     rows = {"name__0": "Vera", "address__0": VICTIM.address, "name__1": "Bert", "address__1": BERT.address}
     links = [strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1] for _ in range(2)]
     first, second = (access.find(strict.app, link).table for link in links)
@@ -187,7 +187,7 @@ def test_one_yes_is_for_one_table(strict: Site) -> None:
 
 
 def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: Sink) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     rows = {"name__0": "Vera", "address__0": VICTIM.address, "name__1": "Bert", "address__1": BERT.address}
     opened = access.find(strict.app, strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1]).table
     joined = access.find(strict.app, join(strict)).table
@@ -202,7 +202,7 @@ def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: S
 
 
 def test_the_owner_sees_who_opened_each_table_and_when(strict: Site, smtp_sink: Sink) -> None:
-    victim = known(strict.app, VICTIM)
+    victim = add_person(strict.app, VICTIM)
     join(strict)
     strict.new_visitor().post("/play/kaiser", name="Vera", address=VICTIM.address, bots="1")
     send_all(strict, smtp_sink)
@@ -219,7 +219,7 @@ def test_the_owner_sees_who_opened_each_table_and_when(strict: Site, smtp_sink: 
 
 
 def test_who_was_invited_by_letter_is_proven_by_sitting_down(strict: Site, smtp_sink: Sink) -> None:
-    anna = sign_in(strict, known(strict.app))
+    anna = sign_in(strict, add_person(strict.app))
     rows = {"name__0": "Anna", "address__0": ANNA.address, "name__1": "Vera", "address__1": VICTIM.address}
     table = access.find(strict.app, anna.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]).table
     assert len(send_all(strict, smtp_sink)) == 1
@@ -234,7 +234,7 @@ def test_who_was_invited_by_letter_is_proven_by_sitting_down(strict: Site, smtp_
 
 
 def test_who_is_signed_in_joins_without_a_letter_to_confirm(strict: Site, smtp_sink: Sink) -> None:
-    victim = sign_in(strict, known(strict.app, VICTIM))
+    victim = sign_in(strict, add_person(strict.app, VICTIM))
     link = victim.post(open_for_anybody(strict), name="Vera", address=VICTIM.address).location.rsplit("/", 1)[1]
     place = access.find(strict.app, link)
     assert apps.load_table(strict.app, place.table).seats[1].proven

@@ -1,4 +1,4 @@
-"""What a stranger can do with the address of another person: next to nothing, and not often."""
+"""A stranger can do almost nothing with the address of another person."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,14 +34,14 @@ RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 @pytest.fixture
 def strict(tmp_path: Path) -> Iterator[Site]:
-    """A house whose letters leave."""
+    """A site whose letters leave."""
     site = Site(tmp_path, **RELAY)
     yield site
     site.app.close()
 
 
-def known(app: App, guest: Invitee = ANNA, *, proven: bool = True) -> int:
-    """A person this house knows."""
+def add_person(app: App, guest: Invitee = ANNA, *, proven: bool = True) -> int:
+    """Store a person and return the number of its row."""
     row = {"address": guest.address, "name": guest.name, "since": 0, "confirmed_at": 1 if proven else None}
     with app.store.writing() as connection:
         return int(connection.execute(insert(people).returning(people.c.id), row).scalar_one())
@@ -54,12 +54,12 @@ def person(app: App, guest: Invitee = VICTIM) -> int:
 
 def proven(app: App, guest: Invitee = VICTIM) -> bool:
     with app.store.reading() as connection:
-        found = select(seats.c.proven).where(seats.c.person == person(app, guest))
-        return any(connection.execute(found).scalars())
+        query = select(seats.c.proven).where(seats.c.person == person(app, guest))
+        return any(connection.execute(query).scalars())
 
 
-def sent(app: App, guest: Invitee = VICTIM) -> int:
-    """All that is due to this person now leaves; the result is how many letters that were."""
+def send_due_letters(app: App, guest: Invitee = VICTIM) -> int:
+    """Send all letters that are due to this person now, and return how many there were."""
     with app.store.writing() as connection:
         own = select(seats.c.seat).where(
             seats.c.table == letters.c.table, seats.c.seat == letters.c.seat, seats.c.person == person(app, guest)
@@ -69,16 +69,16 @@ def sent(app: App, guest: Invitee = VICTIM) -> int:
         return int(connection.execute(leaving.values(sent_at=app.now(), outcome="sent")).rowcount)
 
 
-def offered(site: Site) -> tuple[Opened, str]:
+def offer_seat(site: Site) -> tuple[Opened, str]:
     """A table of Anna and Bert where Anna's seat is offered."""
-    known(site.app)
+    add_person(site.app)
     opened = site.open_table("Anna", "Bert", pace=Clock(HOUR_S, offer_after=1))
     for seat in site.load(opened).seats:
         submitting.submit(site.app, Place(opened.table, seat.seat, ""), "sit word", "sit")
     site.time += 2 * HOUR_S
     clock.tick(site.app)
-    look = site.load(opened)
-    free = next(seat for seat in look.seats if look.position.seats[seat.seat].offered)
+    snapshot = site.load(opened)
+    free = next(seat for seat in snapshot.seats if snapshot.position.seats[seat.seat].offered)
     return opened, joining.make_offer_token(site.app, free)
 
 
@@ -86,7 +86,7 @@ def offered(site: Site) -> tuple[Opened, str]:
 
 
 def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_down(strict: Site) -> None:
-    known(strict.app)
+    add_person(strict.app)
     opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, BERT, ANYBODY], 0)
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
@@ -95,7 +95,7 @@ def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_dow
 
 
 def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> None:
-    opened, token = offered(strict)
+    opened, token = offer_seat(strict)
     link = joining.take_offered_seat(strict.app, token, VICTIM)
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not proven(strict.app)
@@ -108,7 +108,7 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> Non
 
 
 def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
-    anna = ProvenPerson(known(strict.app))
+    anna = ProvenPerson(add_person(strict.app))
     opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0, signed_in=anna)
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.submit(opened, "sit word", 0)
@@ -120,8 +120,8 @@ def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     assert access.find(strict.app, joining.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
 
 
-def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Site) -> None:
-    anna, _ = [ProvenPerson(known(strict.app, guest)) for guest in (ANNA, BERT)]
+def test_a_wish_for_a_rematch_shows_no_one_anothers_seat(strict: Site) -> None:
+    anna, _ = [ProvenPerson(add_person(strict.app, guest)) for guest in (ANNA, BERT)]
     opened = apps.open_new(strict.app, "kaiser", {}, [ANNA, BERT], 0, signed_in=anna)
     for seat in (0, 1):
         strict.submit(opened, "sit word", seat)
@@ -136,11 +136,11 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
         assert own not in response.text
 
 
-# The keys to somebody's letters
+# The keys to a person's letters
 
 
 def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) -> None:
-    known(strict.app, VICTIM)
+    add_person(strict.app, VICTIM)
     visitor, wishes = strict.new_visitor(), strict.app.links.preferences(person(strict.app))
     response = visitor.post("/play/kaiser", name="Mallory", address=VICTIM.address, bots="1")
     page = visitor.get(response.location)
@@ -151,8 +151,8 @@ def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) 
     assert wishes in visitor.get(response.location)
 
 
-def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: Site) -> None:
-    number = known(strict.app, VICTIM)
+def test_no_wishes_of_an_erased_person_are_stored(strict: Site) -> None:
+    number = add_person(strict.app, VICTIM)
     visitor, wishes = strict.new_visitor(), strict.app.links.preferences(number)
     visitor.get(f"/wishes/{wishes}")
     leaving.delete_person(strict.app, ProvenPerson(number), VICTIM.address)
@@ -165,7 +165,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: S
 # Floods
 
 
-def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -> None:
+def test_correcting_an_address_to_and_fro_sends_few_letters(strict: Site) -> None:
     for number in range(4):
         organiser = Invitee("Mallory", f"mallory{number}@example.org")
         opened = apps.open_new(strict.app, "kaiser", {}, [organiser, BERT], 0)
@@ -173,7 +173,7 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
         if number == 3:
             break
         signing_in.correct_address(strict.app, place, VICTIM.address)
-        assert sent(strict.app) == 1
+        assert send_due_letters(strict.app) == 1
         signing_in.correct_address(strict.app, place, f"mallory{number}@example.com")
     with pytest.raises(Refused, match="confirm your address first"):
         signing_in.correct_address(strict.app, place, VICTIM.address)
@@ -185,14 +185,14 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -
 
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=3)
-    anna = known(site.app)
+    anna = add_person(site.app)
     stored = [apps.open_new(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, signed_in=ProvenPerson(anna)) for _ in range(5)]
     site.time += 2 * DAY_S
     for opened in stored[:3]:
         joining.join(site.app, opened.join, VICTIM)
     with pytest.raises(Refused, match="invited very often"):
         joining.join(site.app, stored[3].join, VICTIM)
-    assert sent(site.app) == 3
+    assert send_due_letters(site.app) == 3
     site.time += DAY_S
     joining.join(site.app, stored[4].join, VICTIM)
     site.app.close()
@@ -200,7 +200,7 @@ def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) ->
 
 def test_offered_seats_do_not_flood_anybody_either(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=1)
-    _, token = offered(site)
+    _, token = offer_seat(site)
     apps.open_new(site.app, "kaiser", {}, [ANNA, VICTIM], 0)
     with pytest.raises(Refused, match="invited very often"):
         joining.take_offered_seat(site.app, token, VICTIM)
@@ -208,22 +208,22 @@ def test_offered_seats_do_not_flood_anybody_either(tmp_path: Path) -> None:
 
 
 def test_who_asks_for_a_letter_waits_for_the_disk_whether_he_is_known_or_not(any_app: App) -> None:
-    known(any_app)
-    statements = [asked(any_app, address) for address in ("anna@example.org", "nobody@example.org")]
+    add_person(any_app)
+    statements = [list_statements(any_app, address) for address in ("anna@example.org", "nobody@example.org")]
     assert [words[-2:] for words in statements] == [["INSERT", "DELETE"]] * 2
 
 
-def asked(app: App, address: str) -> list[str]:
-    """The statements that the question for a letter makes the database run."""
-    told = list[str]()
+def list_statements(app: App, address: str) -> list[str]:
+    """Return the statements of the database when a person asks for a sign-in letter."""
+    statements = list[str]()
 
-    def tell(*said: object) -> None:
-        told.append(str(said[2]).split()[0])
+    def append(*arguments: object) -> None:
+        statements.append(str(arguments[2]).split()[0])
 
-    event.listen(app.store.engine, "before_cursor_execute", tell)
+    event.listen(app.store.engine, "before_cursor_execute", append)
     signing_in.send_link(app, address)
-    event.remove(app.store.engine, "before_cursor_execute", tell)
-    return [word for word in told if word in ("INSERT", "DELETE", "UPDATE")]
+    event.remove(app.store.engine, "before_cursor_execute", append)
+    return [word for word in statements if word in ("INSERT", "DELETE", "UPDATE")]
 
 
 # Races
@@ -236,12 +236,12 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
     opened = apps.open_new(any_app, "kaiser", {}, [BERT, ANYBODY], 0)
     give_up, once = leaving._give_up, [True]
 
-    def meanwhile(app: App, number: int, table: str, seat: int) -> None:
+    def act_meanwhile(app: App, number: int, table: str, seat: int) -> None:
         give_up(app, number, table, seat)
         if once.pop() if once else False:
             joining.join(app, opened.join, ANNA)
 
-    monkeypatch.setattr(leaving, "_give_up", meanwhile)
+    monkeypatch.setattr(leaving, "_give_up", act_meanwhile)
     leaving.delete_person(any_app, ProvenPerson(person(any_app, ANNA)), ANNA.address)
     assert apps.load_table(any_app, first.table).names[0] == "Seat 1"
     assert apps.load_table(any_app, opened.table).names[1] == "Seat 2"
@@ -253,18 +253,18 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = Site(tmp_path)
-    opened, token = offered(site)
-    look, seat = joining.find_offered_seat(site.app, token)
-    signing_in.renew_link(site.app, ProvenPerson(look.seats[seat].person), opened.table, seat)
-    monkeypatch.setattr(joining, "find_offered_seat", lambda *_: (look, seat))
+    opened, token = offer_seat(site)
+    snapshot, seat = joining.find_offered_seat(site.app, token)
+    signing_in.renew_link(site.app, ProvenPerson(snapshot.seats[seat].person), opened.table, seat)
+    monkeypatch.setattr(joining, "find_offered_seat", lambda *_: (snapshot, seat))
     with pytest.raises(Unknown, match="no longer offered"):
         joining.take_offered_seat(site.app, token, VICTIM)
     site.app.close()
 
 
-def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: App) -> None:
+def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) -> None:
     """Joins, openings, confirmations, letters, moves and a farewell of the same few people, all at the same time."""
-    app, number = any_app, known(any_app)
+    app, number = any_app, add_person(any_app)
     opened = apps.open_new(app, "kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
     playing = apps.start_table(any_app)
     proof, seat = any_app.links.confirm(number, ANNA.address), playing[1]
@@ -284,7 +284,7 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
     ]
     gate = Barrier(8)
 
-    def hurry(worker: int) -> None:
+    def act(worker: int) -> None:
         gate.wait(10)
         for n in range(worker * 4, worker * 4 + 4):
             for step in range(len(kinds)):
@@ -292,7 +292,7 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: 
                     kinds[(worker + step) % len(kinds)](n)
 
     with ThreadPoolExecutor(8) as pool:
-        for _ in pool.map(hurry, range(8)):
+        for _ in pool.map(act, range(8)):
             pass
     sitting = [seat.person for seat in apps.load_table(app, opened.table).seats]
     assert len(set(sitting)) == len(sitting)

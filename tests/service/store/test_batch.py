@@ -26,16 +26,16 @@ def closing_batch(connection: Connection) -> Iterator[Batch]:
     batch.flush()
 
 
-def added(table: str, seq: int, *owed: OwedLetter) -> Addition:
+def make_addition(table: str, seq: int, *owed: OwedLetter) -> Addition:
     return Addition(table, SealedEntry(seq, "{}", f"digest {seq}", f"hash {seq}"), "gathering", 5, letters=owed)
 
 
 def lengths(app: App, *tables: str) -> list[int]:
     with app.store.reading() as connection:
-        found = [queries.find_table(connection, table) for table in tables]
+        rows = [queries.find_table(connection, table) for table in tables]
         counted = select(func.count()).select_from(entries)
         stored = [connection.execute(counted.where(entries.c.table == table)).scalar_one() for table in tables]
-    assert [row.length for row in found if row] == stored
+    assert [row.length for row in rows if row] == stored
     return stored
 
 
@@ -48,7 +48,7 @@ def two(any_app: App) -> tuple[str, str]:
 def test_several_entries_of_several_tables(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
     with any_app.store.writing() as connection, closing_batch(connection) as batch:
-        for addition in (added(left, 1), added(right, 1), added(left, 2)):
+        for addition in (make_addition(left, 1), make_addition(right, 1), make_addition(left, 2)):
             batch.append(addition)
     assert lengths(any_app, left, right) == [3, 2]
     with any_app.store.reading() as connection:
@@ -60,14 +60,16 @@ def test_several_entries_of_several_tables(any_app: App, two: tuple[str, str]) -
 def test_of_several_changes_of_a_seat_the_last_one_counts(any_app: App, two: tuple[str, str]) -> None:
     with any_app.store.writing() as connection, closing_batch(connection) as batch:
         for seq, status in ((1, "taken"), (2, "resigned")):
-            batch.append(Addition(two[0], added(two[0], seq).entry, "gathering", 5, [SeatUpdate(0, status, seq)]))
+            batch.append(
+                Addition(two[0], make_addition(two[0], seq).entry, "gathering", 5, [SeatUpdate(0, status, seq)])
+            )
     with any_app.store.reading() as connection:
         assert queries.list_seats(connection, two[0])[0].status == "resigned"
 
 
 def test_flush_writes_what_was_appended_before_it(any_app: App, two: tuple[str, str]) -> None:
     with any_app.store.writing() as connection, closing_batch(connection) as batch:
-        batch.append(added(two[0], 1))
+        batch.append(make_addition(two[0], 1))
         assert queries.list_entries(connection, two[0], 1) == []
         assert [entry.hash for entry in queries.list_entries(batch.flush(), two[0], 1)] == ["hash 1"]
 
@@ -75,9 +77,9 @@ def test_flush_writes_what_was_appended_before_it(any_app: App, two: tuple[str, 
 def test_an_attempt_that_fails_leaves_what_was_before_it(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
     with any_app.store.writing() as connection, closing_batch(connection) as batch:
-        batch.append(added(left, 1))
+        batch.append(make_addition(left, 1))
         with suppress(Struck), batch.savepoint():
-            batch.append(added(right, 1))
+            batch.append(make_addition(right, 1))
             raise Struck
     assert lengths(any_app, left, right) == [2, 1]
 
@@ -86,13 +88,13 @@ def test_an_attempt_that_wrote_and_fails_leaves_what_was_before_it(any_app: App,
     left, right = two
     remark = {"table": right, "seat": 0, "at": 5, "text": "gone"}
     with any_app.store.writing() as connection, closing_batch(connection) as batch:
-        batch.append(added(left, 1))
+        batch.append(make_addition(left, 1))
         with suppress(Struck), batch.savepoint():
-            batch.append(added(right, 1))
+            batch.append(make_addition(right, 1))
             batch.flush().execute(insert(talk), remark)
-            batch.append(added(right, 2))
+            batch.append(make_addition(right, 2))
             raise Struck
-        batch.append(added(left, 2))
+        batch.append(make_addition(left, 2))
     assert lengths(any_app, left, right) == [3, 1]
     with any_app.store.reading() as connection:
         assert connection.execute(select(talk)).all() == []
@@ -101,28 +103,26 @@ def test_an_attempt_that_wrote_and_fails_leaves_what_was_before_it(any_app: App,
 def test_of_attempts_within_another_each_is_undone_alone(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
     with any_app.store.writing() as connection, closing_batch(connection) as batch, batch.savepoint():
-        batch.append(added(left, 1))
+        batch.append(make_addition(left, 1))
         with suppress(Struck), batch.savepoint():
-            batch.append(added(right, 1))
+            batch.append(make_addition(right, 1))
             batch.flush()
             raise Struck
         with batch.savepoint():
-            batch.append(added(left, 2))
+            batch.append(make_addition(left, 2))
             batch.flush()
-            batch.append(added(right, 1))
+            batch.append(make_addition(right, 1))
     assert lengths(any_app, left, right) == [3, 2]
 
 
-def test_what_could_not_be_written_is_not_forgotten_by_who_goes_on_after_the_error(
-    any_app: App, two: tuple[str, str]
-) -> None:
+def test_a_failed_write_is_not_lost_if_the_caller_goes_on_after_the_error(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
 
     def go_on() -> None:
         with any_app.store.writing() as connection, closing_batch(connection) as batch:
-            batch.append(added(left, 0))  # there is such an entry already
+            batch.append(make_addition(left, 0))  # the table has an entry with this number already
             with suppress(IntegrityError), batch.savepoint():
-                batch.append(added(right, 1))
+                batch.append(make_addition(right, 1))
                 batch.flush()
 
     with pytest.raises(IntegrityError):
@@ -134,8 +134,8 @@ def test_an_attempt_whose_own_writing_fails_is_undone_alone(any_app: App, two: t
     left, right = two
     twice = (OwedLetter(0, "turn", 5), OwedLetter(0, "turn", 6))
     with any_app.store.writing() as connection, closing_batch(connection) as batch:
-        batch.append(added(left, 1))
+        batch.append(make_addition(left, 1))
         with suppress(IntegrityError), batch.savepoint():
-            batch.append(added(right, 1, *twice))
+            batch.append(make_addition(right, 1, *twice))
             batch.flush()
     assert lengths(any_app, left, right) == [2, 1]

@@ -1,4 +1,4 @@
-"""Continuous copies: a house that is destroyed between two moves comes back as it was, by the recipes for hosts."""
+"""Continuous copies: a server that is destroyed between two moves is restored by the recipes for hosts."""
 
 import os
 import re
@@ -24,8 +24,8 @@ from tests import apps, servers
 from tests.conftest import or_skip
 
 DEPLOY = Path(__file__).parents[3] / "service/deploy"
-SOON = 5.0  # seconds
-WITHIN = 15.0  # seconds after a move in which it has to be in the copy, on a busy machine
+MAX_STOP_S = 5.0
+MAX_LAG_S = 15.0  # until a move has to be in the copy, on a busy machine
 Lengths = dict[str, tuple[int, str]]
 
 
@@ -72,14 +72,14 @@ def litestream(folder: Path, database: Path, copies: Path) -> Iterator[Path]:
             process.wait()
 
 
-def restored(config: Path, database: Path, to: Path) -> subprocess.CompletedProcess[str]:
+def restore(config: Path, database: Path, to: Path) -> subprocess.CompletedProcess[str]:
     command = ["litestream", "restore", "-config", str(config), "-o", str(to), str(database)]
     return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
-def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
+def test_sqlite_is_restored_from_litestream(tmp_path: Path) -> None:
     home, copies, again = tmp_path / "home", tmp_path / "copies", tmp_path / "again"
     settings = apps.make_settings(home, secret="")
     with apps.run_app(settings, wall_clock) as app:
@@ -87,45 +87,45 @@ def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
         places = [apps.start_table(app) for _ in range(4)]
         with or_skip(lambda: litestream(tmp_path, home / "depesche.sqlite", copies)) as config:
             play(app, places, 20)
-            wanted = lengths(app)
+            expected = lengths(app)
             began = time.monotonic()
             app.store.scrub()
             took = time.monotonic() - began
-            assert took < SOON, "who leaves waits for the program that copies"
-            lag = _copied(config, home / "depesche.sqlite", tmp_path, wanted)
+            assert took < MAX_STOP_S, "the app waits for the program that copies when it stops"
+            lag = _measure_lag(config, home / "depesche.sqlite", tmp_path, expected)
             print(f"the last move was in the copy after {lag:.1f} s at most")
     secret = (home / "secret").read_text()
     shutil.rmtree(home)
     again.mkdir()
-    said = restored(config, home / "depesche.sqlite", again / "depesche.sqlite")
-    assert said.returncode == 0, said.stderr
+    process = restore(config, home / "depesche.sqlite", again / "depesche.sqlite")
+    assert process.returncode == 0, process.stderr
     (again / "secret").write_text(secret)
     with apps.run_app(apps.make_settings(again, secret=""), wall_clock) as app:
         app.open()
-        assert lengths(app) == wanted
+        assert lengths(app) == expected
         sound(app)
         play(app, places, 1)
 
 
-def _copied(config: Path, database: Path, folder: Path, wanted: Lengths) -> float:
+def _measure_lag(config: Path, database: Path, folder: Path, expected: Lengths) -> float:
     """Seconds until a copy of the copy holds all of it."""
     began, number = time.monotonic(), 0
-    while time.monotonic() < began + WITHIN:
+    while time.monotonic() < began + MAX_LAG_S:
         number += 1
         tried = folder / f"tried-{number}.sqlite"
-        if restored(config, database, tried).returncode == 0:
+        if restore(config, database, tried).returncode == 0:
             with closing(Store(f"sqlite:///{tried}")) as store, store.reading() as connection:
                 rows = connection.execute(select(tables.c.id, tables.c.length, tables.c.head)).all()
-            if {row.id: (row.length, row.head) for row in rows} == wanted:
+            if {row.id: (row.length, row.head) for row in rows} == expected:
                 return time.monotonic() - began
         time.sleep(0.2)
-    raise AssertionError(f"not within {WITHIN} s in the copy")
+    raise AssertionError(f"not within {MAX_LAG_S} s in the copy")
 
 
 # PostgreSQL and its log
 
 
-class Archived:
+class ArchivedServer:
     """A PostgreSQL that waits for its disk, and archives as the recipe says."""
 
     def __init__(self, folder: Path, programs: Path, user: int) -> None:
@@ -134,19 +134,19 @@ class Archived:
         self.wal.mkdir()
         os.chown(self.wal, user, -1)
 
-    def made(self) -> Path:
+    def make(self) -> Path:
         data = self.folder / "first"
         self.run("initdb", "-D", str(data), "-U", "postgres", "--encoding=UTF8", "--locale=C", "--auth=trust")
         self._set_up(data, "")
         return data
 
-    def copied(self, name: str, socket: Path) -> Path:
+    def copy_base(self, name: str, socket: Path) -> Path:
         """A base copy of the server that listens there."""
         base = self.folder / name
         self.run("pg_basebackup", "-h", str(socket), "-U", "postgres", "--checkpoint=fast", "-D", str(base))
         return base
 
-    def back(self, base: Path, name: str, until: str) -> Path:
+    def restore_base(self, base: Path, name: str, until: str) -> Path:
         """A server's folder from this copy, which is to be as it was then."""
         data = self.folder / name
         subprocess.run(["cp", "-a", str(base), str(data)], check=True)
@@ -188,15 +188,15 @@ class Archived:
 
 
 @contextmanager
-def archived() -> Iterator[Archived]:
+def archived() -> Iterator[ArchivedServer]:
     programs, user = servers.find_postgres_programs(), servers.find_unprivileged_user()
     with servers.temporary_folder(user) as folder, servers.temporary_folder(user) as readable:
         if user != os.geteuid() and not servers.is_readable_by_all(programs):
             programs = servers.copy_programs(programs, readable, user)
-        yield Archived(folder, programs, user)
+        yield ArchivedServer(folder, programs, user)
 
 
-def asked(url: str, query: str) -> str:
+def ask_database(url: str, query: str) -> str:
     with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
         row = connection.execute(query.encode()).fetchone()
         assert row
@@ -205,29 +205,29 @@ def asked(url: str, query: str) -> str:
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
-def test_a_house_on_postgresql_comes_back_as_it_was_at_any_moment(tmp_path: Path) -> None:
+def test_postgresql_is_restored_to_any_moment(tmp_path: Path) -> None:
     with or_skip(archived) as server:
         with ExitStack() as up:
-            url = up.enter_context(server.running(server.made()))
+            url = up.enter_context(server.running(server.make()))
             app = up.enter_context(apps.run_app(apps.make_settings(tmp_path / "app", url), wall_clock))
             places = [apps.start_table(app) for _ in range(4)]
             play(app, places, 5)
-            base = server.copied("base", Path(url.rpartition("=")[2]))
+            base = server.copy_base("base", Path(url.rpartition("=")[2]))
             play(app, places, 5)
-            then, moment = lengths(app), asked(url, "SELECT clock_timestamp()")
+            then, moment = lengths(app), ask_database(url, "SELECT clock_timestamp()")
             play(app, places, 5)
             last = lengths(app)
-            file = asked(url, "SELECT pg_walfile_name(pg_switch_wal())")
+            file = ask_database(url, "SELECT pg_walfile_name(pg_switch_wal())")
             began = time.monotonic()
             while not (server.wal / file).exists():
-                assert time.monotonic() < began + WITHIN
+                assert time.monotonic() < began + MAX_LAG_S
                 time.sleep(0.05)
-        for name, until, wanted in (("last", "", last), ("then", moment, then)):  # each begins a course of its own
+        for name, until, expected in (("last", "", last), ("then", moment, then)):  # each begins a timeline of its own
             began = time.monotonic()
-            with server.running(server.back(base, name, until)) as url:
+            with server.running(server.restore_base(base, name, until)) as url:
                 print(f"as it was {name}: the server was back after {time.monotonic() - began:.1f} s")
                 with apps.run_app(apps.make_settings(tmp_path / name, url), wall_clock) as app:
-                    assert lengths(app) == wanted
+                    assert lengths(app) == expected
                     sound(app)
                     play(app, places, 1)
         assert then != last

@@ -1,4 +1,4 @@
-"""Copies: a house that is destroyed stands again as it was, and nothing is ever put over a house."""
+"""A copy restores a destroyed server, and never overwrites an existing one."""
 
 import os
 import subprocess
@@ -27,11 +27,11 @@ GUESTS = [Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org
 
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The programs of the PostgreSQL that the tests run, where the house finds them."""
+    """Put the programs of the PostgreSQL that the tests run where the app finds them."""
     monkeypatch.setenv("PATH", f"{servers.find_postgres_programs()}:{os.environ['PATH']}")
 
 
-def lived_in(app: App) -> list[str]:
+def fill(app: App) -> list[str]:
     """A table of each game, begun; the links of their first seats."""
     links = []
     for game in catalogue.find_all():
@@ -43,12 +43,12 @@ def lived_in(app: App) -> list[str]:
     return links
 
 
-def elsewhere(settings: Settings, folder: Path, database: str = "") -> Settings:
+def move_settings(settings: Settings, folder: Path, database: str = "") -> Settings:
     return Settings(folder=folder, database=database, secret="", confirm=settings.confirm)
 
 
 def sound(app: App) -> int:
-    """How many tables the house has, every one of them sound."""
+    """Return the number of tables, and require that every log is sound."""
     book = replays.Archive(app.store, app.links)
     for table in book.list_tables():
         export = book.export_whole(table)
@@ -57,15 +57,15 @@ def sound(app: App) -> int:
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_house_that_was_destroyed_stands_again_with_every_table_and_link(
+def test_a_destroyed_server_is_restored_with_every_table_and_link(
     any_app: App, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    links = lived_in(any_app)
+    links = fill(any_app)
     maintenance.save_backup(any_app.settings, tmp_path / "copy", any_app.now())
     again = ""
     if not any_app.store.url.startswith("sqlite"):
         again = request.getfixturevalue("postgres_url")
-    settings = elsewhere(any_app.settings, tmp_path / "new", again)
+    settings = move_settings(any_app.settings, tmp_path / "new", again)
     assert maintenance.restore_backup(settings, tmp_path / "copy").at == any_app.now()
     any_app.store.engine.dispose()
     with apps.run_app(settings, any_app.now) as app:
@@ -75,13 +75,13 @@ def test_a_house_that_was_destroyed_stands_again_with_every_table_and_link(
             assert access.find(app, link).seat == 0
 
 
-def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path) -> None:
-    lived_in(app)
+def test_a_copy_shows_one_moment_while_the_server_goes_on(app: App, tmp_path: Path) -> None:
+    fill(app)
     stop = threading.Event()
 
     def go_on() -> None:
         while not stop.is_set():
-            lived_in(app)
+            fill(app)
 
     with closing(app):
         busy = threading.Thread(target=go_on)
@@ -91,19 +91,19 @@ def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path)
         finally:
             stop.set()
             busy.join()
-    maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
-    with apps.run_app(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
+    maintenance.restore_backup(move_settings(app.settings, tmp_path / "new"), tmp_path / "copy")
+    with apps.run_app(move_settings(app.settings, tmp_path / "new"), app.now) as app:
         assert sound(app) >= len(catalogue.find_all())
 
 
 def test_only_its_owner_reads_a_copy(app: App, tmp_path: Path) -> None:
     maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
-    maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    maintenance.restore_backup(move_settings(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()} == {0o600}
 
 
-def test_a_copy_is_never_put_over_a_house(app: App, tmp_path: Path) -> None:
+def test_a_copy_never_overwrites_a_server(app: App, tmp_path: Path) -> None:
     maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     before = (tmp_path / "depesche.sqlite").read_bytes()
     with pytest.raises(Refused, match="There is a database already: "):
@@ -138,7 +138,7 @@ def test_what_this_version_cannot_restore_is_refused(app: App, tmp_path: Path, c
             other.writestr(name, whole.read(name))
         other.writestr(maintenance.CONTENTS, change)
     with pytest.raises(Refused, match=sentence):
-        maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "other")
+        maintenance.restore_backup(move_settings(app.settings, tmp_path / "new"), tmp_path / "other")
 
 
 @pytest.mark.parametrize("damage", [lambda copy: copy[: len(copy) // 2], lambda copy: b"", lambda copy: b"no copy"])
@@ -146,12 +146,12 @@ def test_a_damaged_copy_is_refused(app: App, tmp_path: Path, damage) -> None:
     maintenance.save_backup(app.settings, tmp_path / "copy", app.now())
     (tmp_path / "copy").write_bytes(damage((tmp_path / "copy").read_bytes()))
     with pytest.raises(Refused, match="is no complete backup"):
-        maintenance.restore_backup(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+        maintenance.restore_backup(move_settings(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.postgres
-def test_the_password_of_a_database_stands_in_no_list_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_password_of_a_database_is_in_no_list_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
 
     def run(command: list[str], **kwargs: object) -> subprocess.CompletedProcess[bytes]:
@@ -171,7 +171,7 @@ def test_the_password_of_a_database_stands_in_no_list_of_processes(monkeypatch: 
 def test_the_command_line_copies_and_restores(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lived_in(app)
+    fill(app)
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path))
     monkeypatch.setenv("DEPESCHE_SECRET", app.secret)
     assert cli.main(["backup", str(tmp_path / "copy")]) == 0
@@ -183,7 +183,7 @@ def test_the_command_line_copies_and_restores(
     assert "There is a database already" in capsys.readouterr().err
 
 
-def test_what_is_not_there_is_not_copied_and_no_older_copy_is_lost(
+def test_a_missing_database_is_not_copied_and_an_older_copy_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "empty"))

@@ -1,4 +1,4 @@
-"""Keys name the table first, so that PostgreSQL can partition by it, and what is owed once is owed once."""
+"""Keys name the table first, so that PostgreSQL can partition by it, and unique letters stay unique."""
 
 import pytest
 from sqlalchemy import inspect, select, text
@@ -27,7 +27,7 @@ def filled(database_url: str) -> Store:
     return store
 
 
-def test_what_is_owed_once_is_owed_once_as_before(filled: Store) -> None:
+def test_a_letter_that_is_unique_stays_unique(filled: Store) -> None:
     with filled.writing() as connection:
         queries.owe_letter(connection, "t", 2, OwedLetter(1, "turn", 9))
         queries.owe_personal_letter(connection, 1, "enter/0", 9)
@@ -40,12 +40,12 @@ def test_what_is_owed_once_is_owed_once_as_before(filled: Store) -> None:
 
 def test_primary_and_unique_keys_of_letters_and_submissions_name_the_table(filled: Store) -> None:
     with filled.reading() as connection:
-        look = inspect(connection)
+        inspector = inspect(connection)
         for name in ("letters", "submissions"):
-            unique = [one["column_names"] for one in look.get_unique_constraints(name)]
-            unique += [one["column_names"] for one in look.get_indexes(name) if one["unique"]]
+            unique = [one["column_names"] for one in inspector.get_unique_constraints(name)]
+            unique += [one["column_names"] for one in inspector.get_indexes(name) if one["unique"]]
             if connection.dialect.name == "postgresql":  # SQLite's rows lie under their number
-                unique.append(look.get_pk_constraint(name)["constrained_columns"])
+                unique.append(inspector.get_pk_constraint(name)["constrained_columns"])
             assert unique
             assert {columns[0] for columns in unique} == {"table"}
     filled.close()

@@ -45,16 +45,16 @@ def divide(app: App, parts: int) -> None:
         maintenance.partition_tables(connection, parts)
 
 
-def played(app: App, places: list[Any], moves: int) -> None:
-    """So many moves, and every letter."""
+def play(app: App, places: list[Any], moves: int) -> None:
+    """Make this number of moves, and send every letter."""
     for _ in range(moves):
         assert apps.submit(app, *apps.find_move(app, places)).accepted
         post.run()
 
 
-def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sink: Sink) -> None:
+def test_a_partitioned_database_goes_on_and_is_restored_whole(app: App, smtp_sink: Sink) -> None:
     places = apps.start_table(app, 3)
-    played(app, places, 4)
+    play(app, places, 4)
     with app.store.reading() as connection:
         whole = shapes(connection)
     for parts in (4, 7, 1):
@@ -63,12 +63,12 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
             assert maintenance.count_partitions(connection) == parts
             assert shapes(connection) == whole
         before, sent = apps.count_entries(app, places[0]), len(smtp_sink.letters)
-        played(app, places, 3)
-        played(app, apps.start_table(app), 2)
+        play(app, places, 3)
+        play(app, apps.start_table(app), 2)
         assert apps.count_entries(app, places[0]) >= before + 3
         assert len(smtp_sink.letters) > sent
         report = audits.audit(
-            apps.load_table(app, places[0].table).game, apps.read(app, replays.export_for_place, places[0])
+            apps.load_table(app, places[0].table).game, apps.run_query(app, replays.export_for_place, places[0])
         )
         assert report.finding is None
 

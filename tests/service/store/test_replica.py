@@ -43,14 +43,14 @@ def standby(first: machines.Postgres) -> Iterator[tuple[Server, str]]:
 
 
 class Twins:
-    """A house with a replica: a game that is over, one that is played, and who asks which server for entries."""
+    """An app with a replica, a game that is over and one that runs; it counts the queries to each server."""
 
     def __init__(self, app: App, follower: Server) -> None:
         self.app, self.follower = app, follower
         self.over, self.playing = apps.start_table(app), apps.start_table(app)
         for place in self.over:
             apps.submit(app, place, "resign")
-        self.asked = {"first": 0, "replica": 0}
+        self.queries = {"first": 0, "replica": 0}
         assert app.store.replica
         for name, engine in (("first", app.store.engine), ("replica", app.store.replica)):
             event.listen(engine, "before_cursor_execute", self._counter(name))
@@ -59,11 +59,11 @@ class Twins:
 
     def _counter(self, name: str) -> Any:
         def count(_: object, __: object, statement: str, *___: object) -> None:
-            self.asked[name] += "FROM entries" in statement
+            self.queries[name] += "FROM entries" in statement
 
         return count
 
-    def caught_up(self) -> None:
+    def wait_for_replica(self) -> None:
         with self.app.store.reading() as connection:
             position = connection.exec_driver_sql("SELECT pg_current_wal_lsn()").scalar_one()
         until = time.monotonic() + servers.START_TIMEOUT_S
@@ -73,16 +73,16 @@ class Twins:
 
     def _has_reached(self, position: str) -> bool:
         with self.app.store.reading(replica=True) as connection:
-            asked = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
-            return bool(connection.exec_driver_sql(asked).scalar_one())
+            query = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
+            return bool(connection.exec_driver_sql(query).scalar_one())
 
-    def asks(self, place: Place, page: str) -> dict[str, int]:
-        """Which servers a page asks for entries, when nothing is cached."""
+    def count_queries(self, place: Place, page: str) -> dict[str, int]:
+        """Open a page without a cache; return the number of queries for entries to each server."""
         self.app.caches = Caches()
-        before = dict(self.asked)
+        before = dict(self.queries)
         answer = self.browser.get(f"/t/{place.link}/{page}".rstrip("/"))
         assert answer.status_code == 200, answer.text
-        return {name: self.asked[name] - before[name] for name in before}
+        return {name: self.queries[name] - before[name] for name in before}
 
 
 @pytest.fixture(scope="module")
@@ -90,44 +90,44 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
     with or_skip(machines.killable_postgres) as first, standby(first) as (follower, replica):
         chosen = apps.make_settings(tmp_path_factory.mktemp("app"), first.url, replica=replica)
         with apps.run_app(chosen, apps.FakeTime()) as app:
-            found = Twins(app, follower)
-            found.caught_up()
-            yield found
+            twins = Twins(app, follower)
+            twins.wait_for_replica()
+            yield twins
 
 
 @pytest.mark.parametrize("page", ["replay", "replay/frame", "log.json", "log.txt"])
 def test_a_finished_game_is_read_from_the_replica(twins: Twins, page: str) -> None:
-    asked = twins.asks(twins.over[0], page)
-    assert asked["first"] == 0
-    assert asked["replica"] > 0
+    queries = twins.count_queries(twins.over[0], page)
+    assert queries["first"] == 0
+    assert queries["replica"] > 0
 
 
 @pytest.mark.parametrize("page", ["replay", "log.json", ""])
 def test_a_game_that_is_played_is_read_from_the_first_server(twins: Twins, page: str) -> None:
-    asked = twins.asks(twins.playing[0], page)
-    assert asked["replica"] == 0
-    assert asked["first"] > 0
+    queries = twins.count_queries(twins.playing[0], page)
+    assert queries["replica"] == 0
+    assert queries["first"] > 0
 
 
 def test_the_gallery_is_read_from_the_replica(twins: Twins) -> None:
-    asked: list[str] = []
+    queries: list[str] = []
     assert twins.app.store.replica
-    event.listen(twins.app.store.replica, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    event.listen(twins.app.store.replica, "before_cursor_execute", lambda *words: queries.append(words[2]))
     assert twins.browser.get("/gallery").status_code == 200
-    assert any("FROM tables" in statement for statement in asked)
+    assert any("FROM tables" in statement for statement in queries)
 
 
 def test_the_doctor_says_whether_it_follows(twins: Twins) -> None:
     settings = twins.app.settings
-    (found,) = checkups._check_replica(settings, "db")
-    assert (found.verdict, "it follows" in found.what) == ("ok", True)
-    (found,) = checkups._check_replica(apps.make_settings(settings.folder, replica=settings.database), "db")
-    assert (found.verdict, "no other server" in found.what) == ("warning", True)
+    (finding,) = checkups._check_replica(settings, "db")
+    assert (finding.verdict, "it follows" in finding.what) == ("ok", True)
+    (finding,) = checkups._check_replica(apps.make_settings(settings.folder, replica=settings.database), "db")
+    assert (finding.verdict, "no other server" in finding.what) == ("warning", True)
 
 
 def test_where_the_replica_is_away_the_first_server_answers(twins: Twins) -> None:
     """The last test: its server does not come back."""
     twins.follower.kill()
-    asked = twins.asks(twins.over[0], "replay")
-    assert asked["first"] > 0
+    queries = twins.count_queries(twins.over[0], "replay")
+    assert queries["first"] > 0
     assert twins.browser.get("/gallery").status_code == 200

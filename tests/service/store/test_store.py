@@ -71,8 +71,8 @@ def test_two_processes_may_migrate_at_once(store: Store, database_url: str) -> N
         assert process.stdin
         process.stdin.write(b"\n")
         process.stdin.flush()
-    said = [process.communicate(timeout=60)[1].decode() for process in migrating]
-    assert [process.returncode for process in migrating] == [0] * 2, "\n".join(said)
+    errors = [process.communicate(timeout=60)[1].decode() for process in migrating]
+    assert [process.returncode for process in migrating] == [0] * 2, "\n".join(errors)
     with store.reading() as connection:
         assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
 
@@ -98,7 +98,7 @@ def append(connection: Connection, addition: Addition) -> None:
     batch.flush()
 
 
-def sealed(seq: int) -> SealedEntry:
+def seal_entry(seq: int) -> SealedEntry:
     return SealedEntry(seq, "{}", f"digest {seq}", f"hash {seq}")
 
 
@@ -108,7 +108,7 @@ def table(any_app: App) -> str:
     return apps.open_table(any_app)[0].table
 
 
-def counted(connection: Connection, table: str) -> tuple[int, int]:
+def count_rows(connection: Connection, table: str) -> tuple[int, int]:
     """How many entries and letters a table has."""
     entry = select(func.count()).select_from(entries).where(entries.c.table == table)
     letter = select(func.count()).select_from(letters).where(letters.c.table == table)
@@ -120,30 +120,30 @@ def test_an_error_after_append_leaves_nothing(any_app: App, table: str) -> None:
         pass
 
     with suppress(Struck), any_app.store.writing() as connection:
-        append(connection, Addition(table, sealed(1), "gathering", 5, letters=[OwedLetter(0, "turn", 5)]))
-        assert counted(connection, table) == (2, 3)
+        append(connection, Addition(table, seal_entry(1), "gathering", 5, letters=[OwedLetter(0, "turn", 5)]))
+        assert count_rows(connection, table) == (2, 3)
         raise Struck
     with any_app.store.reading() as connection:
         row = queries.find_table(connection, table)
         assert row
         assert (row.length, row.moved_at) == (1, apps.NOON)
-        assert counted(connection, table) == (1, 2)
+        assert count_rows(connection, table) == (1, 2)
 
 
 def test_an_error_within_append_leaves_nothing(any_app: App, table: str) -> None:
     twice = [OwedLetter(0, "turn", 5), OwedLetter(0, "turn", 6)]
     with pytest.raises(IntegrityError), any_app.store.writing() as connection:
-        append(connection, Addition(table, sealed(1), "gathering", 5, letters=twice))
+        append(connection, Addition(table, seal_entry(1), "gathering", 5, letters=twice))
     with any_app.store.reading() as connection:
         row = queries.find_table(connection, table)
         assert row
         assert row.length == 1
-        assert counted(connection, table) == (1, 2)
+        assert count_rows(connection, table) == (1, 2)
 
 
 def test_an_entry_number_is_given_once(any_app: App, table: str) -> None:
     with pytest.raises(IntegrityError), any_app.store.writing() as connection:
-        append(connection, Addition(table, sealed(0), "gathering", 5))
+        append(connection, Addition(table, seal_entry(0), "gathering", 5))
 
 
 def test_a_letter_is_owed_once(any_app: App, table: str) -> None:
@@ -154,26 +154,26 @@ def test_a_letter_is_owed_once(any_app: App, table: str) -> None:
         connection.execute(insert(letters), {**letter, "kind": "reminder"})
 
 
-def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_app: App, table: str) -> None:
+def test_a_lock_on_a_table_sees_the_last_write(any_app: App, table: str) -> None:
     def add() -> None:
         for _ in range(10):
             with any_app.store.writing() as connection:
                 row = queries.lock_table(connection, table)
                 assert row
-                append(connection, Addition(table, sealed(row.length), "gathering", 5))
+                append(connection, Addition(table, seal_entry(row.length), "gathering", 5))
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(add) for _ in range(4)]:
             done.result()
     with any_app.store.reading() as connection:
-        assert counted(connection, table)[0] == 41
+        assert count_rows(connection, table)[0] == 41
 
 
 def test_a_reader_sees_one_moment(any_app: App, table: str) -> None:
     with any_app.store.reading() as connection:
         row = queries.find_table(connection, table)
         with any_app.store.writing() as other:
-            append(other, Addition(table, sealed(1), "gathering", 5))
+            append(other, Addition(table, seal_entry(1), "gathering", 5))
         assert row
         assert [entry.hash for entry in queries.list_entries(connection, table)] == [row.head]
 
@@ -202,7 +202,7 @@ def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_app: App) -
         assert connection.execute(select(func.count()).select_from(tables)).scalar_one() == 4
 
 
-def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
+def _number_values(values: tuple[Any, ...]) -> dict[str, Any]:
     return {f"v{number}": value for number, value in enumerate(values)}
 
 
@@ -216,10 +216,10 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     signing_in.send_link(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
     key = signing_in.sign_in(app, any_app.links.sign_in(person, 0, clock.at))
-    visitor = apps.read(app, proof.find_visitor, key)
+    visitor = apps.run_query(app, proof.find_visitor, key)
     assert visitor
     assert visitor.id == person
-    assert apps.read(app, my_tables.load_record, person) == my_tables.PlayerRecord(
+    assert apps.run_query(app, my_tables.load_record, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )
     assert [one.place for one in apps.load(app, my_tables.list_finished, person)] == [2]
@@ -244,16 +244,16 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
 
 
 def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:
-    asked = "PRAGMA synchronous" if any_app.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
-    found = []
+    query = "PRAGMA synchronous" if any_app.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
+    values = []
     for durable in (True, False, True):
         with any_app.store.writing(durable=durable) as connection:
-            found.append(connection.exec_driver_sql(asked).scalar_one())
-    assert found[0] == found[2]
-    assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL
+            values.append(connection.exec_driver_sql(query).scalar_one())
+    assert values[0] == values[2]
+    assert values[1] in (1, "off")  # SQLite counts: 1 is NORMAL
 
 
-def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_verdict_comes(tmp_path: Path) -> None:
+def test_a_submission_does_not_wait_for_the_disk_but_is_on_it_if_no_verdict_comes(tmp_path: Path) -> None:
     """The referee's commit takes it there; a page that waits in vain makes sure of it."""
     with (
         or_skip(machines.killable_postgres) as server,
@@ -262,9 +262,9 @@ def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_ve
         places = apps.start_table(app)
         waited = []
         for _ in range(10):  # the server itself writes what is committed every 200 ms
-            handed = submitting.submit(app, *apps.find_move(app, places))
+            submission = submitting.submit(app, *apps.find_move(app, places))
             waited.append(unwritten(app) == 0)
-            assert submitting.wait_for_verdict(app, handed) is None
+            assert submitting.wait_for_verdict(app, submission) is None
             assert unwritten(app) == 0
         assert not all(waited)
 
@@ -272,8 +272,8 @@ def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_ve
 def unwritten(app: App) -> int:
     """How many bytes of what was committed lie in the server's memory alone."""
     with app.store.reading() as connection:
-        asked = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn())"
-        return int(connection.exec_driver_sql(asked).scalar_one())
+        query = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn())"
+        return int(connection.exec_driver_sql(query).scalar_one())
 
 
 def test_a_sqlite_file_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What if: a branch is the player's own, is always the same again, knows no secret, and touches nothing real."""
+"""A branch belongs to its player, replays the same each time, knows no secret, and does not change the game."""
 
 import functools
 from collections.abc import Callable
@@ -27,8 +27,8 @@ every_game = pytest.mark.parametrize("game", GAMES)
 MIDDLE, STEPS = 30, 20
 
 
-def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
-    """The places of a table in the middle of this game."""
+def start_table(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
+    """Play a table to the middle of this game; return its places."""
     guests = [Invitee(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
     opened = apps.open_new(app, game.META.name, chosen, guests, DAY_S)
     places = [access.find(app, link) for link in opened.links]
@@ -36,39 +36,39 @@ def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Pl
         apps.submit(app, place, "sit word")
     random = Random(5)
     for _ in range(min(moves, half(game))):
-        look = apps.load_table(app, opened.table)
-        seat = tables.find_seats_to_move(game, look.position)[0]
-        move = bots.pick_random_move(tables.menu(game, look.position, seat), random)
+        snapshot = apps.load_table(app, opened.table)
+        seat = tables.find_seats_to_move(game, snapshot.position)[0]
+        move = bots.pick_random_move(tables.menu(game, snapshot.position, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted
     return places
 
 
 @functools.cache
 def half(game: Any) -> int:
-    """So many moves, and a game with few players is half over."""
+    """The number of moves after which a game with few players is half over."""
     return sum(1 for _ in bots.playout(game, game.META.options(), min(game.META.seats), b"how long")) // 2
 
 
-def newest(app: App, place: Place) -> int:
+def find_newest(app: App, place: Place) -> int:
     return apps.count_entries(app, place) - 1
 
 
-def states(app: App, place: Place, number: int) -> tuple[Any, ...]:
+def replay_states(app: App, place: Place, number: int) -> tuple[Any, ...]:
     return apps.load(
-        app, branches.play_out, apps.load_table(app, place.table), apps.read(app, branches.find, place, number)
+        app, branches.play_out, apps.load_table(app, place.table), apps.run_query(app, branches.find, place, number)
     ).states
 
 
 def wander(app: App, place: Place, number: int, steps: int, seed: int = 1) -> int:
-    """So many random moves at the end of a branch, for the seat on turn; the result is how many there were."""
+    """Make random moves at the end of a branch, for the seat on turn, and return their number."""
     game, random = apps.load_table(app, place.table).game, Random(seed)
     for step in range(steps):
-        state = states(app, place, number)[-1]
+        state = replay_states(app, place, number)[-1]
         open_menus = [(seat, menu) for seat in range(len(NAMES)) if (menu := menu_of(game, state, seat))]
         if not open_menus:
             return step
         seat, menu = random.choice(open_menus)
-        length = len(apps.read(app, branches.find, place, number).moves)
+        length = len(apps.run_query(app, branches.find, place, number).moves)
         assert branches.play(app, place, number, length, seat, str(bots.pick_random_move(menu, random)))[0] == number
     return steps
 
@@ -79,60 +79,60 @@ def menu_of(game: Any, state: Any, seat: int) -> Any:
 
 @every_game
 def test_a_branch_played_again_goes_through_the_same_positions(app: App, game: Any) -> None:
-    place = table_of(app, game)[0]
-    number = branches.begin(app, place, newest(app, place))
+    place = start_table(app, game)[0]
+    number = branches.begin(app, place, find_newest(app, place))
     made = wander(app, place, number, STEPS)
-    first, moves = states(app, place, number), apps.read(app, branches.find, place, number).moves
+    first, moves = replay_states(app, place, number), apps.run_query(app, branches.find, place, number).moves
     assert len(first) == made + 1
     for _ in range(made):
-        branches.cut(app, place, number, len(apps.read(app, branches.find, place, number).moves) - 1)
+        branches.cut(app, place, number, len(apps.run_query(app, branches.find, place, number).moves) - 1)
     for step, (seat, move) in enumerate(moves):
         assert branches.play(app, place, number, step, seat, move) == (number, step + 1)
-    assert states(app, place, number) == first
+    assert replay_states(app, place, number) == first
 
 
 @every_game
 def test_a_branch_begins_with_what_its_seat_knew(app: App, game: Any) -> None:
-    places = table_of(app, game)
+    places = start_table(app, game)
     for place in places:
-        for seq in (newest(app, place), max(newest(app, place) - 12, len(places) + 1)):
+        for seq in (find_newest(app, place), max(find_newest(app, place) - 12, len(places) + 1)):
             number = branches.begin(app, place, seq)
             real, copy = (
                 apps.load_past(app, apps.load_table(app, place.table), seq).state,
-                states(app, place, number)[0],
+                replay_states(app, place, number)[0],
             )
             assert game.view(copy, place.seat) == game.view(real, place.seat)
             assert game.menu(copy, place.seat) == game.menu(real, place.seat)
 
 
 @every_game
-def test_a_branch_is_the_same_whatever_its_seat_cannot_know(app: App, game: Any) -> None:
-    place = table_of(app, game)[0]
-    look = apps.load_table(app, place.table)
-    number = branches.begin(app, place, newest(app, place))
+def test_a_branch_does_not_depend_on_hidden_information(app: App, game: Any) -> None:
+    place = start_table(app, game)[0]
+    snapshot = apps.load_table(app, place.table)
+    number = branches.begin(app, place, find_newest(app, place))
     wander(app, place, number, STEPS)
-    before = states(app, place, number)
-    for luck in range(5):
-        other = game.redeal(look.position.state, place.seat, chance.make_sealed(bytes(32), luck))
-        app.caches.newest.put(place.table, replace(look.position, state=other))
-        assert states(app, place, number) == before
+    before = replay_states(app, place, number)
+    for number_of_deal in range(5):
+        other = game.redeal(snapshot.position.state, place.seat, chance.make_sealed(bytes(32), number_of_deal))
+        app.caches.newest.put(place.table, replace(snapshot.position, state=other))
+        assert replay_states(app, place, number) == before
 
 
 @every_game
 def test_nothing_of_a_branch_reaches_the_table(app: App, game: Any) -> None:
-    place = table_of(app, game, 10)[0]
-    app, before = app, kept(app)
-    number = branches.begin(app, place, newest(app, place))
+    place = start_table(app, game, 10)[0]
+    app, before = app, dump_database(app)
+    number = branches.begin(app, place, find_newest(app, place))
     wander(app, place, number, STEPS)
     branches.rename(app, place, number, "A thought")
     branches.deal(app, place, number)
     other = branches.fork(app, place, number, 1)
     branches.cut(app, place, number, 0)
     branches.remove(app, place, other)
-    assert kept(app) == before
+    assert dump_database(app) == before
 
 
-def kept(app: App) -> list[Any]:
+def dump_database(app: App) -> list[Any]:
     """Everything that a table consists of."""
     with app.store.reading() as connection:
         counted = [connection.execute(select(func.count()).select_from(one)).scalar() for one in (letters, submissions)]
@@ -142,71 +142,71 @@ def kept(app: App) -> list[Any]:
 @pytest.fixture
 def place(app: App) -> Place:
     """A seat at a table where some moves were made."""
-    return table_of(app, catalogue.find("kaiser"), 6)[0]
+    return start_table(app, catalogue.find("kaiser"), 6)[0]
 
 
 @pytest.fixture
 def number(app: App, place: Place) -> int:
     """A branch of that seat with some moves."""
-    number = branches.begin(app, place, newest(app, place))
+    number = branches.begin(app, place, find_newest(app, place))
     wander(app, place, number, 4)
     return number
 
 
 def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: Place, number: int) -> None:
-    moves = apps.read(app, branches.find, place, number).moves
-    seat, known = moves[1]
+    moves = apps.run_query(app, branches.find, place, number).moves
+    seat, move = moves[1]
     game = apps.load_table(app, place.table).game
-    state = states(app, place, number)[1]
-    other = next(str(move) for entry in game.menu(state, seat) for move in entry.iter_moves() if str(move) != known)
-    assert branches.play(app, place, number, 1, seat, known) == (number, 2)
+    state = replay_states(app, place, number)[1]
+    other = next(str(move) for entry in game.menu(state, seat) for move in entry.iter_moves() if str(move) != move)
+    assert branches.play(app, place, number, 1, seat, move) == (number, 2)
     forked, step = branches.play(app, place, number, 1, seat, other)
     assert (forked != number, step) == (True, 2)
-    assert apps.read(app, branches.find, place, forked).moves == (moves[0], (seat, other))
-    assert apps.read(app, branches.find, place, number).moves == moves
-    assert states(app, place, forked)[:2] == states(app, place, number)[:2]
+    assert apps.run_query(app, branches.find, place, forked).moves == (moves[0], (seat, other))
+    assert apps.run_query(app, branches.find, place, number).moves == moves
+    assert replay_states(app, place, forked)[:2] == replay_states(app, place, number)[:2]
 
 
 def test_an_empty_branch_is_not_begun_twice(app: App, place: Place) -> None:
-    first = branches.begin(app, place, newest(app, place))
-    assert branches.begin(app, place, newest(app, place)) == first
-    assert branches.begin(app, place, newest(app, place) - 1) != first
+    first = branches.begin(app, place, find_newest(app, place))
+    assert branches.begin(app, place, find_newest(app, place)) == first
+    assert branches.begin(app, place, find_newest(app, place) - 1) != first
     branches.rename(app, place, first, " The  first ")
-    assert apps.read(app, branches.find, place, first).name == "The first"
-    assert branches.begin(app, place, newest(app, place)) != first
+    assert apps.run_query(app, branches.find, place, first).name == "The first"
+    assert branches.begin(app, place, find_newest(app, place)) != first
 
 
-def test_dealing_anew_cuts_the_moves_that_no_longer_fit(app: App) -> None:
+def test_a_new_deal_cuts_the_moves_that_no_longer_fit(app: App) -> None:
     game = catalogue.find("carcassonne")
-    place = table_of(app, game, 8)[0]
-    number = branches.begin(app, place, newest(app, place))
+    place = start_table(app, game, 8)[0]
+    number = branches.begin(app, place, find_newest(app, place))
     wander(app, place, number, STEPS)
-    moves = apps.read(app, branches.find, place, number).moves
+    moves = apps.run_query(app, branches.find, place, number).moves
     lost = branches.deal(app, place, number)
     assert 0 < lost < len(moves)
-    assert apps.read(app, branches.find, place, number).moves == moves[:-lost]
-    assert len(states(app, place, number)) == len(moves) - lost + 1
+    assert apps.run_query(app, branches.find, place, number).moves == moves[:-lost]
+    assert len(replay_states(app, place, number)) == len(moves) - lost + 1
 
 
-def test_after_the_end_everything_lies_open(app: App, clock: apps.FakeTime) -> None:
+def test_after_the_end_branches_know_all_secrets(app: App, clock: apps.FakeTime) -> None:
     game = catalogue.find("turfmaster")
-    places = table_of(app, game, 12)
-    place, seq = places[0], newest(app, places[0])
+    places = start_table(app, game, 12)
+    place, seq = places[0], find_newest(app, places[0])
     real = apps.load_table(app, place.table).position.state
     before = branches.begin(app, place, seq)
     assert apps.submit(app, places[1], "resign").accepted
     clock.advance(1)
     after = branches.begin(app, place, seq)
     assert after != before
-    assert states(app, place, after)[0] == real
-    assert states(app, place, before)[0] != real
+    assert replay_states(app, place, after)[0] == real
+    assert replay_states(app, place, before)[0] != real
 
 
 def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int) -> None:
     other = Place(place.table, 1, "")
-    assert apps.read(app, branches.list_branches, other) == []
+    assert apps.run_query(app, branches.list_branches, other) == []
     deeds: list[Callable[[App, Place, int], Any]] = [
-        lambda app, place, number: apps.read(app, branches.find, place, number),
+        lambda app, place, number: apps.run_query(app, branches.find, place, number),
         branches.deal,
         branches.remove,
         lambda app, place, number: branches.cut(app, place, number, 0),
@@ -217,7 +217,7 @@ def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int)
     for deed in deeds:
         with pytest.raises(Unknown, match="no such branch"):
             deed(app, other, number)
-    assert len(apps.read(app, branches.list_branches, place)) == 1
+    assert len(apps.run_query(app, branches.list_branches, place)) == 1
 
 
 def test_who_looks_on_has_no_branches(app: App, place: Place) -> None:
@@ -225,7 +225,7 @@ def test_who_looks_on_has_no_branches(app: App, place: Place) -> None:
     with pytest.raises(Refused, match="only players"):
         branches.begin(app, watching, 9)
     with pytest.raises(Refused, match="only players"):
-        apps.read(app, branches.list_branches, watching)
+        apps.run_query(app, branches.list_branches, watching)
 
 
 def test_before_the_game_there_is_nothing_to_try_out(app: App, place: Place) -> None:
@@ -255,13 +255,13 @@ def test_there_are_limits(app: App, place: Place, number: int, monkeypatch: pyte
     ("seat", "text", "sentence"),
     [(7, "move A11 A5", "nothing to do"), (0, "fly to the moon", "one of"), (1, "fly to the moon", "one of")],
 )
-def test_what_is_not_possible_there_is_refused(
+def test_an_impossible_move_in_a_branch_is_refused(
     app: App, place: Place, number: int, seat: int, text: str, sentence: str
 ) -> None:
-    look: Snapshot = apps.load_table(app, place.table)
-    waiting = [one for one in (0, 1) if look.game.menu(states(app, place, number)[-1], one)]
-    wanted = sentence if seat in (*waiting, 7) else "nothing to do"
-    with pytest.raises(Refused, match=wanted):
+    snapshot: Snapshot = apps.load_table(app, place.table)
+    waiting = [one for one in (0, 1) if snapshot.game.menu(replay_states(app, place, number)[-1], one)]
+    expected = sentence if seat in (*waiting, 7) else "nothing to do"
+    with pytest.raises(Refused, match=expected):
         branches.play(app, place, number, 4, seat, text)
 
 
@@ -271,9 +271,9 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
 
     places = apps.start_table(app, 3, pace=Clock(DAY_S, late="seat", offer_after=1))
     mover, _ = apps.find_move(app, places)
-    branches.begin(app, mover, newest(app, mover))
+    branches.begin(app, mover, find_newest(app, mover))
     clock.advance(DAY_S + 1)
     tick(app)
     seat = apps.load_table(app, mover.table).seats[mover.seat or 0]
     link = joining.take_offered_seat(app, joining.make_offer_token(app, seat), Invitee("Eva", "eva@example.org"))
-    assert apps.read(app, branches.list_branches, access.find(app, link)) == []
+    assert apps.run_query(app, branches.list_branches, access.find(app, link)) == []

@@ -14,8 +14,8 @@ from tests.service.tables.test_seat_settings import send
 from tests.sites import Site, Visitor
 
 
-def ended(site: Site, *names: str) -> Opened:
-    """A table where the last player has resigned after a few moves."""
+def finish_table(site: Site, *names: str) -> Opened:
+    """Open a table, make a few moves, and let the last player resign."""
     opened = site.start_table(*names)
     for _ in range(4):
         site.submit(opened, site.list_moves(opened)[0])
@@ -33,7 +33,7 @@ def test_an_empty_gallery_says_how_a_game_comes_there(visitor: Visitor) -> None:
 
 
 def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, visitor: Visitor) -> None:
-    opened = ended(site)
+    opened = finish_table(site)
     assert "Your name is shown there as it stands here: Anna." in visitor.get(f"/t/{opened.links[0]}")
     page = send(visitor, opened.links[0], "released", wanted="yes")
     assert "as soon as the others agree: Bert." in page
@@ -48,8 +48,8 @@ def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, vis
     assert "This game hangs in the gallery" in visitor.get(f"/t/{opened.links[0]}")
 
 
-def test_whoever_agreed_may_think_better_of_it(site: Site, visitor: Visitor) -> None:
-    opened = ended(site)
+def test_a_player_may_withdraw_an_agreement(site: Site, visitor: Visitor) -> None:
+    opened = finish_table(site)
     release(visitor, opened)
     link = access.make_gallery_link(opened.table)
     visitor.get(f"/t/{link}/replay")
@@ -60,14 +60,14 @@ def test_whoever_agreed_may_think_better_of_it(site: Site, visitor: Visitor) -> 
 
 
 def test_only_players_of_a_finished_game_can_show_it(site: Site, visitor: Visitor) -> None:
-    playing, over = site.start_table(), ended(site)
+    playing, over = site.start_table(), finish_table(site)
     assert "The game is not over yet" in send(visitor, playing.links[0], "released", 422, wanted="yes")
     assert "/released" not in visitor.get(f"/t/{playing.links[0]}")
     assert "only players can do this" in send(visitor, over.watch, "released", 422, wanted="yes")
 
 
 def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(site: Site, visitor: Visitor) -> None:
-    opened = ended(site)
+    opened = finish_table(site)
     send(visitor, opened.links[0], "talk", text="between us")
     release(visitor, opened)
     public = access.make_gallery_link(opened.table)
@@ -83,7 +83,7 @@ def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(site: Sit
 
 @pytest.mark.parametrize("what", ["talk", "note", "at-once", "watched", "released", ""])
 def test_nothing_can_be_done_at_what_hangs(site: Site, visitor: Visitor, what: str) -> None:
-    opened = ended(site)
+    opened = finish_table(site)
     release(visitor, opened)
     fields = {"text": "hello", "note": "hello", "wanted": "no", "move": "undo"}
     assert visitor.post(f"/t/{access.make_gallery_link(opened.table)}/{what}".rstrip("/"), **fields).status_code == 422
@@ -104,7 +104,7 @@ def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site,
 
 
 def test_a_seat_whose_player_is_forgotten_does_not_take_the_game_down(site: Site, visitor: Visitor) -> None:
-    opened = ended(site)
+    opened = finish_table(site)
     release(visitor, opened, 0)
     with site.app.store.writing() as connection:
         connection.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 1).values(person=None))

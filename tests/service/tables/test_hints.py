@@ -51,23 +51,23 @@ def turn_of(app: App, *guests: Invitee, game: str = "kaiser", agreed: bool = Fal
     return apps.find_move(app, places)[0]
 
 
-def hinted(app: App, place: Place) -> hints.GoodMove | None:
+def get_hint(app: App, place: Place) -> hints.GoodMove | None:
     number = hints.ask(app, place)
     bots.answer_hints(app)
-    return apps.read(app, hints.find, place, number)
+    return apps.run_query(app, hints.find, place, number)
 
 
 def test_against_bots_alone_a_good_move_is_shown(app):
     place = turn_of(app, ANNA, BOT)
-    hint = hinted(app, place)
+    hint = get_hint(app, place)
     assert str(hint.move) in apps.list_moves(app, place)
     assert hint.length == apps.count_entries(app, place)
 
 
 def test_a_tile_is_shown_with_what_goes_on_it(app):
-    """The second move is one that may follow the first, and the whole turn is told when the hint is asked for again."""
+    """The second move may follow the first, and a repeated request shows the whole turn."""
     place = turn_of(app, ANNA, BOT, game="carcassonne")
-    hint = hinted(app, place)
+    hint = get_hint(app, place)
     apps.submit(app, place, str(hint.move))
     assert hint.then[0].verb in ("figure", "pass")
     assert str(hint.then[0]) in apps.list_moves(app, place)
@@ -76,10 +76,10 @@ def test_a_tile_is_shown_with_what_goes_on_it(app):
 def test_among_people_hints_are_off_unless_the_table_agreed(app):
     with pytest.raises(Refused, match="did not agree"):
         hints.ask(app, turn_of(app, ANNA, BERT))
-    assert hinted(app, turn_of(app, ANNA, BERT, agreed=True)).move
+    assert get_hint(app, turn_of(app, ANNA, BERT, agreed=True)).move
 
 
-def test_what_a_table_agreed_on_stands_in_its_log(app):
+def test_the_log_records_what_a_table_agreed_on(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
     opened = apps.load_entries(app, apps.load_table(app, place.table), 0, 1)[0]
     assert "clock.hints=true" in opened.move
@@ -104,11 +104,11 @@ def test_who_has_resigned_on_his_turn_gets_no_hint(app):
 def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(app, monkeypatch, game):
     """At every table that looks alike to this seat the hint is the same."""
     place = turn_of(app, ANNA, BOT, game=game)
-    look = apps.load_table(app, place.table)
-    hint = hinted(app, place)
-    other = look.game.redeal(look.position.state, place.seat, chance.make_from_random(Random(7)))
-    elsewhere = replace(look, position=replace(look.position, state=other))
-    assert hints._compute(app, elsewhere, place.seat, process_pool.run) == hint.moves
+    snapshot = apps.load_table(app, place.table)
+    hint = get_hint(app, place)
+    other = snapshot.game.redeal(snapshot.position.state, place.seat, chance.make_from_random(Random(7)))
+    other_table = replace(snapshot, position=replace(snapshot.position, state=other))
+    assert hints._compute(app, other_table, place.seat, process_pool.run) == hint.moves
 
 
 def test_asked_twice_it_is_the_same_hint(app):
@@ -137,16 +137,16 @@ def test_a_hint_that_the_game_has_overtaken_is_none(app):
     number = hints.ask(app, place)
     apps.submit(app, place, apps.list_moves(app, place)[0])
     bots.answer_hints(app)
-    assert apps.read(app, hints.find, place, number) is None
-    assert apps.read(app, hints.list_unanswered) == []
+    assert apps.run_query(app, hints.find, place, number) is None
+    assert apps.run_query(app, hints.list_unanswered) == []
 
 
-def test_a_hint_is_told_to_its_own_seat_alone(app):
+def test_only_the_own_seat_reads_a_hint(app):
     places = table(app, ANNA, BERT, agreed=True)
     place, _ = apps.find_move(app, places)
     number = hints.ask(app, place)
     bots.answer_hints(app)
-    assert apps.read(app, hints.find, apps.find_waiting(app, places), number) is None
+    assert apps.run_query(app, hints.find, apps.find_waiting(app, places), number) is None
 
 
 def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):
@@ -156,10 +156,10 @@ def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):
     broken = lambda app, number, aside: 1 / 0 if number == first else answer(app, number, aside)  # noqa: E731
     monkeypatch.setattr(hints, "answer", broken)
     bots.answer_hints(app)
-    assert apps.read(app, hints.find, good, second).move
+    assert apps.run_query(app, hints.find, good, second).move
 
 
-def test_the_clock_rings_again_for_a_hint_whose_bell_was_lost(app):
+def test_the_clock_wakes_a_worker_for_a_hint_whose_wakeup_was_lost(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
     hints.ask(app, place)
     app.redis.flushall()
@@ -170,17 +170,17 @@ def test_the_clock_rings_again_for_a_hint_whose_bell_was_lost(app):
 def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
     """A hundred bots may wait; a person who asks waits for one move of one bot."""
     place = turn_of(app, ANNA, BERT, agreed=True)
-    asked, seen = [], []
+    numbers, seen = [], []
 
-    def moving(app, where):
-        if not asked:
-            asked.append(hints.ask(app, place))
-        seen.append(apps.read(app, hints.find, place, asked[0]).move is not None)
+    def move_bot(app, where):
+        if not numbers:
+            numbers.append(hints.ask(app, place))
+        seen.append(apps.run_query(app, hints.find, place, numbers[0]).move is not None)
 
     monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.Task("one", "one"), bots.Task("other", "other")])
-    monkeypatch.setattr(bots, "_move", moving)
+    monkeypatch.setattr(bots, "_move", move_bot)
     bots.run()
     assert seen == [False, True]
     snapshot = apps.load_table(app, place.table)
     menu = snapshots.open_menu(snapshot.game, snapshot.position, place.seat)
-    assert menus.allows(menu, apps.read(app, hints.find, place, asked[0]).move)
+    assert menus.allows(menu, apps.run_query(app, hints.find, place, numbers[0]).move)

@@ -11,7 +11,7 @@ from service.settings import DAY_S
 from service.tables import joining, lobby
 from service.tables.opening import Invitee, Opened
 from tests import apps
-from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, proof
+from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, make_proof
 from tests.sites import ROWS, PageChecker, Site, Visitor
 
 DORA = Invitee("Dora", "dora@example.org")
@@ -19,13 +19,13 @@ DORA = Invitee("Dora", "dora@example.org")
 
 @pytest.fixture
 def strict(tmp_path: Path) -> Iterator[Site]:
-    """A house that asks whether an address is right."""
+    """A site that asks for the proof of addresses."""
     site = Site(tmp_path, **RELAY)
     yield site
     site.app.close()
 
 
-def laid(site: Site, *guests: Invitee, **how: Any) -> Opened:
+def open_public(site: Site, *guests: Invitee, **how: Any) -> Opened:
     seated = [Invitee(one.name, one.address, "word", one.who) for one in guests]
     return apps.open_new(site.app, "kaiser", {}, seated, 0, **how)
 
@@ -33,16 +33,16 @@ def laid(site: Site, *guests: Invitee, **how: Any) -> Opened:
 def names(site: Site) -> tuple[list[str], list[str]]:
     """The first players of the tables in the lobby: those with free seats, and those that are shown."""
     seeking, shown = apps.load(site.app, lobby.list_open), apps.load(site.app, lobby.list_watched)
-    return [look.names[0] for look in seeking], [look.names[0] for look in shown]
+    return [table.names[0] for table in seeking], [table.names[0] for table in shown]
 
 
 def test_only_what_its_organiser_offers_is_in_the_lobby(site: Site, visitor: Visitor) -> None:
-    laid(site, ANNA, ANYBODY)
-    laid(site, BERT, CLARA)
+    open_public(site, ANNA, ANYBODY)
+    open_public(site, BERT, CLARA)
     assert names(site) == ([], [])
     assert "Seats for anybody" not in visitor.get("/")
-    laid(site, CLARA, ANYBODY, seeking=True)
-    laid(site, DORA, ANNA, shown=True)
+    open_public(site, CLARA, ANYBODY, seeking=True)
+    open_public(site, DORA, ANNA, shown=True)
     assert names(site) == (["Clara"], ["Dora"])
 
 
@@ -54,8 +54,8 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
     assert "Take one of 2 seats" in page
     assert "with Anna" in page
     token = site.app.links.join(apps.load(site.app, lobby.list_open)[0].row.id)
-    asked = visitor.get(f"/join/{token}")
-    assert "it is shown in the lobby, with the names of its players" in asked
+    form = visitor.get(f"/join/{token}")
+    assert "it is shown in the lobby, with the names of its players" in form
     for name in ("Bert", "Clara"):
         visitor.post(f"/join/{token}", name=name, address=f"{name}@example.org")
     page = visitor.get("/")
@@ -78,14 +78,14 @@ def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(site: Site, visito
 
 
 def test_who_may_not_be_watched_by_link_is_not_shown(site: Site, visitor: Visitor) -> None:
-    opened = laid(site, ANNA, BERT, shown=True)
+    opened = open_public(site, ANNA, BERT, shown=True)
     visitor.post(f"/t/{opened.links[0]}/watched")
     assert names(site) == ([], [])
 
 
 def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(site: Site) -> None:
-    opened = laid(site, ANNA, ANYBODY, seeking=True, shown=True)
-    laid(site, BERT, ANYBODY, seeking=True)
+    opened = open_public(site, ANNA, ANYBODY, seeking=True, shown=True)
+    open_public(site, BERT, ANYBODY, seeking=True)
     joining.join(site.app, opened.join, DORA)
     assert names(site) == (["Bert"], ["Anna"])
     site.time += 15 * DAY_S
@@ -102,11 +102,11 @@ def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_a
         "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
     )
     assert names(strict) == ([], [])
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     assert names(strict) == (["Rude words"], [])
 
 
-def test_the_interface_opens_such_tables_too(site: Site) -> None:
+def test_a_program_opens_public_tables_too(site: Site) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
     body = {"game": "kaiser", "players": players, "seeking": True, "nonce": "hat"}
     assert site.flask_app.test_client().post("/api/v1/tables", json=body).status_code == 201

@@ -37,15 +37,15 @@ RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 @pytest.fixture
 def strict(tmp_path: Path) -> Iterator[Site]:
-    """A house whose letters leave, and which therefore asks whether an address is right."""
+    """A site whose letters leave, and which therefore asks for the proof of addresses."""
     site = Site(tmp_path, **RELAY)
     yield site
     site.app.close()
 
 
 def open_for(site: Site, *guests: Invitee, key: str = "", by: str = "") -> Opened:
-    signed_in = ProvenPerson(person(site, by)) if by else None
-    return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, signed_in=signed_in)
+    sign_in = ProvenPerson(person(site, by)) if by else None
+    return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, signed_in=sign_in)
 
 
 def count(site: Site) -> int:
@@ -58,41 +58,41 @@ def person(site: Site, address: str) -> int:
         return int(connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one())
 
 
-def kinds(site: Site, address: str) -> list[str]:
-    """The letters that are owed to this person and not to a seat."""
+def list_personal_letters(site: Site, address: str) -> list[str]:
+    """Return the kinds of the letters to this person that belong to no seat."""
     with site.app.store.reading() as connection:
         own = select(letters.c.kind).where(letters.c.person == person(site, address)).order_by(letters.c.id)
         return list(connection.execute(own).scalars())
 
 
-def ready(site: Site) -> list[str]:
-    """What the post would send now."""
+def list_due_letters(site: Site) -> list[str]:
+    """Return the kinds of the table letters that are due now."""
     with site.app.store.reading() as connection:
         due = select(letters.c.kind).where(letters.c.due_at <= site.time, letters.c.table != "")
         return sorted(connection.execute(due).scalars())
 
 
-def invited(site: Site) -> list[str]:
-    """To whom an invitation would leave now."""
+def list_invited_names(site: Site) -> list[str]:
+    """Return the names of the people whose invitations are due now."""
     with site.app.store.reading() as connection:
         joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
         due = (letters.c.kind == "invitation", letters.c.due_at <= site.time)
         return sorted(connection.execute(select(seats.c.name).select_from(joined).where(*due)).scalars())
 
 
-def proof(site: Site, address: str) -> str:
+def make_proof(site: Site, address: str) -> str:
     return site.app.links.confirm(person(site, address), address)
 
 
-def confirmed(site: Site, address: str) -> int:
-    """The person of this address, who is known here to be its owner."""
+def confirm_person(site: Site, address: str) -> int:
+    """Store a person who has proven this address; return the number of the row."""
     with site.app.store.writing() as connection:
         number = register.find_or_create_person(connection, address, "Anna", site.time)
         connection.execute(update(people).where(people.c.id == number).values(confirmed_at=site.time))
     return number
 
 
-def signed_in(site: Site, number: int) -> Visitor:
+def sign_in(site: Site, number: int) -> Visitor:
     visitor = site.new_visitor()
     visitor.post(f"/enter/{site.app.links.sign_in(number, 0, site.time)}")
     return visitor
@@ -110,15 +110,15 @@ def test_anybody_with_the_link_takes_a_free_seat(site: Site) -> None:
     address = re.search(r'value="http://[^/"]+(/join/[^"]+)"', page)
     assert address
     assert PageChecker(visitor.get(address[1])).faults == []
-    for name, told in (("Bert", "You have sat down"), ("Clara", "data-stage")):
+    for name, text in (("Bert", "You have sat down"), ("Clara", "data-stage")):
         response = visitor.post(address[1], name=name, address=f"{name.lower()}@example.org")
         assert response.status_code == 303
-        assert told in visitor.get(response.location)
+        assert text in visitor.get(response.location)
     visitor.get(address[1], 404)
     own = response.location.rsplit("/", 1)[1]
-    look = apps.load_table(site.app, access.find(site.app, own).table)
-    assert look.names == ("Anna", "Bert", "Clara")
-    assert [chair.status for chair in look.position.seats] == ["taken", "taken", "taken"]
+    snapshot = apps.load_table(site.app, access.find(site.app, own).table)
+    assert snapshot.names == ("Anna", "Bert", "Clara")
+    assert [chair.status for chair in snapshot.position.seats] == ["taken", "taken", "taken"]
 
 
 # Bots and their levels
@@ -129,17 +129,17 @@ def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(site: Site
     rows |= {"who__2": "bot", "level__2": "normal", "who__3": "bot", "level__3": "easy", "name__3": "Hal"}
     visitor = site.new_visitor()
     own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
-    look = apps.load_table(site.app, access.find(site.app, own).table)
-    assert look.names == ("Anna", "Bot 1 (strong)", "Bot 2", "Hal (easy)")
-    assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
+    snapshot = apps.load_table(site.app, access.find(site.app, own).table)
+    assert snapshot.names == ("Anna", "Bot 1 (strong)", "Bot 2", "Hal (easy)")
+    assert [seat.level for seat in snapshot.seats] == ["", "strong", "", "easy"]
 
 
 def test_a_game_against_bots_asks_for_their_level(site: Site) -> None:
     visitor = site.new_visitor()
     assert PageChecker(visitor.get("/play/kurier")).faults == []
     own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
-    look = apps.load_table(site.app, access.find(site.app, own).table)
-    assert look.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
+    snapshot = apps.load_table(site.app, access.find(site.app, own).table)
+    assert snapshot.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
 
 
 def test_a_level_is_named_in_the_language_of_the_organiser_and_only_once(site: Site) -> None:
@@ -156,21 +156,21 @@ def test_a_level_is_named_in_the_language_of_the_organiser_and_only_once(site: S
 
 
 def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    requests = []
 
     def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: object) -> str:
-        asked.append((level.evaluations, seed))
+        requests.append((level.evaluations, seed))
         return "a move"
 
     monkeypatch.setattr(hints, "think", think)
     opened = open_for(site, ANNA, Invitee("Hal", level="strong"), Invitee("Sal"))
-    look = apps.load_table(site.app, opened.table)
+    snapshot = apps.load_table(site.app, opened.table)
     for seat in (1, 1, 2, 0):
-        bots.choose(site.app, look, seat)
+        bots.choose(site.app, snapshot, seat)
     strong, normal = (LEVELS[name].evaluations for name in ("strong", "normal"))
-    assert [evaluations for evaluations, _ in asked] == [strong, strong, normal, normal]
-    assert asked[0] == asked[1]
-    assert len({seed for _, seed in asked}) == 3
+    assert [evaluations for evaluations, _ in requests] == [strong, strong, normal, normal]
+    assert requests[0] == requests[1]
+    assert len({seed for _, seed in requests}) == 3
 
 
 # Links to free seats
@@ -183,7 +183,7 @@ def test_only_the_organiser_sees_the_link_that_gives_seats_away(site: Site) -> N
     assert [f"/join/{opened.join}" in page for page in pages] == [True, False, False]
 
 
-def test_who_joins_gets_the_link_by_letter_too(site: Site) -> None:
+def test_a_guest_who_joins_gets_the_link_by_letter_too(site: Site) -> None:
     opened = open_for(site, ANNA, ANYBODY)
     joining.join(site.app, opened.join, BERT)
     with site.app.store.reading() as connection:
@@ -191,7 +191,7 @@ def test_who_joins_gets_the_link_by_letter_too(site: Site) -> None:
         assert list(connection.execute(own).scalars()) == ["invitation"]
 
 
-def test_of_two_who_want_the_last_seat_one_gets_it(site: Site) -> None:
+def test_one_of_two_guests_gets_the_last_seat(site: Site) -> None:
     opened, both = open_for(site, ANNA, ANYBODY), Barrier(2)
 
     def try_it(guest: Invitee) -> str:
@@ -202,8 +202,8 @@ def test_of_two_who_want_the_last_seat_one_gets_it(site: Site) -> None:
             return str(unknown)
 
     with ThreadPoolExecutor(2) as pool:
-        said = list(pool.map(try_it, (BERT, CLARA)))
-    assert len([answer for answer in said if " " not in answer]) == 1
+        answers = list(pool.map(try_it, (BERT, CLARA)))
+    assert len([answer for answer in answers if " " not in answer]) == 1
     assert site.load(opened).names[1] in ("Bert", "Clara")
 
 
@@ -216,7 +216,7 @@ def test_of_two_who_want_the_last_seat_one_gets_it(site: Site) -> None:
         (Invitee("", "bert@example.org"), "Please give every player a name"),
     ],
 )
-def test_nobody_joins_twice_or_under_anothers_name(site: Site, guest: Invitee, sentence: str) -> None:
+def test_a_guest_cannot_join_twice_or_under_anothers_name(site: Site, guest: Invitee, sentence: str) -> None:
     opened = open_for(site, ANNA, ANYBODY)
     response = site.new_visitor().post(f"/join/{opened.join}", name=guest.name, address=guest.address)
     assert response.status_code == 422
@@ -235,9 +235,9 @@ def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(site: Site)
     visitor.post(f"/t/{opened.links[0]}/sit", nonce="word")
     assert visitor.post(f"/t/{opened.watch}/fill").status_code == 422
     page = visitor.get(visitor.post(f"/t/{opened.links[0]}/fill").location)
-    look = site.load(opened)
-    assert look.position.phase == "playing"
-    assert len(set(look.names)) == 4
+    snapshot = site.load(opened)
+    assert snapshot.position.phase == "playing"
+    assert len(set(snapshot.names)) == 4
     assert "<svg" in page
 
 
@@ -251,7 +251,9 @@ def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(site: Site)
         ((ANNA, Invitee("Bert", who="person")), "you can play against bots only"),
     ],
 )
-def test_who_opens_the_table_can_be_written_to_unless_he_plays_alone(site: Site, guests: object, sentence: str) -> None:
+def test_the_organiser_needs_an_address_except_in_a_game_against_bots(
+    site: Site, guests: object, sentence: str
+) -> None:
     with pytest.raises(Refused, match=sentence):
         open_for(site, *guests)  # type: ignore[misc]
 
@@ -270,10 +272,10 @@ def test_from_the_lobby_to_the_board_in_one_form(site: Site) -> None:
     assert "keep it" in page
     assert "Vacation" not in page
     place = access.find(site.app, response.location.rsplit("/", 1)[1])
-    look = apps.load_table(site.app, place.table)
-    assert [chair.status for chair in look.position.seats] == ["taken", "bot", "bot"]
-    assert look.position.seats[0].nonce
-    assert look.clock.pace == 0
+    snapshot = apps.load_table(site.app, place.table)
+    assert [chair.status for chair in snapshot.position.seats] == ["taken", "bot", "bot"]
+    assert snapshot.position.seats[0].nonce
+    assert snapshot.clock.pace == 0
 
 
 def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(site: Site) -> None:
@@ -290,7 +292,7 @@ def test_an_address_brings_letters_against_bots_too(site: Site) -> None:
     opened = access.find(site.app, location.rsplit("/", 1)[1]).table
     while apps.load_table(site.app, opened).seats[0].open_since is None:
         bots.run()
-    assert ready(site) == ["turn"]
+    assert list_due_letters(site) == ["turn"]
 
 
 @pytest.mark.parametrize("bots", ["0", "9", "x", "", "٢"])
@@ -351,55 +353,55 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     assert "We wrote to anna@example.org" in page
     assert "is invited as soon as" in page
     table = access.find(strict.app, response.location.rsplit("/", 1)[1]).table
-    assert kinds(strict, "anna@example.org") == [f"confirm/{table}"]
-    assert ready(strict) == []
-    address = f"/confirm/{proof(strict, 'anna@example.org')}"
+    assert list_personal_letters(strict, "anna@example.org") == [f"confirm/{table}"]
+    assert list_due_letters(strict) == []
+    address = f"/confirm/{make_proof(strict, 'anna@example.org')}"
     for _ in range(2):
         assert "Yes, that is me" in visitor.get(address)
-    assert ready(strict) == []
+    assert list_due_letters(strict) == []
     page = visitor.post(address, table=table, answer="yes").text
     assert "is on its way now" in page
     assert response.location in page
-    assert invited(strict) == ["Bert"]
+    assert list_invited_names(strict) == ["Bert"]
     assert "We wrote to" not in visitor.get(response.location)
     assert visitor.post(address, table=table, answer="yes").status_code == 200
 
 
-def test_where_no_letter_leaves_the_organiser_sits_down_and_is_invited_by_nobody(site: Site) -> None:
+def test_the_organiser_sits_down_without_an_invitation_if_no_letter_leaves(site: Site) -> None:
     site.new_visitor().post("/new/kaiser", **ROWS)
-    assert invited(site) == ["Bert"]
+    assert list_invited_names(site) == ["Bert"]
 
 
-def test_the_organiser_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
+def test_the_organiser_sits_down_without_an_invitation(strict: Site) -> None:
     strict.new_visitor().post("/new/kaiser", **ROWS)
-    apps.confirm_all(strict.app, proof(strict, ROWS["address__0"]))
-    assert invited(strict) == ["Bert"]
+    apps.confirm_all(strict.app, make_proof(strict, ROWS["address__0"]))
+    assert list_invited_names(strict) == ["Bert"]
     opened = open_for(strict, msgspec.structs.replace(ANNA, nonce="word"), CLARA, by=ANNA.address)
     assert [seat.status for seat in strict.load(opened).seats] == ["taken", "invited"]
-    assert invited(strict) == ["Bert", "Clara"]
+    assert list_invited_names(strict) == ["Bert", "Clara"]
 
 
-def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Site) -> None:
+def test_an_organiser_who_is_not_seated_gets_the_link_of_the_own_table(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
-    assert invited(strict) == ["Anna", "Bert"]
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
+    assert list_invited_names(strict) == ["Anna", "Bert"]
 
 
-def test_a_stranger_who_types_an_address_seats_nobody(strict: Site) -> None:
-    number = confirmed(strict, ANNA.address)
-    visitor = signed_in(strict, number)
+def test_a_stranger_who_types_an_address_seats_no_one_there(strict: Site) -> None:
+    number = confirm_person(strict, ANNA.address)
+    visitor = sign_in(strict, number)
     strict.new_visitor().post("/new/kaiser", **ROWS)
     strict.new_visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
     assert apps.load(strict.app, my_tables.list_running, number) == my_tables.list_waiting(strict.app, number) == []
     page = visitor.get("/my")
     assert page.count("Opened with your address:") == 2
-    apps.confirm_all(strict.app, proof(strict, ANNA.address))
+    apps.confirm_all(strict.app, make_proof(strict, ANNA.address))
     assert len(apps.load(strict.app, my_tables.list_running, number)) == 2
     assert "Was this you?" not in visitor.get("/my")
 
 
 def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Site) -> None:
-    number = confirmed(strict, ANNA.address)
+    number = confirm_person(strict, ANNA.address)
     link = (
         strict.new_visitor()
         .post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
@@ -407,13 +409,13 @@ def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Sit
     )
     submitting.submit(strict.app, access.find(strict.app, link), "resign", "end")
     assert apps.load(strict.app, my_tables.list_finished, number) == []
-    assert apps.read(strict.app, my_tables.load_record, number).games == {}
-    apps.confirm_all(strict.app, proof(strict, ANNA.address))
-    assert apps.read(strict.app, my_tables.load_record, number).games == {"kaiser": {2: 1}}
+    assert apps.run_query(strict.app, my_tables.load_record, number).games == {}
+    apps.confirm_all(strict.app, make_proof(strict, ANNA.address))
+    assert apps.run_query(strict.app, my_tables.load_record, number).games == {"kaiser": {2: 1}}
 
 
-def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(strict: Site) -> None:
-    visitor = signed_in(strict, confirmed(strict, ANNA.address))
+def test_forms_show_a_signed_in_player_who_plays_without_another_proof(strict: Site) -> None:
+    visitor = sign_in(strict, confirm_person(strict, ANNA.address))
     for path in ("/new/kaiser", "/play/kaiser"):
         assert 'value="anna@example.org"' in visitor.get(path)
         assert 'value="anna@example.org"' not in strict.new_visitor().get(path)
@@ -431,21 +433,21 @@ def test_the_api_seats_an_organiser_who_gives_a_word(site: Site) -> None:
             "taken" if word else "empty",
             "empty",
         ]
-        assert invited(site) == expected
+        assert list_invited_names(site) == expected
 
 
 def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
     assert not strict.load(opened).row.awaits_confirmation
-    assert len(ready(strict)) == 4
+    assert len(list_due_letters(strict)) == 4
 
 
-def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Site) -> None:
+def test_a_proof_releases_all_tables_of_its_organiser_and_no_others(strict: Site) -> None:
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invitee("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     assert [strict.load(one).row.awaits_confirmation for one in (mine, more, other)] == [False, False, True]
 
 
@@ -460,7 +462,7 @@ def test_a_forged_proof_proves_nothing(strict: Site) -> None:
 def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) -> None:
     opened = open_for(strict, Invitee("Anna", "ana@example.org"), BERT)
     visitor, path = strict.new_visitor(), f"/t/{opened.links[0]}/address"
-    old = proof(strict, "ana@example.org")
+    old = make_proof(strict, "ana@example.org")
     assert visitor.post(f"/t/{opened.watch}/address", address="x@example.org").status_code == 422
     assert visitor.post(path, address="bert@example.org").status_code == 422
     response = visitor.post(path, address="anna@example.org")
@@ -468,15 +470,15 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) ->
     visitor.get(f"/confirm/{old}", 404)
     with strict.app.store.reading() as connection:
         assert "ana@example.org" not in connection.execute(select(people.c.address)).scalars().all()
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
-    assert ready(strict) == ["invitation", "invitation"]
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
+    assert list_due_letters(strict) == ["invitation", "invitation"]
     assert visitor.post(path, address="x@example.org").status_code == 422
 
 
 def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     link = access.make_seat_link(strict.app, strict.load(opened).seats[1])
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.awaits_confirmation
@@ -490,24 +492,24 @@ def test_the_organisers_own_seat_proves_nothing(strict: Site) -> None:
 
 def test_signing_in_asks_about_each_table_and_confirms_none(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
-    page = signed_in(strict, person(strict, "anna@example.org")).get("/my")
+    page = sign_in(strict, person(strict, "anna@example.org")).get("/my")
     assert "Was this you?" in page
     assert strict.load(opened).row.awaits_confirmation
 
 
-def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) -> None:
+def test_a_guest_with_an_unproven_address_is_asked_first(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
     response = strict.new_visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
-    assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
+    assert list_personal_letters(strict, "clara@example.org") == [f"confirm/{opened.table}"]
     assert "We wrote to clara@example.org" in strict.new_visitor().get(response.location)
 
 
 def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_sink: Sink) -> None:
     strict.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_for(strict, ANNA, BERT)
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY, by="anna@example.org")
     joining.join(strict.app, opened.join, CLARA)
     strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
@@ -520,7 +522,7 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_
     assert "If you sat down there, say yes" in " ".join(
         smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
     )
-    apps.confirm_all(strict.app, proof(strict, "clara@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "clara@example.org"))
     post.run()
     subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
     assert len(subjects) == 2
@@ -529,7 +531,7 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_
 
 def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
-    apps.confirm_all(strict.app, proof(strict, "anna@example.org"))
+    apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
     to = access.make_reply_address(strict.app, strict.load(opened).seats[1])
     mail = EmailMessage()
@@ -552,7 +554,7 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Site) -> None
         signing_in.correct_address(strict.app, access.find(strict.app, other.links[0]), "anna@example.org")
 
 
-def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:
+def test_the_number_of_new_tables_in_an_hour_is_limited(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, opens_per_hour=4, confirm=False)
     for _ in range(4):
         open_for(site, ANNA, Invitee("Bot"))
@@ -564,7 +566,7 @@ def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -
     site.app.close()
 
 
-def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path) -> None:
+def test_the_number_of_invitations_to_an_address_in_a_day_is_limited(tmp_path: Path) -> None:
     site = Site(tmp_path, **RELAY, invitations_per_day=3, confirm=False)
     for number in range(3):
         open_for(site, Invitee("Otto", f"otto{number}@example.org"), BERT)

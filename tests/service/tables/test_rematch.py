@@ -7,12 +7,12 @@ from service.tables.opening import Invitee, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests import apps
-from tests.service.tables.test_gallery import ended
+from tests.service.tables.test_gallery import finish_table
 from tests.sites import Site, Visitor
 
 
-def again(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
-    """The table that this player is led to, and his seat at it."""
+def open_rematch(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
+    """Press the button for a rematch; return its table and the seat of this player."""
     response = visitor.post(f"/t/{link}/again")
     assert response.status_code == 303
     place = access.find(site.app, response.location.split("/t/")[1])
@@ -20,13 +20,13 @@ def again(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
     return apps.load_table(site.app, place.table), place.seat
 
 
-def owner(site: Site, look: Snapshot, seat: int) -> str:
+def owner(site: Site, snapshot: Snapshot, seat: int) -> str:
     app = site.app
-    return access.load_address(app, access.find(app, access.make_seat_link(app, look.seats[seat])))
+    return access.load_address(app, access.find(app, access.make_seat_link(app, snapshot.seats[seat])))
 
 
-def over(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: Any) -> Opened:
-    """A game of which everybody has had enough at once."""
+def resign_all(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: Any) -> Opened:
+    """Open a table, let all people sit down and resign."""
     opened = apps.open_new(site.app, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
     for seat in people:
@@ -36,34 +36,34 @@ def over(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: A
     return opened
 
 
-def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules(site: Site, visitor: Visitor) -> None:
+def test_a_rematch_has_the_same_people_and_rules_and_its_organiser_sits_first(site: Site, visitor: Visitor) -> None:
     guests = [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")]
-    opened = over(site, [*guests, Invitee("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
-    look, seat = again(site, visitor, opened.links[1])
-    assert (look.names, seat) == (("Bert", "Bot 1", "Anna"), 0)
-    assert look.position.options["rounds"] == 3
-    assert look.clock == site.load(opened).clock
-    assert [one.status for one in look.seats] == ["taken", "bot", "invited"]
-    assert [owner(site, look, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
+    opened = resign_all(site, [*guests, Invitee("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
+    snapshot, seat = open_rematch(site, visitor, opened.links[1])
+    assert (snapshot.names, seat) == (("Bert", "Bot 1", "Anna"), 0)
+    assert snapshot.position.options["rounds"] == 3
+    assert snapshot.clock == site.load(opened).clock
+    assert [one.status for one in snapshot.seats] == ["taken", "bot", "invited"]
+    assert [owner(site, snapshot, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
 
 
 def test_who_asks_second_finds_the_table_laid_and_sits_down_there(site: Site, visitor: Visitor) -> None:
-    opened = ended(site)
-    first, chair = again(site, visitor, opened.links[1])
-    second, other = again(site, visitor, opened.links[0])
+    opened = finish_table(site)
+    first, chair = open_rematch(site, visitor, opened.links[1])
+    second, other = open_rematch(site, visitor, opened.links[0])
     assert first.row.id == second.row.id
     assert (first.names[chair], second.names[other]) == ("Bert", "Anna")
     assert ([seat.status for seat in second.seats], second.position.phase) == (["taken", "taken"], "playing")
-    third, _ = again(site, visitor, opened.links[0])
+    third, _ = open_rematch(site, visitor, opened.links[0])
     assert third.row.length == second.row.length
 
 
-def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(site: Site, visitor: Visitor) -> None:
-    opened = over(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
-    look, _ = again(site, visitor, opened.links[0])
+def test_a_player_who_gave_up_a_seat_reads_so_and_sees_no_other_link(site: Site, visitor: Visitor) -> None:
+    opened = resign_all(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    snapshot, _ = open_rematch(site, visitor, opened.links[0])
     app = site.app
-    site.submit(Opened(look.row.id, (), ""), "refuse", 1)
-    joining.join(app, app.links.join(look.row.id), Invitee("Bert", "other@example.org"))
+    site.submit(Opened(snapshot.row.id, (), ""), "refuse", 1)
+    joining.join(app, app.links.join(snapshot.row.id), Invitee("Bert", "other@example.org"))
     response = visitor.post(f"/t/{opened.links[1]}/again")
     assert response.status_code == 422
     assert "given up your seat" in response.text
@@ -73,19 +73,19 @@ def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(site: Si
     me = Invitee("Anna", nonce="word", who="person")
     opened = apps.open_new(site.app, "kaiser", {}, [me, Invitee("Bot 1")], 0)
     site.submit(opened, "resign", 0)
-    look, _ = again(site, visitor, opened.links[0])
-    assert (look.position.phase, look.names) == ("playing", ("Anna", "Bot 1"))
+    snapshot, _ = open_rematch(site, visitor, opened.links[0])
+    assert (snapshot.position.phase, snapshot.names) == ("playing", ("Anna", "Bot 1"))
 
 
 def test_bots_keep_their_level_at_the_next_table(site: Site, visitor: Visitor) -> None:
-    opened = over(site, [Invitee("Anna", "anna@example.org"), Invitee("Hal", level="strong")])
-    look, _ = again(site, visitor, opened.links[0])
-    assert look.names == ("Anna", "Hal (strong)")
-    assert [seat.level for seat in look.seats] == ["", "strong"]
+    opened = resign_all(site, [Invitee("Anna", "anna@example.org"), Invitee("Hal", level="strong")])
+    snapshot, _ = open_rematch(site, visitor, opened.links[0])
+    assert snapshot.names == ("Anna", "Hal (strong)")
+    assert [seat.level for seat in snapshot.seats] == ["", "strong"]
 
 
 def test_a_page_that_is_over_offers_it_to_its_players_only(site: Site, visitor: Visitor) -> None:
-    opened = ended(site)
+    opened = finish_table(site)
     button = f'action="/t/{opened.links[0]}/again"'
     assert button in visitor.get(f"/t/{opened.links[0]}")
     assert "/again" not in visitor.get(f"/t/{opened.watch}")
@@ -93,7 +93,7 @@ def test_a_page_that_is_over_offers_it_to_its_players_only(site: Site, visitor: 
 
 
 def test_where_it_is_offered_one_reads_who_has_won(site: Site, visitor: Visitor) -> None:
-    opened = over(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    opened = resign_all(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
     assert '<p class="what">1. Anna · 2. Bert</p>' in visitor.get(f"/t/{opened.links[1]}")
 
 

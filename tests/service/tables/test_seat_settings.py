@@ -1,4 +1,4 @@
-"""At the edge of the table: notes that nobody else sees, moving without asking again, and who may look on."""
+"""Settings of a seat: private notes, moves without confirmation, and consent to spectators."""
 
 import html
 import json
@@ -36,7 +36,7 @@ def test_a_note_is_kept_and_shown_to_its_writer(site: Site, visitor: Visitor) ->
     assert SECRET not in send(visitor, opened.links[0], "note", note="")
 
 
-def test_a_note_is_read_by_nobody_else_anywhere(site: Site, visitor: Visitor) -> None:
+def test_a_note_is_shown_to_its_own_seat_alone(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     send(visitor, opened.links[0], "note", note=SECRET)
     for over in (False, True):
@@ -89,8 +89,8 @@ def test_the_switch_leaves_what_else_is_wished_for_at_this_table(site: Site, vis
         )
     send(visitor, opened.links[0], "at-once", wanted="yes")
     with site.app.store.reading() as connection:
-        kept = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
-    assert letter_settings.parse_table_settings(kept) == TableLetterSettings(plain=True, at_once=True)
+        wishes = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
+    assert letter_settings.parse_table_settings(wishes) == TableLetterSettings(plain=True, at_once=True)
 
 
 def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(site: Site, visitor: Visitor) -> None:
@@ -130,7 +130,7 @@ def test_the_interface_for_bots_can_close_a_table_too(visitor: Visitor) -> None:
         visitor.get(f"/t/{opened['watch']}", status)
 
 
-def test_where_nobody_looks_on_the_link_says_so_and_is_shown_to_nobody(site: Site, visitor: Visitor) -> None:
+def test_a_table_without_spectators_shows_no_link_for_them(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     assert opened.watch in visitor.get(f"/t/{opened.links[0]}")
     assert opened.watch not in send(visitor, opened.links[0], "watched", wanted="no")
@@ -158,10 +158,10 @@ def test_a_spectator_gets_no_form_no_talk_and_no_notes(site: Site, visitor: Visi
         page = visitor.get(f"/t/{one.watch}")
         for word in ("between us", 'name="text"', 'name="note"', "/at-once", "/released"):
             assert word not in page
-    assert no_links(opened, visitor.get(f"/t/{opened.watch}"))
+    assert has_no_links(opened, visitor.get(f"/t/{opened.watch}"))
 
 
-def no_links(opened: Opened, page: str) -> bool:
+def has_no_links(opened: Opened, page: str) -> bool:
     return not any(link in page for link in opened.links)
 
 

@@ -1,4 +1,4 @@
-"""A finished game is told: its chances in the replay, its turning points and its luck in the last letter."""
+"""A finished game has a story: its chances in the replay, its turning points and its draws in the last letter."""
 
 from __future__ import annotations
 
@@ -84,76 +84,74 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     assert PageChecker(page).faults == []
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
-    look = site.load(finished)
-    assert {len(line.split()) for line in lines} == {len(apps.load(site.app, game_story._load_moments, look))}
-    winner = look.position.places.index(1)
-    assert f"{look.names[winner]} <strong>100 %" in page
-    begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
-    assert f"{look.names[winner]} <strong>100 %" not in begun
+    snapshot = site.load(finished)
+    assert {len(line.split()) for line in lines} == {len(apps.load(site.app, game_story._load_moments, snapshot))}
+    winner = snapshot.position.places.index(1)
+    assert f"{snapshot.names[winner]} <strong>100 %" in page
+    page = visitor.get(f"/t/{finished.links[0]}/replay?at={snapshot.row.length // 2}")
+    assert f"{snapshot.names[winner]} <strong>100 %" not in page
     guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     fresh = apps.open_new(site.app, "kurier", {}, guests, 0)
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished: Opened) -> None:
-    look = site.load(finished)
-    moments = apps.load(site.app, game_story._load_moments, look)
+    snapshot = site.load(finished)
+    moments = apps.load(site.app, game_story._load_moments, snapshot)
     shares = {moment.seq: moment.shares for moment in moments}
-    course = apps.load(site.app, game_story.load_chances, look, 0)
-    assert course
-    assert 1 <= len(course.swings) <= game_story.MAX_SWINGS
-    assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
-    least = min(swing.after - swing.before for swing in course.swings)
+    history = apps.load(site.app, game_story.load_chances, snapshot, 0)
+    assert history
+    assert 1 <= len(history.swings) <= game_story.MAX_SWINGS
+    assert [swing.seq for swing in history.swings] == sorted({swing.seq for swing in history.swings})
+    least = min(swing.after - swing.before for swing in history.swings)
     for one, other in pairwise(moments):
         gain = max(then - now for now, then in zip(one.shares, other.shares, strict=True))
-        assert other.seq in {swing.seq for swing in course.swings} or 100 * gain <= max(least + 1, 10)
-    for swing in course.swings:
+        assert other.seq in {swing.seq for swing in history.swings} or 100 * gain <= max(least + 1, 10)
+    for swing in history.swings:
         assert round(100 * shares[swing.seq][swing.seat]) == swing.after
     page = site.new_visitor().get(f"/t/{finished.links[0]}/replay")
-    for swing in course.swings:
+    for swing in history.swings:
         assert f'data-at="{swing.seq}" href="/t/{finished.links[0]}/replay?at={swing.seq}"' in page
 
 
-def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
-    site: Site, visitor: Visitor, finished: Opened
-) -> None:
-    path, look = f"/t/{finished.links[0]}/replay", site.load(finished)
+def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visitor, finished: Opened) -> None:
+    path, snapshot = f"/t/{finished.links[0]}/replay", site.load(finished)
     assert BUTTON in visitor.get(path)
     for _ in range(2):  # asked twice it is worked out once
         assert visitor.post(f"{path}/story").location == f"{path}#story"
-    asked = visitor.get(path)
-    assert BUTTON not in asked
-    assert "A bot is going through the game" in asked
-    assert 'http-equiv="refresh"' in asked
+    page = visitor.get(path)
+    assert BUTTON not in page
+    assert "A bot is going through the game" in page
+    assert 'http-equiv="refresh"' in page
     assert game_story.list_requested(site.app) == [finished.table]
     thinkers.work_out_stories(site.app)
     assert game_story.list_requested(site.app) == []
     page = visitor.get(f"{path}?at=5")
     assert PageChecker(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    told = game_story.load_or_compute(site.app, look, fail)
-    assert told.turning_points
-    for point in told.turning_points:
-        assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
+    story = game_story.load_or_compute(site.app, snapshot, fail)
+    assert story.turning_points
+    for point in story.turning_points:
+        assert f"{snapshot.names[point.seat]}, entry {point.seq}: instead of “" in page
         assert f'data-at="{point.seq}" href="{path}?at={point.seq}"' in page
     assert re.search(r"Anna [+−]\d+\s%, Bert [+−]\d+\s%", page)
     german = site.new_visitor().client.get(path, headers={"Accept-Language": "de"}).text
-    assert f"{look.names[told.turning_points[0].seat]}, Eintrag {told.turning_points[0].seq}: statt " in german
+    assert f"{snapshot.names[story.turning_points[0].seat]}, Eintrag {story.turning_points[0].seq}: statt " in german
 
 
-def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Site, finished: Opened) -> None:
-    look, app = site.load(finished), site.app
-    told = game_story.load_or_compute(app, look, lambda work, *words: work(*words))
+def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, finished: Opened) -> None:
+    snapshot, app = site.load(finished), site.app
+    story = game_story.load_or_compute(app, snapshot, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
-    assert game_story.load_or_compute(app, look, fail) == told
+    assert game_story.load_or_compute(app, snapshot, fail) == story
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
-        connection.execute(update(rows).values(length=look.row.length - 1))
-    assert apps.load(app, game_story.find, look) is None
+        connection.execute(update(rows).values(length=snapshot.row.length - 1))
+    assert apps.load(app, game_story.find, snapshot) is None
     game_story.ask(app, Place(finished.table, 0, ""))
-    assert apps.load(app, game_story.find, look) == game_story.StoryRequest(None)
+    assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(None)
     thinkers.work_out_stories(app)
-    assert apps.load(app, game_story.find, look) == game_story.StoryRequest(told)
+    assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(story)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
@@ -184,9 +182,9 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(last
 
 def test_the_last_letter_draws_how_the_chances_went(last_letter: LastLetter) -> None:
     message, places = last_letter.write("en"), last_letter.snapshot.position.places
-    found = re.search(CHANCES, read_body(message))
-    assert found
-    rows = found.groups()
+    match = re.search(CHANCES, read_body(message))
+    assert match
+    rows = match.groups()
     assert {len(row) for row in rows} == {pictures.BARS_PER_ROW}
     assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in places]
     history = last_letter.story.chance_history
@@ -205,7 +203,7 @@ def test_the_last_letter_draws_how_the_chances_went(last_letter: LastLetter) -> 
 
 
 @pytest.mark.parametrize("language", ["de", "nl", "fr"])
-def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(last_letter: LastLetter, language: str) -> None:
+def test_the_turning_points_are_in_the_language_of_the_reader(last_letter: LastLetter, language: str) -> None:
     text = " ".join(read_body(last_letter.write(language)).split())
     writer = MoveWriter(last_letter.snapshot.game, last_letter.snapshot.names, language)
     for point in last_letter.story.turning_points:

@@ -32,7 +32,7 @@ def late(site: Site, opened: Opened) -> int:
     return turn
 
 
-def begun(site: Site, **how: object) -> tuple[Opened, int]:
+def start_offered(site: Site, **how: object) -> tuple[Opened, int]:
     """A table of three where a player has missed a deadline, so that others may take his seat."""
     opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY_S, **{"late": "seat", "offer_after": 1, **how}))
     return opened, late(site, opened)
@@ -75,12 +75,12 @@ def test_who_moves_in_between_is_not_offered(site: Site) -> None:
 
 
 def test_a_seat_that_was_lost_is_offered_at_once(site: Site) -> None:
-    opened, seat = begun(site, late="resign", offer_after=5)
+    opened, seat = start_offered(site, late="resign", offer_after=5)
     assert site.load(opened).position.seats[seat].offered
 
 
-def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: Visitor) -> None:
-    opened, seat = begun(site)
+def test_a_substitute_takes_the_seat_by_its_link_and_plays_on(site: Site, visitor: Visitor) -> None:
+    opened, seat = start_offered(site)
     other = (seat + 1) % 3
     address = f"/offer/{token(site, opened, seat)}"
     assert address in visitor.get(f"/t/{opened.links[other]}")
@@ -99,8 +99,8 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: V
     assert (row.name, row.due_at, row.misses) == ("Fritz", site.time + DAY_S, 0)
 
 
-def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(site: Site) -> None:
-    opened, seat = begun(site)
+def test_a_replaced_player_gets_a_letter_and_leaves_no_settings(site: Site) -> None:
+    opened, seat = start_offered(site)
     with site.app.store.writing() as connection:
         own = (seats.c.table == opened.table, seats.c.seat == seat)
         before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
@@ -108,16 +108,16 @@ def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(site: Site) -> 
     joining.take_offered_seat(site.app, token(site, opened, seat), FRITZ)
     with site.app.store.reading() as connection:
         (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
-        kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
+        settings = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
-    assert tuple(kept) == ("", "")
+    assert tuple(settings) == ("", "")
     message = personal_letters.write(site.app, LetterRequest("", 0, 0, row.kind, "x@example.org", "X", person=before))
     assert message is not None
     assert "Fritz plays on in your seat" in message["Subject"]
 
 
 def test_the_old_link_and_the_offer_are_dead_afterwards(site: Site, visitor: Visitor) -> None:
-    opened, seat = begun(site)
+    opened, seat = start_offered(site)
     old, address = opened.links[seat], f"/offer/{token(site, opened, seat)}"
     before = site.app.links.answer(opened.table, seat, 0)
     visitor.post(address, name="Fritz", address="fritz@example.org")
@@ -129,15 +129,15 @@ def test_the_old_link_and_the_offer_are_dead_afterwards(site: Site, visitor: Vis
 
 
 def test_a_player_who_comes_back_keeps_the_seat(site: Site, visitor: Visitor) -> None:
-    opened, seat = begun(site)
+    opened, seat = start_offered(site)
     address = f"/offer/{token(site, opened, seat)}"
     visitor.submit(opened.links[seat], "back")
     visitor.get(address, 404)
     assert site.load(opened).seats[seat].misses == 0
 
 
-def test_nobody_plays_with_two_hands_nor_under_anothers_name(site: Site, visitor: Visitor) -> None:
-    opened, seat = begun(site)
+def test_a_substitute_needs_another_name_and_no_other_seat(site: Site, visitor: Visitor) -> None:
+    opened, seat = start_offered(site)
     other = site.load(opened).seats[(seat + 1) % 3].name
     address = f"/offer/{token(site, opened, seat)}"
     for name, whose in (("Fritz", f"{other.lower()}@example.org"), (other.upper(), "x@example.org"), ("Fritz", "no")):
@@ -147,7 +147,7 @@ def test_nobody_plays_with_two_hands_nor_under_anothers_name(site: Site, visitor
     assert not [event for event in events(site, opened) if event == Substituted(seat)]
 
 
-def test_a_seat_nobody_offered_cannot_be_taken(site: Site, visitor: Visitor) -> None:
+def test_a_seat_that_is_not_offered_cannot_be_taken(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     for forged in (
         token(site, opened, 0),
@@ -161,36 +161,43 @@ def test_a_seat_nobody_offered_cannot_be_taken(site: Site, visitor: Visitor) -> 
 
 
 def test_of_two_one_is_too_late(site: Site) -> None:
-    opened, seat = begun(site)
+    opened, seat = start_offered(site)
     offer = token(site, opened, seat)
     joining.take_offered_seat(site.app, offer, FRITZ)
     with pytest.raises(Unknown):
         joining.take_offered_seat(site.app, offer, Invitee("Franz", "franz@example.org"))
 
 
-def test_a_substitutes_vacations_are_told(site: Site) -> None:
-    elsewhere = site.start_table("Fritz", "Franz")
-    site.submit(elsewhere, "vacation 2027-02-01 2027-02-03", 0)
-    opened, seat = begun(site)
+def test_the_table_reads_of_a_substitutes_vacations(site: Site) -> None:
+    second_table = site.start_table("Fritz", "Franz")
+    site.submit(second_table, "vacation 2027-02-01 2027-02-03", 0)
+    opened, seat = start_offered(site)
     joining.take_offered_seat(site.app, token(site, opened, seat), FRITZ)
     assert events(site, opened)[-1] == VacationTaken(seat, "2027-02-01", "2027-02-03")
 
 
 @pytest.mark.parametrize("how", ["seat", "resign"])
 def test_letters_say_what_befell_a_seat(site: Site, how: str) -> None:
-    opened, seat = begun(site, late=how)
-    look = site.load(opened)
-    found = {}
+    opened, seat = start_offered(site, late=how)
+    snapshot = site.load(opened)
+    letters_by_kind = {}
     for kind, whose in ((kind, one) for one in range(3) for kind in kinds(site, opened, one)):
-        order = LetterRequest(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
+        order = LetterRequest(
+            opened.table, snapshot.row.length - 1, whose, kind, "x@example.org", snapshot.names[whose]
+        )
         letter = write(site.app, order)
         if letter:
-            found[kind] = [part.get_content() for part in letter.walk() if part.get_content_type().startswith("text/")]
-    assert set(found) == {"seat": {"relieved", "offer", "offered"}, "resign": {"forfeited", "offer", "offered"}}[how]
-    for texts in found.values():
+            letters_by_kind[kind] = [
+                part.get_content() for part in letter.walk() if part.get_content_type().startswith("text/")
+            ]
+    assert (
+        set(letters_by_kind)
+        == {"seat": {"relieved", "offer", "offered"}, "resign": {"forfeited", "offer", "offered"}}[how]
+    )
+    for texts in letters_by_kind.values():
         assert texts[0].strip()
-    for text in found["offer"]:
+    for text in letters_by_kind["offer"]:
         assert f"/offer/{token(site, opened, seat)}" in text
-    said = {"seat": "a bot plays for you until you come back", "resign": "and with it your seat"}[how]
-    for text in found["relieved" if how == "seat" else "forfeited"]:
-        assert said in text
+    sentence = {"seat": "a bot plays for you until you come back", "resign": "and with it your seat"}[how]
+    for text in letters_by_kind["relieved" if how == "seat" else "forfeited"]:
+        assert sentence in text

@@ -31,14 +31,14 @@ def say(visitor: Visitor, link: str, text: str) -> str:
     return visitor.get(response.location)
 
 
-def refused(visitor: Visitor, link: str, text: str) -> str:
+def refuse_remark(visitor: Visitor, link: str, text: str) -> str:
     """The page that says why something cannot be said."""
     response = visitor.post(f"/t/{link}/talk", text=text)
     assert response.status_code == 422
     return html.unescape(response.text)
 
 
-def said(site: Site, opened: Opened) -> list[str]:
+def list_remarks(site: Site, opened: Opened) -> list[str]:
     with site.app.store.reading() as connection:
         return [remark.text for remark in talk.list_newest(connection, opened.table)]
 
@@ -65,7 +65,7 @@ def test_a_spectator_neither_talks_nor_reads_nor_notices_what_is_said(site: Site
     opened = site.start_table()
     before = visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"]
     say(visitor, opened.links[0], "between ourselves")
-    assert "only players can do this" in refused(visitor, opened.watch, "Hello")
+    assert "only players can do this" in refuse_remark(visitor, opened.watch, "Hello")
     for path in ("", "/replay", "/log.json", "/pulse"):
         assert "between ourselves" not in visitor.get(f"/t/{opened.watch}{path}")
     assert visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"] == before
@@ -84,14 +84,14 @@ def test_the_pulse_beats_when_something_is_said(site: Site, visitor: Visitor) ->
     assert after.json["length"] == before.json["length"]
 
 
-def test_what_is_said_is_text_and_nothing_else(site: Site, visitor: Visitor) -> None:
+def test_a_remark_is_plain_text(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     page = say(
         visitor, opened.links[0], "<b>look</b> https://example.org/x\r\n\r\n\r\n\r\nsecond\tparagraph 👩\u200d🌾"
     )
     assert "&lt;b&gt;look&lt;/b&gt;" in page
     assert 'href="https://example.org' not in page
-    assert said(site, opened) == ["<b>look</b> https://example.org/x\n\nsecond paragraph 👩\u200d🌾"]
+    assert list_remarks(site, opened) == ["<b>look</b> https://example.org/x\n\nsecond paragraph 👩\u200d🌾"]
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_what_is_said_is_text_and_nothing_else(site: Site, visitor: Visitor) -> 
         ("a\x1b[2Jb", "without control characters"),
     ],
 )
-def test_what_cannot_be_said_is_told_in_a_sentence(site: Site, visitor: Visitor, text: str, why: str) -> None:
+def test_an_impossible_remark_gets_a_sentence(site: Site, visitor: Visitor, text: str, why: str) -> None:
     opened = site.start_table()
-    assert why in refused(visitor, opened.links[0], text)
-    assert said(site, opened) == []
+    assert why in refuse_remark(visitor, opened.links[0], text)
+    assert list_remarks(site, opened) == []
 
 
-def test_nobody_talks_without_end(app: App, clock: apps.FakeTime) -> None:
+def test_the_number_of_remarks_is_limited(app: App, clock: apps.FakeTime) -> None:
     one, other = apps.start_table(app)
     for number in range(talk.MAX_REMARKS_AN_HOUR):
         talk.say(app, one, f"word {number}")
@@ -170,7 +170,7 @@ def test_no_letter_is_written_for_talk_alone(app: App) -> None:
         assert connection.execute(select(letters.c.id)).all() == before
 
 
-def test_an_invitation_brings_nobody_what_strangers_say(app: App) -> None:
+def test_an_invitation_contains_no_remarks(app: App) -> None:
     organiser, guest = apps.open_table(app)
     talk.say(app, organiser, "Buy my watches")
     assert "watches" not in body(letter(app, guest, "invitation"), "plain")
@@ -182,9 +182,9 @@ def test_what_was_said_last_is_shown_however_much_was_said(app: App) -> None:
     with app.store.writing() as connection:
         connection.execute(insert(talk_table), rows)
         shown = [remark.text for remark in talk.list_newest(connection, place.table)]
-        told = [remark.text for remark in talk.list_unsent(connection, place.table, 0)]
+        remarks = [remark.text for remark in talk.list_unsent(connection, place.table, 0)]
     assert (shown[0], shown[-1], len(shown)) == ("word 10", "word 59", talk.MAX_SHOWN)
-    assert (told[-1], len(told)) == ("word 59", talk.MAX_IN_LETTER)
+    assert (remarks[-1], len(remarks)) == ("word 59", talk.MAX_IN_LETTER)
 
 
 def test_what_one_seat_says_in_a_day_is_bounded_for_each_table(any_app: App, clock: FakeTime) -> None:

@@ -1,4 +1,4 @@
-"""Transfer: tables leave a server that uses SQLite and are played on at another one that uses PostgreSQL."""
+"""Transfer: tables leave a server on SQLite and are played on at another server on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def import_file(app: App, raw: bytes) -> None:
 
 def head(app: App, table: str) -> str:
     log = replays.Archive(app.store, app.links).export_whole(table)
-    look = apps.load_table(app, table)
-    running = look.position.phase != "over"
-    assert audit.audit(look.game, log, running=running, verify_signature=beacon.is_signed).finding is None
+    snapshot = apps.load_table(app, table)
+    running = snapshot.position.phase != "over"
+    assert audit.audit(snapshot.game, log, running=running, verify_signature=beacon.is_signed).finding is None
     return log.head
 
 
@@ -146,20 +146,22 @@ def test_every_operation_of_the_interface_says_where_the_table_lives_as_its_docu
     export(old, place.table)
     client = create_app(old).test_client()
     bodies = {"sit": {"nonce": "lantern"}, "moves": {"move": "pass"}}
-    of_tables = {path: told for path, told in make_document()["paths"].items() if path.startswith("/t/{link}")}
+    of_tables = {
+        path: operations for path, operations in make_document()["paths"].items() if path.startswith("/t/{link}")
+    }
     assert len(of_tables) > 7
     for path, operations in of_tables.items():
-        asked = path.format(link=place.link, seq=0, number=1)
-        for method, told in operations.items():
-            assert "Location" in told["responses"]["410"]["headers"], path
-            body = bodies.get(asked.rsplit("/", 1)[1]) if method == "post" else None
-            answer = client.open(f"/api/v1{asked}", method=method.upper(), json=body)
-            assert (answer.status_code, answer.headers["Location"]) == (410, f"{NEW}/api/v1{asked}"), path
+        address = path.format(link=place.link, seq=0, number=1)
+        for method, operation in operations.items():
+            assert "Location" in operation["responses"]["410"]["headers"], path
+            body = bodies.get(address.rsplit("/", 1)[1]) if method == "post" else None
+            answer = client.open(f"/api/v1{address}", method=method.upper(), json=body)
+            assert (answer.status_code, answer.headers["Location"]) == (410, f"{NEW}/api/v1{address}"), path
             assert answer.json["refused"]
 
 
 def test_the_old_server_plays_the_table_no_more(old, clock):
-    """What was handed in before is refused, no clock runs, no bot moves, no letter leaves."""
+    """Earlier submissions are refused, no clock runs, no bot moves, no letter leaves."""
     places = start_table(old)
     place, move = find_next_move(old, places)
     from service.tables import submitting
@@ -186,7 +188,7 @@ def workers_tick(app: App) -> None:
     clock.tick(app)
 
 
-def test_the_time_on_the_way_is_nobody_s(old, new, clock):
+def test_the_time_of_the_transfer_counts_for_no_player(old, new, clock):
     places = start_table(old)
     find_next_move(old, places)
     due = [seat.due_at for seat in apps.load_table(old, places[0].table).seats]

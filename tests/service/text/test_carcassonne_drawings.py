@@ -187,13 +187,13 @@ def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments)
 
 def test_the_seat_that_is_asked_is_marked_and_not_the_one_whose_turn_it_is(moments):
     state, seat = next((state, seat) for state, seat, _ in moments if seat != state.turn and state.phase == "playing")
-    asked = replace(scene(state, seat), seats_to_move=(seat,))
-    marked = [line for line in drawing.draw_board_text(asked).split("\n") if "(to move)" in line]
+    marked_scene = replace(scene(state, seat), seats_to_move=(seat,))
+    marked = [line for line in drawing.draw_board_text(marked_scene).split("\n") if "(to move)" in line]
     assert len(marked) == 1
     assert marked[0].startswith(f"{seat + 1} = ")
-    red_frames = drawing.draw_board_svg(asked).count('stroke="#b3261e" stroke-width="4"')
+    red_frames = drawing.draw_board_svg(marked_scene).count('stroke="#b3261e" stroke-width="4"')
     assert red_frames == 1
-    assert drawing.draw_board_svg(asked) != drawing.draw_board_svg(scene(state, seat))
+    assert drawing.draw_board_svg(marked_scene) != drawing.draw_board_svg(scene(state, seat))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_names_of_marks_are_outside_of_their_tile_and_apart():
         ("fr", "Zone achevée (ville)\u00a0: 6 points pour Jürgen.", "Jürgen pose une route droite."),
     ],
 )
-def test_a_sentence_says_for_whom_the_points_are_and_what_is_laid(language, scored, placed):
+def test_a_sentence_names_the_scorer_and_the_tile(language, scored, placed):
     narrator = narration.Narrator(carcassonne, ["Jürgen", "Anna"], language)
     assert narrator.describe(FeatureScored(0, "city", "0,0", (Award(0, 6, "city"),), ())) == scored
     assert narrator.describe(TilePlaced("U", "1,0", 0, 0)) == placed

@@ -38,20 +38,20 @@ def iter_tokens(tokens: list[Token]) -> Iterator[Token]:
         yield from iter_tokens(token.children or [])
 
 
-def read(language: str) -> list[Token]:
+def parse_guide(language: str) -> list[Token]:
     return list(iter_tokens(MARKDOWN.parse((FOLDER / f"{language}.md").read_text("utf-8"))))
 
 
 def list_outline(language: str) -> list[str]:
     """List the headings by their level, and in their places the pictures, tables and lists."""
     kinds = {"heading_open", "tr_open", "bullet_list_open", "ordered_list_open", "list_item_open", "code_block"}
-    outline = [token.tag if token.type in kinds else token.attrs.get("src") for token in read(language)]
+    outline = [token.tag if token.type in kinds else token.attrs.get("src") for token in parse_guide(language)]
     return [str(one) for one in outline if one]
 
 
 def list_commands(language: str) -> list[str]:
-    """List what a player is told to write: all code, except addresses of pages."""
-    codes = [token.content.strip() for token in read(language) if token.type in ("code_inline", "code_block")]
+    """List the commands that the guide shows: all code, except addresses of pages."""
+    codes = [token.content.strip() for token in parse_guide(language) if token.type in ("code_inline", "code_block")]
     return [code for code in codes if not code.startswith("/")]
 
 
@@ -68,7 +68,7 @@ def list_page_texts() -> frozenset[str]:
 
 @pytest.fixture
 def locked(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[LockedTable, ...]]:
-    """Tables at which everything in the guide can be written: one that gathers, one that is played, one that is over.
+    """Tables for all commands of the guide: one gathers players, one is played, one is over.
 
     At the second one all commands of a table are possible at once.
     """
@@ -96,7 +96,7 @@ def start_with_first_seat(app: App) -> apps.Place:
 
 
 def parse(locked: tuple[LockedTable, ...], line: str, language: str) -> tuple[str, ...]:
-    """Parse a line at each table, with the words of one language alone; what is not understood is empty."""
+    """Parse a line at each table, with the words of one language alone; an empty result means no command."""
     vocabulary = words.make_vocabulary(locked[0].game, ("Anna", "Berta"), language)
     return tuple(parse_at(table, line, vocabulary) for table in locked)
 
@@ -130,11 +130,11 @@ def test_every_command_is_understood_and_means_what_the_guide_says(locked: tuple
     for language in LANGUAGES:
         commands = list_commands(language)
         assert len(commands) == len(english)
-        for command, meant in zip(commands, english, strict=True):
-            assert parse(locked, command, language) == meant, f"{language}: {command}"
+        for command, meaning in zip(commands, english, strict=True):
+            assert parse(locked, command, language) == meaning, f"{language}: {command}"
 
 
-def test_what_is_no_command_is_noticed(locked: tuple[LockedTable, ...]) -> None:
+def test_words_that_are_no_command_are_noticed(locked: tuple[LockedTable, ...]) -> None:
     assert any(parse(locked, "terugnemen", "nl"))
     assert not any(parse(locked, "terugnemen", "de"))
 
@@ -148,7 +148,7 @@ def test_every_label_is_on_a_page(language: str) -> None:
 
 @every_language
 def test_every_picture_exists(language: str) -> None:
-    pictures = [str(token.attrs["src"]) for token in read(language) if token.type == "image"]
+    pictures = [str(token.attrs["src"]) for token in parse_guide(language) if token.type == "image"]
     assert len(pictures) == 4
     assert all((TEMPLATES / "static" / name.removeprefix(STATIC)).is_file() for name in pictures)
 

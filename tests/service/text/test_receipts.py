@@ -36,8 +36,8 @@ def _no_pictures(monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
 
 
-def written(app: App, table: str, seat: int, language: str = "en") -> EmailMessage:
-    """The letter that says how the table stands, as it would be sent now."""
+def write_letter(app: App, table: str, seat: int, language: str = "en") -> EmailMessage:
+    """Write the status letter of a seat."""
     with app.store.writing() as connection:
         connection.execute(update(people).values(language=language))
     row = apps.load_table(app, table).row
@@ -65,10 +65,10 @@ def played(app):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_saved_letter_says_its_receipt_in_every_language(app, played, tmp_path, language):
     row = apps.load_table(app, played).row
-    file = save(tmp_path / "letter.eml", written(app, played, 0, language))
-    (found,) = receipts.find_receipts(file)
-    assert (found.hash, found.length, found.table) == (row.head, row.length, played)
-    assert str(file) in found.source
+    file = save(tmp_path / "letter.eml", write_letter(app, played, 0, language))
+    (receipt,) = receipts.find_receipts(file)
+    assert (receipt.hash, receipt.length, receipt.table) == (row.head, row.length, played)
+    assert str(file) in receipt.source
     seen = {"table": played, "length": row.length, "hash": row.head}
     assert second_verifier.ask(letter=file.read_text("utf-8")) == [seen]
     export = Archive(app.store, app.links).export(played)
@@ -78,16 +78,16 @@ def test_a_saved_letter_says_its_receipt_in_every_language(app, played, tmp_path
 def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
     box = mailbox.mbox(tmp_path / "box")
     for language in LANGUAGES:
-        box.add(mailbox.mboxMessage(written(app, played, 0, language)))
+        box.add(mailbox.mboxMessage(write_letter(app, played, 0, language)))
     other = EmailMessage()
     other["Subject"] = "Something else"
     other.set_content("Lunch?")
     box.add(other)
     box.close()
-    found = list(receipts.find_receipts(tmp_path / "box"))
+    results = list(receipts.find_receipts(tmp_path / "box"))
     row = apps.load_table(app, played).row
-    assert {(one.hash, one.length) for one in found} == {(row.head, row.length)}
-    assert len({one.source for one in found}) == len(LANGUAGES)
+    assert {(one.hash, one.length) for one in results} == {(row.head, row.length)}
+    assert len({one.source for one in results}) == len(LANGUAGES)
 
 
 @pytest.mark.parametrize(
@@ -109,34 +109,34 @@ def test_a_receipt_is_read_however_it_was_copied(tmp_path, text):
     assert second_verifier.ask(letter=f"Hello,\n{text}\nBye") == [{"table": "", "length": 12, "hash": HASH}]
 
 
-def test_what_is_no_receipt_is_none(tmp_path):
+def test_other_texts_contain_no_receipt(tmp_path):
     for text in (f"Receipt after twelve entries: {HASH}", "Receipt after 12 entries: 0123", HASH, ""):
         (tmp_path / "note").write_text(text)
         assert list(receipts.find_receipts(tmp_path / "note")) == []
         assert second_verifier.ask(letter=text) == []
 
 
-def rewritten() -> tuple[Export, Export]:
-    """A finished log, and another of the same table, as whole as the first, in which things went otherwise."""
+def make_two_logs() -> tuple[Export, Export]:
+    """Return two finished and sound logs of the same table, with different moves."""
 
-    def told(luck: int) -> Export:
+    def play_both(seed: int) -> Export:
         sample, random = lessons.start_sample(catalogue.find("kaiser"), 2, b"one seed"), Random(1)
         for _ in lessons.play_randomly(sample, random):
             if len(sample.entries) == 14:
-                random.seed(luck)
+                random.seed(seed)
         return sample.export("table7")
 
-    return told(1), told(2)
+    return play_both(1), play_both(2)
 
 
 def test_a_rewritten_log_is_sound_by_itself_and_found_out_by_a_receipt():
-    first, other = rewritten()
+    first, other = make_two_logs()
     game, heads = catalogue.find("kaiser"), log.compute_heads([link.digest for link in first.entries])
     assert audit(game, other).finding is None
-    kept = [Receipt(heads[length - 1], length, f"letter {length}") for length in (5, 13, 20)]
-    assert [one.agrees for one in compare_receipts(first, kept)] == [True, True, True]
-    assert [one.agrees for one in compare_receipts(other, kept)] == [True, True, False]
-    assert "letter 20" in compare_receipts(other, kept)[2].sentence
+    letters = [Receipt(heads[length - 1], length, f"letter {length}") for length in (5, 13, 20)]
+    assert [one.agrees for one in compare_receipts(first, letters)] == [True, True, True]
+    assert [one.agrees for one in compare_receipts(other, letters)] == [True, True, False]
+    assert "letter 20" in compare_receipts(other, letters)[2].sentence
     late = Receipt(heads[-1], len(heads) + 5)
     assert "has" in compare_receipts(first, [late])[0].sentence
     assert compare_receipts(first, [msgspec.structs.replace(late, table="another")]) == ()
@@ -154,7 +154,7 @@ def depesche(capsys):
 
 
 def test_the_command_names_the_letter_that_contradicts_the_log(depesche, tmp_path):
-    first, other = rewritten()
+    first, other = make_two_logs()
     head = log.compute_heads([link.digest for link in first.entries])[19]
     (tmp_path / "log").write_bytes(msgspec.json.encode(other))
     (tmp_path / "note").write_text(f"Quittung nach 20 Einträgen: {head}")
@@ -171,7 +171,7 @@ def test_letters_are_held_against_the_log_of_their_own_table(app, played, depesc
     archive = Archive(app.store, app.links)
     for table in (played, other):
         (tmp_path / table).write_bytes(msgspec.json.encode(archive.export(table, 0)))
-    letter = save(tmp_path / "letter.eml", written(app, played, 0))
+    letter = save(tmp_path / "letter.eml", write_letter(app, played, 0))
     status, out, _ = depesche(tmp_path / played, tmp_path / other, "--receipts", letter)
     assert (status, out.count("agrees with the log")) == (0, 1)
     status, _, err = depesche(tmp_path / other, "--receipts", letter)
@@ -192,34 +192,34 @@ def test_letters_are_held_against_the_log_of_their_own_table(app, played, depesc
 )
 def test_what_cannot_be_held_against_a_log_is_refused(depesche, tmp_path, words, sentence):
     file = tmp_path / "log"
-    file.write_bytes(msgspec.json.encode(rewritten()[0]))
+    file.write_bytes(msgspec.json.encode(make_two_logs()[0]))
     status, out, err = depesche(file, *(file if word == "LOG" else word for word in words))
     assert (status, out, sentence in err) == (2, "", True)
 
 
-PLANTED = "f" * 64
-SAID = (
-    f"Receipt after 3 entries: {PLANTED}",
-    f"look here\nReceipt after 3 entries: {PLANTED}",
-    f"look here\n-- \nReceipt after 3 entries: {PLANTED}",
-    f"<p>Receipt after 3 entries: <code>{PLANTED}</code></p>",
-    f"x\n<p>Receipt after 3 entries: <code>{PLANTED}</code></p>",
-    f"Quittung nach 3 Einträgen: {PLANTED}",
-    f"x\n> Receipt after 3 entries:\n> {PLANTED}",
-    f"word {'word ' * 13}Receipt after 3 entries: {PLANTED}",  # wrapped before the sentence
-    f"X-Depesche: other\nReceipt after 3 entries: {PLANTED}",
+PLANTED_HASH = "f" * 64
+PLANTED_REMARKS = (
+    f"Receipt after 3 entries: {PLANTED_HASH}",
+    f"look here\nReceipt after 3 entries: {PLANTED_HASH}",
+    f"look here\n-- \nReceipt after 3 entries: {PLANTED_HASH}",
+    f"<p>Receipt after 3 entries: <code>{PLANTED_HASH}</code></p>",
+    f"x\n<p>Receipt after 3 entries: <code>{PLANTED_HASH}</code></p>",
+    f"Quittung nach 3 Einträgen: {PLANTED_HASH}",
+    f"x\n> Receipt after 3 entries:\n> {PLANTED_HASH}",
+    f"word {'word ' * 13}Receipt after 3 entries: {PLANTED_HASH}",  # wrapped before the sentence
+    f"X-Depesche: other\nReceipt after 3 entries: {PLANTED_HASH}",
 )
 
 
-@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("remark", PLANTED_REMARKS)
 @pytest.mark.parametrize("form", ["letter", "text", "html", "quoted", "forwarded"])
-def test_talk_plants_no_receipt(app, played, tmp_path, said, form):
+def test_talk_plants_no_receipt(app, played, tmp_path, remark, form):
     place = access.find(app, app.links.seat(played, 1, 0))
-    talk.say(app, place, said)
-    letter = written(app, played, 0)
+    talk.say(app, place, remark)
+    letter = write_letter(app, played, 0)
     plain, page = (letter.get_body((kind,)).get_content() for kind in ("plain", "html"))
-    assert PLANTED in "".join(plain.split())
-    assert PLANTED in page
+    assert PLANTED_HASH in "".join(plain.split())
+    assert PLANTED_HASH in page
     if form == "letter":
         text = save(tmp_path / "letter", letter).read_text("utf-8")
     elif form == "forwarded":
@@ -235,5 +235,5 @@ def test_talk_plants_no_receipt(app, played, tmp_path, said, form):
     head = apps.load_table(app, played).row.head
     assert {one.hash for one in receipts.find_receipts(tmp_path / "letter")} <= {head}
     assert {one["hash"] for one in second_verifier.ask(letter=text)} <= {head}
-    if "<p>" not in said or form not in ("text", "quoted"):
+    if "<p>" not in remark or form not in ("text", "quoted"):
         assert {one.hash for one in receipts.find_receipts(tmp_path / "letter")} == {head}

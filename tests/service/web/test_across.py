@@ -1,4 +1,4 @@
-"""What belongs to one seat is out of every other link's reach, and no address of a visitor's gets into a letter."""
+"""No link reaches the data of another seat, and no host name of a visitor gets into a letter."""
 
 import pytest
 from sqlalchemy import select
@@ -32,18 +32,18 @@ def test_an_order_is_cancelled_by_its_own_seat_alone(site: Site, visitor: Visito
     with site.app.store.reading() as connection:
         (order,) = connection.execute(select(orders)).all()
     for link in (app.links[1 - seat], *there.links):
-        said = visitor.client.post(f"{API}/t/{link}/moves", json={"move": f"cancel {order.id}"})
-        assert "no such order" in said.text
+        answer = visitor.client.post(f"{API}/t/{link}/moves", json={"move": f"cancel {order.id}"})
+        assert "no such order" in answer.text
     with site.app.store.reading() as connection:
         assert connection.execute(select(orders)).all() == [order]
 
 
-def test_a_verdict_is_told_to_its_own_seat_alone(site: Site, visitor: Visitor) -> None:
+def test_only_the_own_seat_reads_a_verdict(site: Site, visitor: Visitor) -> None:
     app, there = site.start_table(), site.start_table("Clara", "Dora")
     seat = site.find_mover(app)
-    said = visitor.client.post(f"{API}/t/{app.links[seat]}/moves", json={"move": site.list_moves(app)[0]})
+    answer = visitor.client.post(f"{API}/t/{app.links[seat]}/moves", json={"move": site.list_moves(app)[0]})
     for link in (app.links[1 - seat], *there.links, app.watch):
-        assert visitor.client.get(f"{API}/t/{link}/submissions/{said.json['submission']}").status_code == 404  # type: ignore[index]
+        assert visitor.client.get(f"{API}/t/{link}/submissions/{answer.json['submission']}").status_code == 404  # type: ignore[index]
 
 
 def test_a_tag_of_another_seat_brings_no_304(site: Site, visitor: Visitor) -> None:
@@ -53,7 +53,7 @@ def test_a_tag_of_another_seat_brings_no_304(site: Site, visitor: Visitor) -> No
         assert visitor.client.get(path % one, headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_the_house_that_a_visitor_names_is_in_no_letter_page_or_answer(site: Site, visitor: Visitor) -> None:
+def test_a_host_header_of_a_visitor_is_in_no_letter_page_or_answer(site: Site, visitor: Visitor) -> None:
     evil = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
     made = visitor.client.post(f"{API}/tables", json=TABLE, headers=evil)
     link = made.json["links"][0]  # type: ignore[index]
@@ -69,12 +69,12 @@ def test_the_house_that_a_visitor_names_is_in_no_letter_page_or_answer(site: Sit
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
 def test_a_foreign_page_opens_no_table_by_a_simple_request(site: Site, visitor: Visitor, kind: str) -> None:
-    """What a browser sends across origins without asking first is no JSON of ours."""
+    """The interface refuses bodies that a browser sends to another origin without asking first."""
     assert visitor.client.post(f"{API}/tables", data=b'{"game":"kaiser"}', content_type=kind).status_code == 415
 
 
 @pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
-def test_nobody_is_led_elsewhere(visitor: Visitor, to: str) -> None:
+def test_no_redirect_leads_to_another_site(visitor: Visitor, to: str) -> None:
     for field in ("next", "back", "to", "at"):
         answer = visitor.post("/language", language="de", **{field: to})
         assert "evil" not in answer.headers.get("Location", "")
@@ -84,8 +84,8 @@ def test_nobody_is_led_elsewhere(visitor: Visitor, to: str) -> None:
 def test_the_same_key_with_another_move_is_the_first_move(site: Site, visitor: Visitor) -> None:
     app = site.start_table()
     link, (first, *_, last) = app.links[site.find_mover(app)], site.list_moves(app)
-    told = [
+    answers = [
         visitor.client.post(f"{API}/t/{link}/moves", json={"move": move, "key": "k"}).json for move in (first, last)
     ]
-    assert told[0] == told[1]
+    assert answers[0] == answers[1]
     assert site.load(app).row.length == 5

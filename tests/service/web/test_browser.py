@@ -16,7 +16,7 @@ from tests.sampling import every_other
 from tests.services import RunningService, Visit
 
 
-def spot(page: Page, token: str) -> Any:
+def find_spot(page: Page, token: str) -> Any:
     """A place on the board, once the script that makes it one to be touched is there."""
     return page.locator(f'.stage [data-token="{token}"][aria-disabled]')
 
@@ -35,12 +35,12 @@ def test_another_stone_may_be_taken_up_and_put_down(service: RunningService, vis
     seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}")
     one, other = [move.split("-")[0] for move in SHORT_GAMES[seat].split()[:3:2]]
-    spot(page, one).click()
+    find_spot(page, one).click()
     click(page, other)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {other}")
     expect(page.get_by_role("button", name="Confirm")).to_be_hidden()
-    expect(spot(page, other)).to_have_class(re.compile("chosen"))
-    spot(page, other).click()
+    expect(find_spot(page, other)).to_have_class(re.compile("chosen"))
+    find_spot(page, other).click()
     expect(page.locator(".bar .made")).to_be_hidden()
 
 
@@ -53,10 +53,10 @@ def test_a_half_made_choice_is_not_lost_when_something_happens(service: RunningS
     )
     page = visit(f"/t/{opened.links[1 - first]}")
     start = SHORT_GAMES[first].split()[1].split("-")[0]
-    spot(page, start).click()
+    find_spot(page, start).click()
     submitting.wait_for_verdict(app, submitting.submit(app, mover, "undo"), 10)
-    asked = page.locator(".notices").get_by_text("would like to take the last move back")
-    expect(asked).to_be_visible(timeout=PAGE_TIMEOUT_MS)
+    question = page.locator(".notices").get_by_text("would like to take the last move back")
+    expect(question).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
@@ -65,8 +65,8 @@ def test_a_refused_move_says_why(service: RunningService, visit: Visit) -> None:
     seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}")
     start, end = SHORT_GAMES[seat].split()[0].split("-")
-    spot(page, start).click()
-    spot(page, end).click()
+    find_spot(page, start).click()
+    find_spot(page, end).click()
     page.evaluate("document.querySelector('.bar [name=move]').value = 'move A1 A2'")
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("alert")).to_contain_text("Not possible.")
@@ -103,18 +103,18 @@ def test_replay_with_slider_keys_and_links(service: RunningService, visit: Visit
 
 
 def test_a_slider_moved_before_its_script_has_come_is_followed(service: RunningService, visit: Visit) -> None:
-    opened, held = service.start_table(), list[Route]()
+    opened, routes = service.start_table(), list[Route]()
     first = service.find_mover(opened.table)
     service.submit(opened.links[first], "move " + SHORT_GAMES[first].split()[0].replace("-", " "))
     page = visit("/rules")
-    page.route("**/replay.js*", lambda route: held.append(route))
+    page.route("**/replay.js*", lambda route: routes.append(route))
     page.goto(f"/t/{opened.links[0]}/replay", wait_until="commit")
     slider = page.locator("#at")
     last = int(slider.input_value())
     slider.focus()
     page.keyboard.press("ArrowLeft")
     assert int(slider.input_value()) == last - 1
-    held[0].continue_()
+    routes[0].continue_()
     expect(page).to_have_url(re.compile(rf"at={last - 1}$"))
 
 
@@ -128,8 +128,8 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
     expect(page.get_by_text("nothing here is real")).to_be_visible()
     for number, move in enumerate(SHORT_GAMES[first].split()[:3], 1):
         start, end = move.split("-")
-        spot(page, start).click()
-        spot(page, end).click()
+        find_spot(page, start).click()
+        find_spot(page, end).click()
         page.get_by_role("button", name="Confirm").click()
         expect(page.locator(".line .mine")).to_contain_text(f"{number}. ")
     page.wait_for_load_state()  # with the script that listens to keys
@@ -200,11 +200,13 @@ def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(
     strength.select_option("strong")
     page.get_by_role("button", name="Open the table").click()
     page.wait_for_url("**/t/*")
-    look = apps.load_table(service.app, access.find(service.app, page.url.rsplit("/", 1)[1]).table)
-    assert look.names == ("Anna", "Bot 1 (strong)")
+    snapshot = apps.load_table(service.app, access.find(service.app, page.url.rsplit("/", 1)[1]).table)
+    assert snapshot.names == ("Anna", "Bot 1 (strong)")
 
 
-def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service: RunningService, visit: Visit) -> None:
+def test_a_replay_plays_by_itself_until_the_end_or_until_the_player_steers(
+    service: RunningService, visit: Visit
+) -> None:
     opened = service.start_table()
     for seat, move in short_game(service.find_mover(opened.table))[:5]:
         service.submit(opened.links[seat], move)

@@ -58,7 +58,7 @@ def judge(request: pytest.FixtureRequest) -> Judge:
 
 
 def list_seats(service: RunningService, opened: Opened) -> list[str]:
-    """Return the pages of the seat that may move, of one that waits, and of a spectator."""
+    """Return the pages of the seat to move, of a waiting seat, and of a spectator."""
     first = service.find_mover(opened.table)
     return [f"/t/{link}" for link in (opened.links[first], opened.links[1 - first], opened.watch)]
 
@@ -67,8 +67,8 @@ def test_it_finds_what_is_wrong(visit: Visit) -> None:
     page = visit("/")
     page.evaluate("document.querySelector('main').innerHTML += '<input>'")
     page.evaluate("[...document.querySelectorAll('main p')].at(-1).style = 'color: #bbb; background: #ccc'")
-    found = " ".join(find_violations(page))
-    assert all(name in found for name in ("label:", "color-contrast:", "dark: color-contrast:"))
+    violations = " ".join(find_violations(page))
+    assert all(name in violations for name in ("label:", "color-contrast:", "dark: color-contrast:"))
 
 
 def test_pages_without_a_table(service: RunningService, visit: Visit, judge: Judge) -> None:

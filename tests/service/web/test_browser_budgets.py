@@ -1,4 +1,4 @@
-"""What the first page costs; and what a keyboard and a screen reader find on the table of each game."""
+"""The first page is small and fast, and keyboard and screen reader work at the table of each game."""
 
 import statistics
 import time
@@ -13,9 +13,9 @@ from service import create_app
 from tests.browsing import Player
 from tests.services import RunningService, Visit
 
-FIRST_PAGE = 100_000  # bytes, everything that is loaded
-SCRIPTS = 60_000  # bytes, uncompressed
-BLINK, FINISHED = 0.1, 0.06  # seconds of the server's time
+FIRST_PAGE_BYTES = 100_000  # everything that is loaded
+SCRIPTS_BYTES = 60_000  # uncompressed
+MAX_PAGE_S, MAX_FINISHED_PAGE_S = 0.1, 0.06  # of the server's time
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
 # What can be pressed, filled in or followed, and has no name that could be read out.
@@ -42,7 +42,7 @@ def test_the_first_page_is_light(service: RunningService, chromium: Browser) -> 
         page.on("requestfinished", lambda one: sizes.update({urlsplit(one.url).path: sum(one.sizes().values())}))
         page.goto("/", wait_until="networkidle")
     assert "/static/depesche.css" in sizes
-    assert sum(sizes.values()) < FIRST_PAGE, sizes
+    assert sum(sizes.values()) < FIRST_PAGE_BYTES, sizes
 
 
 def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: RunningService, visit: Visit) -> None:
@@ -61,18 +61,18 @@ def test_the_scripts_of_a_table_are_few_and_short(service: RunningService, chrom
         page.goto(f"/t/{opened.links[0]}", wait_until="networkidle")
     scripts = {url: size for url, size in loaded.items() if url.endswith(".js")}
     assert any(url.endswith("/table.js") for url in scripts)
-    assert sum(scripts.values()) < SCRIPTS, scripts
+    assert sum(scripts.values()) < SCRIPTS_BYTES, scripts
 
 
 @pytest.mark.parametrize("path", ["/", "/new/carcassonne"])
 def test_the_first_pages_take_the_server_a_blink(service: RunningService, path: str) -> None:
-    assert median(create_app(service.app).test_client(), path) < BLINK
+    assert median(create_app(service.app).test_client(), path) < MAX_PAGE_S
 
 
 def test_the_table_of_a_finished_game_takes_hardly_more(service: RunningService) -> None:
     opened = service.start_table(game="carcassonne")
     service.play_until(opened.table, lambda state: state.phase == "over")
-    assert median(create_app(service.app).test_client(), f"/t/{opened.links[0]}") < FINISHED
+    assert median(create_app(service.app).test_client(), f"/t/{opened.links[0]}") < MAX_FINISHED_PAGE_S
 
 
 def median(client: FlaskClient, path: str) -> float:
@@ -114,7 +114,7 @@ def test_the_focus_goes_down_the_page_and_is_seen(service: RunningService, visit
         before = place
 
 
-def test_a_screen_reader_is_told_the_choice_as_it_grows_and_the_verdict(service: RunningService, visit: Visit) -> None:
+def test_a_screen_reader_reads_each_step_of_a_choice_and_the_verdict(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     assert player.page.locator(".bar output").get_attribute("aria-live") == "polite"
@@ -136,7 +136,7 @@ def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: RunningServic
     assert seen["x"] + seen["width"] <= 390
 
 
-def test_nothing_moves_for_who_wants_no_motion(service: RunningService, visit: Visit) -> None:
+def test_nothing_moves_for_a_player_who_prefers_reduced_motion(service: RunningService, visit: Visit) -> None:
     page = visit(f"/t/{service.start_table().links[0]}")
     moving = """() => [...document.querySelectorAll("*")].flatMap((one) => [null, "::before", "::after"].map(
       (part) => getComputedStyle(one, part))).filter((style) => style.transitionDuration !== "0s").length"""

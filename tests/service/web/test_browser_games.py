@@ -35,9 +35,9 @@ def require_end(*pages: Page) -> None:
         expect(page.locator("#menu, form.deed")).to_have_count(0)
 
 
-def list_moves(known: Export) -> list[tuple[int, str]]:
+def list_moves(export: Export) -> list[tuple[int, str]]:
     """Return the moves of a known game, each with its seat."""
-    return [(link.entry["seat"], link.entry["move"]) for link in known.entries[ENTRIES_BEFORE_MOVES:]]
+    return [(link.entry["seat"], link.entry["move"]) for link in export.entries[ENTRIES_BEFORE_MOVES:]]
 
 
 def skip_the_middle(service: RunningService, players: Sequence[Player], moves: Sequence[tuple[int, str]]) -> None:
@@ -50,27 +50,27 @@ def skip_the_middle(service: RunningService, players: Sequence[Player], moves: S
         player.page.goto(player.seat)
 
 
-def is_same_game(service: RunningService, table: str, known: Export) -> bool:
+def is_same_game(service: RunningService, table: str, export: Export) -> bool:
     """Return whether this table's log equals the log of the known game in every move, with its dice and shuffles."""
     snapshot = apps.load_table(service.app, table)
     entries = [json.loads(encode(entry)) for entry in apps.load_entries(service.app, snapshot, ENTRIES_BEFORE_MOVES)]
-    return list(map(drop_time, entries)) == [drop_time(link.entry) for link in known.entries[ENTRIES_BEFORE_MOVES:]]
+    return list(map(drop_time, entries)) == [drop_time(link.entry) for link in export.entries[ENTRIES_BEFORE_MOVES:]]
 
 
 def drop_time(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in entry.items() if name not in ("at", "edition")}
 
 
-def open_by_form(service: RunningService, visit: Visit, known: Export) -> tuple[Page, Page]:
+def open_by_form(service: RunningService, visit: Visit, export: Export) -> tuple[Page, Page]:
     """Let Anna open a table with the form; let Bert, whose browser runs no scripts, come from his letter."""
-    game, words = known.game, [sat.entry["events"][0]["nonce"] for sat in known.entries[1:3]]
+    game, words = export.game, [sat.entry["events"][0]["nonce"] for sat in export.entries[1:3]]
     anna = visit(f"/new/{game}", **PHONE)
     for row, name in enumerate(("Anna", "Bert")):
         anna.locator(f'[name="name.{row}"]').fill(name)
         anna.locator(f'[name="address.{row}"]').fill(f"{name.lower()}@{game}.example")
     anna.get_by_text("Dice nobody can choose").click()
     anna.get_by_label("A word of your own").fill(words[0])
-    with fixed_seed(bytes.fromhex(known.seed or "")):
+    with fixed_seed(bytes.fromhex(export.seed or "")):
         anna.get_by_role("button", name="Open the table").click()
     expect(anna.get_by_text("You have sat down")).to_be_visible()
     service.wait_for_letter(f"bert@{game}.example")
@@ -115,9 +115,9 @@ def take_back(mover: Player, other: Player) -> None:
 def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(
     service: RunningService, visit: Visit
 ) -> None:
-    known = load("kurier", "short")
-    moves = list_moves(known)
-    anna, bert = open_by_form(service, visit, known)
+    export = load("kurier", "short")
+    moves = list_moves(export)
+    anna, bert = open_by_form(service, visit, export)
     table = service.find_table(anna.url)
     service.disable_letters(table)
     anna.locator(".table").wait_for()  # which the page notices by itself
@@ -131,7 +131,7 @@ def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(
     for page in (anna, bert):
         speak(page, "en")
     require_end(anna, bert)
-    assert is_same_game(service, table, known)
+    assert is_same_game(service, table, export)
 
 
 def speak(page: Page, language: str) -> None:
@@ -143,21 +143,21 @@ def speak(page: Page, language: str) -> None:
 
 
 def test_turfmaster_with_a_mouse_against_a_keyboard(service: RunningService, visit: Visit) -> None:
-    known = load("turfmaster", "short")
-    moves = list_moves(known)
-    opened = service.start_like(known)
+    export = load("turfmaster", "short")
+    moves = list_moves(export)
+    opened = service.start_like(export)
     players = [Player(visit(f"/t/{link}"), hand) for link, hand in zip(opened.links, (click, press_keys), strict=True)]
     play_again(players, moves[:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
     play_again(players, moves[-LAST:])
     require_end(*(player.page for player in players))
-    assert is_same_game(service, opened.table, known)
+    assert is_same_game(service, opened.table, export)
 
 
 def test_carcassonne_with_an_old_page_against_a_keyboard(service: RunningService, visit: Visit) -> None:
-    known = load("carcassonne", "short")
-    moves = list_moves(known)
-    opened = service.start_like(known)
+    export = load("carcassonne", "short")
+    moves = list_moves(export)
+    opened = service.start_like(export)
     beginner, move = moves[0]
     players = [
         Player(visit(f"/t/{link}"), click if seat == beginner else press_keys) for seat, link in enumerate(opened.links)
@@ -167,11 +167,11 @@ def test_carcassonne_with_an_old_page_against_a_keyboard(service: RunningService
     skip_the_middle(service, players, moves[FIRST:-LAST])
     play_again(players, moves[-LAST:])
     require_end(*(player.page for player in players))
-    assert is_same_game(service, opened.table, known)
+    assert is_same_game(service, opened.table, export)
 
 
 def test_carcassonne_with_a_tile_taken_up_again_unasked(service: RunningService, visit: Visit) -> None:
-    """Whoever lays a tile and still chooses a figure may take the tile up again without asking."""
+    """A player who has put down a tile and still chooses a figure may take the tile back without a question."""
     opened = service.start_table(game="carcassonne")
     mover = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     tiles = mover.page.locator(".stage .lit")
@@ -196,9 +196,9 @@ def test_a_whole_game_by_keyboard_alone(service: RunningService, visit: Visit, g
 
 def play_by_keyboard(service: RunningService, visit: Visit, game: str, first: int = -1, last: int = 0) -> None:
     """Play a known game, both sides by keyboard: all of it, or so many of its first and last moves."""
-    known = load(game, "short")
-    moves = list_moves(known)
-    opened = service.start_like(known)
+    export = load(game, "short")
+    moves = list_moves(export)
+    opened = service.start_like(export)
     players = [Player(visit(f"/t/{link}"), press_keys) for link in opened.links]
     if first >= 0:
         play_again(players, moves[:first])
@@ -206,7 +206,7 @@ def play_by_keyboard(service: RunningService, visit: Visit, game: str, first: in
         moves = moves[-last:]
     play_again(players, moves)
     require_end(*(player.page for player in players))
-    assert is_same_game(service, opened.table, known)
+    assert is_same_game(service, opened.table, export)
 
 
 @pytest.mark.soak

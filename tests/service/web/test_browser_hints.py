@@ -1,4 +1,4 @@
-"""Show me a good move, in a real browser: it is laid out on the board and waits to be confirmed."""
+"""A hint in a real browser: the move is put together on the board and waits for confirmation."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.services import RunningService, Visit
 ALONE = (Invitee("Anna", "anna@example.org", "word"), Invitee("Bot"))
 
 
-def hinted(service: RunningService, visit: Visit, game: str) -> tuple[str, Page]:
+def ask_for_hint(service: RunningService, visit: Visit, game: str) -> tuple[str, Page]:
     """The move that was shown, and the page."""
     opened = service.open_table(*ALONE, game=game)
     page = visit(f"/t/{opened.links[0]}")
@@ -23,8 +23,8 @@ def hinted(service: RunningService, visit: Visit, game: str) -> tuple[str, Page]
     return page.locator("form.deed [name=move]").first.input_value(), page
 
 
-def test_a_good_move_is_laid_out_and_waits_to_be_confirmed(service: RunningService, visit: Visit) -> None:
-    move, page = hinted(service, visit, "kaiser")
+def test_a_hint_is_put_together_on_the_board_and_waits_for_confirmation(service: RunningService, visit: Visit) -> None:
+    move, page = ask_for_hint(service, visit, "kaiser")
     start, end = move.split()[1:]
     expect(page.locator(".bar .note.hint")).to_contain_text(f"{start} → {end}")
     expect(page.locator(".bar .made")).to_contain_text(f"{start} → {end}")
@@ -39,14 +39,14 @@ def test_a_good_move_is_laid_out_and_waits_to_be_confirmed(service: RunningServi
 
 
 def test_a_good_move_can_be_dropped_for_another(service: RunningService, visit: Visit) -> None:
-    _, page = hinted(service, visit, "kaiser")
+    _, page = ask_for_hint(service, visit, "kaiser")
     page.get_by_role("button", name="Start over").click()
     expect(page.locator(".stage .chosen")).to_have_count(0)
     expect(page.locator(".bar .made")).to_be_hidden()
 
 
-def test_a_tile_lies_on_the_board_as_the_hint_has_it(service: RunningService, visit: Visit) -> None:
-    move, page = hinted(service, visit, "carcassonne")
+def test_the_tile_of_a_hint_is_shown_on_the_board(service: RunningService, visit: Visit) -> None:
+    move, page = ask_for_hint(service, visit, "carcassonne")
     assert re.match(r"place ", move)
     expect(page.locator("[data-ghost]")).to_be_visible()
     expect(page.locator(".bar .note.hint")).to_contain_text(", then ")

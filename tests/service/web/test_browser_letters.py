@@ -26,20 +26,20 @@ PHONE = {"viewport": {"width": 375, "height": 740}, "has_touch": True}
 LINK = re.compile(r'href="([^"]*\?say=[^"]*)"')
 BOOK: tuple[Table, ...] = (entries, submissions, seats, orders)
 OTHERS = 3  # links of a letter that are opened besides the one it leads with
-COMES = 60.0  # seconds until a letter is drawn and sent on a busy machine
+LETTER_TIMEOUT_S = 60.0  # until a letter is drawn and sent on a busy machine
 
 
 def letter_to(service: RunningService, link: str) -> StoredLetter:
     """The letter about this seat's turn, as soon as it has come."""
-    until = time.monotonic() + COMES
-    look = apps.load_table(service.app, access.find(service.app, link).table)
-    seat = look.seats[access.find(service.app, link).seat or 0]
-    begun = f"<{look.row.id}.{seat.open_since}.{seat.seat}.turn@"
+    until = time.monotonic() + LETTER_TIMEOUT_S
+    snapshot = apps.load_table(service.app, access.find(service.app, link).table)
+    seat = snapshot.seats[access.find(service.app, link).seat or 0]
+    prefix = f"<{snapshot.row.id}.{seat.open_since}.{seat.seat}.turn@"
     while True:
         for letter in local_mailbox.list_newest(service.app, 20):
-            if letter.message_id.startswith(begun):
+            if letter.message_id.startswith(prefix):
                 return letter
-        assert time.monotonic() < until, f"no letter {begun}"
+        assert time.monotonic() < until, f"no letter {prefix}"
         time.sleep(0.05)
 
 
@@ -52,18 +52,18 @@ def say(url: str) -> str:
 
 
 def book(service: RunningService, table: str) -> list[Any]:
-    """Everything that stands in the book of a table, but for what became of its letters."""
+    """Return all rows of a table, except the outcomes of its letters."""
     with service.app.store.reading() as connection:
         rows = [connection.execute(select(one).where(one.c.table == table)).all() for one in BOOK]
         return [*rows, connection.execute(select(letters.c.id).where(letters.c.table == table)).all()]
 
 
 def to_move(service: RunningService, table: str) -> str:
-    look = apps.load_table(service.app, table)
-    return access.make_seat_link(service.app, look.seats[service.find_mover(table)])
+    snapshot = apps.load_table(service.app, table)
+    return access.make_seat_link(service.app, snapshot.seats[service.find_mover(table)])
 
 
-def is_laid_out(page: Page, move: str) -> None:
+def expect_move(page: Page, move: str) -> None:
     """The move of the link is on the page as if it had been put together there; a part of one waits for its rest."""
     form = page.locator("form.deed[data-said]")
     form.wait_for(state="attached")
@@ -73,13 +73,13 @@ def is_laid_out(page: Page, move: str) -> None:
 
 
 def moves_of(service: RunningService, table: str) -> list[str]:
-    look = apps.load_table(service.app, table)
-    return [entry.move for entry in apps.load_entries(service.app, look, 0) if entry.move]
+    snapshot = apps.load_table(service.app, table)
+    return [entry.move for entry in apps.load_entries(service.app, snapshot, 0) if entry.move]
 
 
-def to_the_next_turn(service: RunningService, table: str, begun: int | None) -> None:
-    """The rest of a turn that was begun, of which no letter tells."""
-    while apps.load_table(service.app, table).seats[service.find_mover(table)].open_since == begun:
+def finish_turn(service: RunningService, table: str, open_since: int | None) -> None:
+    """Make the remaining moves of a turn, about which no letter is sent."""
+    while apps.load_table(service.app, table).seats[service.find_mover(table)].open_since == open_since:
         steps = iter((False, True))
         service.play_until(table, lambda _: next(steps))  # noqa: B023 - asked at once
 
@@ -92,29 +92,29 @@ def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
     table = service.start_table(game=game, letters=True).table
     reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
     for _ in range(turns):
-        look = apps.load_table(service.app, table)
+        snapshot = apps.load_table(service.app, table)
         letter = letter_to(service, to_move(service, table))
         first, *others = links_of(letter)
         settled = book(service, table)
         for url in others[:: max(1, len(others) // OTHERS)]:
             page.goto(url)
-            is_laid_out(page, say(url))
+            expect_move(page, say(url))
         reader.goto(f"/mailbox/{letter.id}")
         reader.frame_locator("iframe").locator(f'a[href="{first}"]').first.tap()
         reader.wait_for_url(first)
         page.goto(reader.url)
-        is_laid_out(page, say(first))
+        expect_move(page, say(first))
         assert book(service, table) == settled
         Player(page, tap).send(page.locator(".bar .confirm"))
         wait_for_acceptance(page)
         assert moves_of(service, table)[-1] == say(first)
-        to_the_next_turn(service, table, look.seats[service.find_mover(table)].open_since)
+        finish_turn(service, table, snapshot.seats[service.find_mover(table)].open_since)
 
 
 def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being_asked(
     service: RunningService, visit: Visit
 ) -> None:
-    """Who moves with one click has made none yet; nor has he when somebody else says something at the table."""
+    """A move in one click is not made before the click, not even when another player writes a remark."""
     opened = service.start_table(letters=True)
     seat = to_move(service, opened.table)
     (other,) = set(opened.links) - {seat}

@@ -1,4 +1,4 @@
-"""How the page moves: soon after the touch, though the phone is slow, and not at all where nobody wants it."""
+"""The page moves soon after the touch, on slow phones too, and never for players who prefer reduced motion."""
 
 import re
 import time
@@ -15,8 +15,8 @@ from tests.golden.make import load
 from tests.sampling import every_other
 from tests.services import RunningService, Visit, fixed_seed
 
-SLOWED = 6  # times, as phones are slower than this machine
-OWN_WORK = 100  # milliseconds from the touch to the first thing that glides, without the time the server takes
+CPU_SLOWDOWN = 6  # times, as phones are slower than this machine
+MAX_OWN_WORK_MS = 100  # from the touch to the first thing that glides, without the time of the server
 GENEROUS = 4  # times: tests run beside others
 
 # Notes when something was touched, when one waited for the server, and when something began to move.
@@ -40,7 +40,7 @@ WATCH = """() => {
 }"""
 
 # Of the time until something moved, what the page itself took.
-OWN = """() => {
+MEASURE_OWN_WORK = """() => {
   const { touched, waited, moved } = window.seen;
   const inside = waited.filter(([from]) => from >= touched && from < moved);
   return moved - touched - inside.reduce((sum, [from, until]) => sum + Math.min(until, moved) - from, 0);
@@ -48,20 +48,20 @@ OWN = """() => {
 
 
 def slow(page: Page) -> None:
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": CPU_SLOWDOWN})
 
 
-def in_the_middle(service: RunningService, visit: Visit, game: str) -> Player:
-    """Who is to move something after thirty moves, on a phone."""
+def open_middle_game(service: RunningService, visit: Visit, game: str) -> Player:
+    """Play thirty moves; return the player who is to move a piece that glides, on a phone."""
     with fixed_seed(bytes([3]) * 32):  # the same position in every run
         opened, steps = service.start_table(game=game), count()
-    service.play_until(opened.table, lambda state: next(steps) >= 30 and something_glides(game, state), 3)
+    service.play_until(opened.table, lambda state: next(steps) >= 30 and has_gliding_move(game, state), 3)
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "reduced_motion": "no-preference"}
     return Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}", **phone), tap)
 
 
-def something_glides(game: str, state: Any) -> bool:
-    """In Carcassonne that is a figure that is placed; a tile lies where it was tried."""
+def has_gliding_move(game: str, state: Any) -> bool:
+    """Return whether the next move glides; in Carcassonne only figures do, a tile is there already."""
     return game != "carcassonne" or any(entry.verb == "figure" for entry in carcassonne.menu(state, state.turn))
 
 
@@ -69,57 +69,57 @@ def something_glides(game: str, state: Any) -> bool:
 def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
     service: RunningService, visit: Visit, game: str
 ) -> None:
-    player = in_the_middle(service, visit, game)
+    player = open_middle_game(service, visit, game)
     menu = player.page.evaluate("() => JSON.parse(document.getElementById('menu').textContent).menu")
-    wanted = player.choose_move()
+    move = player.choose_move()
     if game == "carcassonne":
         options = next(entry["options"] for entry in menu if entry["verb"] == "figure")
-        wanted = " ".join(["figure", *options[0]])
-    player.put_together(wanted)
+        move = " ".join(["figure", *options[0]])
+    player.put_together(move)
     player.page.wait_for_timeout(1_500)
     player.page.evaluate(WATCH)
     slow(player.page)
-    player.send(player.find_send_button(wanted))
+    player.send(player.find_send_button(move))
     wait_for_acceptance(player.page)
     player.page.wait_for_function("() => window.seen.moved", timeout=5_000)
-    own = player.page.evaluate(OWN)
-    print(f"{game}: {own:.0f} ms from the touch to the glide, {SLOWED} times slower")
-    assert own < OWN_WORK * GENEROUS
+    own = player.page.evaluate(MEASURE_OWN_WORK)
+    print(f"{game}: {own:.0f} ms from the touch to the glide, {CPU_SLOWDOWN} times slower")
+    assert own < MAX_OWN_WORK_MS * GENEROUS
 
 
-GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
+LIST_GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
 
 
-def after_moves(service: RunningService, visit: Visit, count: int, **how: Any) -> tuple[Page, str]:
-    """The page of who is to move after so many moves of a short game, and the next move of it."""
+def open_after_moves(service: RunningService, visit: Visit, count: int, **context: Any) -> tuple[Page, str]:
+    """Play the first moves of a short game; return the page of the next player, and the next move."""
     opened = service.start_table()
     moves = short_game(service.find_mover(opened.table))
     for seat, move in moves[:count]:
         service.submit(opened.links[seat], move)
     seat, move = moves[count]
-    return visit(f"/t/{opened.links[seat]}", **how), move
+    return visit(f"/t/{opened.links[seat]}", **context), move
 
 
-def wait_until_so_many_glide(page: Page, count: int) -> None:
+def wait_for_gliding(page: Page, count: int) -> None:
     until = time.monotonic() + 10
-    while len(page.evaluate(GLIDING)) != count:
+    while len(page.evaluate(LIST_GLIDING)) != count:
         assert time.monotonic() < until
         page.wait_for_timeout(20)
 
 
 def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: RunningService, visit: Visit) -> None:
-    page, _ = after_moves(service, visit, 2, reduced_motion="no-preference")
-    wait_until_so_many_glide(page, 1)
-    wait_until_so_many_glide(page, 0)
+    page, _ = open_after_moves(service, visit, 2, reduced_motion="no-preference")
+    wait_for_gliding(page, 1)
+    wait_for_gliding(page, 0)
     began = time.monotonic()
     page.get_by_role("button", name="Show it again").click()
-    wait_until_so_many_glide(page, 1)
+    wait_for_gliding(page, 1)
     expect(page.locator(".past")).to_have_count(0)
     assert time.monotonic() - began < 3 * GENEROUS
 
 
 def test_escape_ends_what_plays_since_the_last_move(service: RunningService, visit: Visit) -> None:
-    page, _ = after_moves(service, visit, 2)
+    page, _ = open_after_moves(service, visit, 2)
     page.evaluate("document.querySelector('.table').dataset.since = '4 5 6 4 5 6'")
     page.get_by_role("button", name="Show it again").click()
     expect(page.locator(".past")).to_have_count(1)
@@ -127,40 +127,40 @@ def test_escape_ends_what_plays_since_the_last_move(service: RunningService, vis
     expect(page.locator(".past")).to_have_count(0, timeout=300)
 
 
-def test_nothing_glides_for_who_wants_no_motion(service: RunningService, visit: Visit) -> None:
-    page, _ = after_moves(service, visit, 2, reduced_motion="reduce")
+def test_nothing_glides_for_a_player_who_prefers_reduced_motion(service: RunningService, visit: Visit) -> None:
+    page, _ = open_after_moves(service, visit, 2, reduced_motion="reduce")
     page.get_by_role("button", name="Show it again").click()
     page.wait_for_load_state("networkidle")
-    assert page.evaluate(GLIDING) == []
+    assert page.evaluate(LIST_GLIDING) == []
 
 
 def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service: RunningService, visit: Visit) -> None:
-    page, _ = after_moves(service, visit, 4)
-    told, slider = page.locator(".film .tale"), page.get_by_label("Position")
+    page, _ = open_after_moves(service, visit, 4)
+    sentence, slider = page.locator(".film .tale"), page.get_by_label("Position")
     page.locator(".stage .lit").first.focus()
     page.keyboard.press("Enter")
     made = page.locator(".bar .made").inner_text()
     page.get_by_role("tab", name="Log").click()
     page.locator("#log a[href*='replay?at']").nth(2).click()
-    expect(told).to_have_text(re.compile("moves"))
-    first, at = told.inner_text(), int(slider.input_value())
+    expect(sentence).to_have_text(re.compile("moves"))
+    first, at = sentence.inner_text(), int(slider.input_value())
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_value(str(at + 1))
-    expect(told).not_to_have_text(first)
+    expect(sentence).not_to_have_text(first)
     slider.fill(str(at))
-    expect(told).to_have_text(first)
+    expect(sentence).to_have_text(first)
     page.get_by_role("button", name="Back to now").click()
     expect(page.locator(".past")).to_have_count(0)
     assert page.locator(".bar .made").inner_text() == made != ""
 
 
-def finished(service: RunningService) -> str:
-    """The page of a game that is over, of which every move is known."""
+def open_finished_game(service: RunningService) -> str:
+    """Play a stored game to its end; return the path of its page."""
     return f"/t/{service.play_like(load('kurier', 'short')).links[0]}"
 
 
 def test_where_the_lead_changed_a_touch_shows_that_moment(service: RunningService, visit: Visit) -> None:
-    path = finished(service)
+    path = open_finished_game(service)
     page = visit(path)
     mark = page.locator("svg.course a").last
     at = re.search(r"at=(\d+)", mark.get_attribute("href") or "")
@@ -171,7 +171,7 @@ def test_where_the_lead_changed_a_touch_shows_that_moment(service: RunningServic
 
 
 def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: RunningService, visit: Visit) -> None:
-    page = visit(f"{finished(service)}/replay")
+    page = visit(f"{open_finished_game(service)}/replay")
     turned = page.locator("[data-part=chances] a[data-at]").first
     at = turned.get_attribute("data-at")
     turned.click()
@@ -179,14 +179,14 @@ def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: Run
     expect(page.locator("#at")).to_have_value(at or "")
 
 
-# How wide the pieces are that stand before names.
+# The widths of the pieces before names.
 PIECES = """() => [...document.querySelectorAll('svg[viewBox="-36 -36 72 72"]')]
   .map((one) => one.getBoundingClientRect().width)"""
 
 
 def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: RunningService, visit: Visit) -> None:
-    """Without a size of its own a piece is as wide as the page."""
-    path = finished(service)
+    """A piece without a size of its own is as wide as the page."""
+    path = open_finished_game(service)
     page = visit(path)
     for place in (path, f"{path}/replay"):
         page.goto(place)
@@ -196,7 +196,7 @@ def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: RunningSe
         assert max(sizes) <= 44, (place, sizes)
 
 
-# All that is laid over the page for a moment.
+# The elements that are shown over the page for a moment.
 GAINS = """() => {
   window.gains = [];
   new MutationObserver((all) => { for (const one of all) window.gains.push(...one.addedNodes); })
@@ -205,7 +205,7 @@ GAINS = """() => {
 
 
 def test_points_float_to_the_score(service: RunningService, visit: Visit) -> None:
-    page, winning = after_moves(service, visit, 8, reduced_motion="no-preference")
+    page, winning = open_after_moves(service, visit, 8, reduced_motion="no-preference")
     page.evaluate(GAINS)
     Player(page).move(winning)
     page.wait_for_function("() => window.gains.length > 0")

@@ -22,7 +22,7 @@ PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
 MAX_SHIFT = 0.05
 
 # The sum of all layout shifts since the page was opened.
-SHIFT = """() => new Promise((done) => {
+MEASURE_SHIFT = """() => new Promise((done) => {
   let sum = 0;
   new PerformanceObserver((list) => { for (const one of list.getEntries()) sum += one.value; })
     .observe({ type: "layout-shift", buffered: true });
@@ -35,7 +35,7 @@ SHIFT = """() => new Promise((done) => {
 def test_rules_do_not_jump_while_they_load(visit: Visit, game: str, window: dict[str, int]) -> None:
     page = visit(f"/rules/{game}", viewport=window)
     page.wait_for_load_state("networkidle")
-    assert page.evaluate(SHIFT) < MAX_SHIFT
+    assert page.evaluate(MEASURE_SHIFT) < MAX_SHIFT
 
 
 @pytest.mark.parametrize(("window", "shown"), [(PHONE, False), (LAPTOP, True)], ids=["phone", "laptop"])

@@ -7,10 +7,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from engine import catalogue
 from tests.sampling import every_other
-from tests.service.web.test_browser import spot
+from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
 
-LOADED = """async (all) => {
+LIST_LOADED = """async (all) => {
   await Promise.all(all.map((one) => ((one.loading = "eager"), one.decode())));
   return all.map((one) => one.clientWidth);
 }"""
@@ -24,7 +24,7 @@ def table(service: RunningService, visit: Visit) -> tuple[int, Page]:
 
 def test_the_paragraph_of_a_refusal_opens_in_place_with_its_picture(service: RunningService, visit: Visit) -> None:
     _, page = table(service, visit)
-    spot(page, "D17").click(force=True)
+    find_spot(page, "D17").click(force=True)
     page.locator("a.rule:visible").first.click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("heading", name=re.compile("How far"))).to_be_visible()
@@ -38,7 +38,7 @@ def test_a_touch_that_cannot_be_says_why_and_its_paragraph_opens_in_place(
     service: RunningService, visit: Visit
 ) -> None:
     seat, page = table(service, visit)
-    spot(page, "B13" if seat == 0 else "A13").click(force=True)
+    find_spot(page, "B13" if seat == 0 else "A13").click(force=True)
     note = page.locator(".bar .prompt .note")
     expect(note).to_contain_text("cannot be chosen now.")
     link = note.locator("a.rule")
@@ -92,7 +92,7 @@ def test_rules_print_on_two_sheets_with_their_pictures_and_the_summary_on_one_si
             page = context.new_page()
             assert sides(page, f"{service.address}/rules/{name}") <= 4
             page.emulate_media(media="print")
-            widths = page.locator(".rules > section .example img").evaluate_all(LOADED)
+            widths = page.locator(".rules > section .example img").evaluate_all(LIST_LOADED)
             assert min(widths) > 40  # pixels of CSS, a good centimetre
             assert sides(page, f"{service.address}/rules/{name}/short") == 1
 

@@ -25,9 +25,9 @@ WINDOWS = {
 }
 PHONES = {"phone", "small phone", "phone on its side"}
 POSITIONS = (0, 15, 45)  # after so many moves
-SEEN, BOARD, SHIFT = 0.95, 0.5, 0.02
+MIN_SEEN_SHARE, MIN_BOARD_SHARE, MAX_LAYOUT_SHIFT = 0.95, 0.5, 0.02
 
-# Every choice with its size, and whether it lies in the window with nothing else upon its middle.
+# Every choice with its size, and whether it is in the window and nothing covers its middle.
 CHOICES = """() => [...document.querySelectorAll('[data-token]:not([aria-disabled="true"])')].map((one) => {
   const { left, right, top, bottom, width, height } = one.getBoundingClientRect();
   const inside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
@@ -45,7 +45,7 @@ SCROLLS = """() => {
   return Math.max(scrollHeight - innerHeight, scrollWidth - innerWidth);
 }"""
 
-# All that has moved since the page was opened, though nobody touched it.
+# The layout shifts since the page was opened, without a touch.
 SHIFTS = """() => new Promise((done) => {
   let sum = 0;
   new PerformanceObserver((list) => { for (const one of list.getEntries()) sum += one.value; })
@@ -53,7 +53,7 @@ SHIFTS = """() => new Promise((done) => {
   setTimeout(() => done(sum), 150);
 })"""
 
-# Every player at a glance: whether more is told than there is room for, and how much of the name is seen.
+# Every player in the strip: whether the text is wider than its place, and how much of the name is seen.
 CHIPS = """() => [...document.querySelectorAll(".strip li")].map((one) => {
   const { left, right } = one.getBoundingClientRect(), name = one.querySelector(".who");
   return {
@@ -62,33 +62,33 @@ CHIPS = """() => [...document.querySelectorAll(".strip li")].map((one) => {
     whole: name.firstElementChild.scrollWidth <= name.clientWidth,
   };
 })"""
-# What stands in brackets behind the names, and whether it is seen whole, in part or not at all.
+# The words in brackets behind the names, and whether each is seen whole, in part or not.
 BRACKETS = """() => [...document.querySelectorAll(".strip .who > :nth-child(2)")].map((one) => {
   const [own, around] = [one, one.parentElement].map((each) => each.getBoundingClientRect());
   if (own.top >= around.bottom - 1) return "gone";
   return own.right <= around.right + 1 && own.bottom <= around.bottom + 1 ? "whole" : "cut";
 })"""
-# Whether all of one text is seen, and not cut off by what it lies in.
-WHOLE = """one => {
+# Whether all of one text is seen, and its frame does not cut it off.
+IS_WHOLE = """one => {
   const [own, around] = [one, one.parentElement].map((each) => each.getBoundingClientRect());
   const cut = one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth;
   return own.height > 0 && !cut && own.right <= around.right + 1 && own.bottom <= around.bottom + 1;
 }"""
-LETTERS = 12  # pixels: two letters
+MIN_NAME_WIDTH_PX = 12  # two letters
 
 
-def position(service: RunningService, game: str, whim: int) -> str:
-    """The page of who is to move at a table that has come as far as `POSITIONS` says."""
-    with fixed_seed(bytes([whim]) * 32):  # the same position in every run
+def open_position(service: RunningService, game: str, seed: int) -> str:
+    """Play a table as far as `POSITIONS` says; return the page of the seat that is to move."""
+    with fixed_seed(bytes([seed]) * 32):  # the same position in every run
         opened, steps = service.start_table(game=game), count()
-    service.play_until(opened.table, lambda _: next(steps) >= POSITIONS[whim], whim)
+    service.play_until(opened.table, lambda _: next(steps) >= POSITIONS[seed], seed)
     return f"/t/{opened.links[service.find_mover(opened.table)]}"
 
 
 @pytest.fixture
 def windows(service: RunningService, game: str, everything: bool) -> dict[str, list[str]]:
-    """Which pages each window shows: all in a soak, otherwise windows and positions take turns among the games."""
-    paths = [position(service, game, whim) for whim in range(len(POSITIONS))]
+    """The pages for each window: all in a soak, otherwise windows and positions take turns among the games."""
+    paths = [open_position(service, game, seed) for seed in range(len(POSITIONS))]
     if everything:
         return dict.fromkeys(WINDOWS, paths)
     turn = list(catalogue.find_all()).index(game)
@@ -96,7 +96,7 @@ def windows(service: RunningService, game: str, everything: bool) -> dict[str, l
     return {name: [paths[(number + turn) % len(paths)]] for number, name in enumerate(shown)}
 
 
-def shown(page: Page, path: str) -> dict[str, Any]:
+def measure_page(page: Page, path: str) -> dict[str, Any]:
     page.goto(path)
     page.locator("form.deed[data-said]").wait_for(state="attached")
     return {
@@ -109,28 +109,28 @@ def shown(page: Page, path: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("everything", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
 @pytest.mark.parametrize("game", catalogue.find_all())
-def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(visit: Visit, windows: dict[str, list[str]]) -> None:
+def test_the_choices_are_seen_at_first_in_every_window(visit: Visit, windows: dict[str, list[str]]) -> None:
     choices, shares = [], []
     for name, paths in windows.items():
         width, height = WINDOWS[name]
         page = visit(paths[0], viewport={"width": width, "height": height}, has_touch=name in PHONES)
         for path in paths:
-            found = shown(page, path)
+            measured = measure_page(page, path)
             least = 44 if name in PHONES else 24
-            small = [one for one in found["choices"] if one["size"] < least - 0.5]
+            small = [one for one in measured["choices"] if one["size"] < least - 0.5]
             assert not small, (name, path, small)
-            assert found["scrolls"] <= 0, (name, path)
-            assert found["shift"] < SHIFT, (name, path)
-            choices += [{**one, "at": (name, path[-4:])} for one in found["choices"]]
-            shares.append(found["share"])
+            assert measured["scrolls"] <= 0, (name, path)
+            assert measured["shift"] < MAX_LAYOUT_SHIFT, (name, path)
+            choices += [{**one, "at": (name, path[-4:])} for one in measured["choices"]]
+            shares.append(measured["share"])
         page.context.close()
     unseen = [one for one in choices if not one["seen"]]
     assert len(choices) > len(shares) >= len(windows)
-    assert len(unseen) <= (1 - SEEN) * len(choices), (len(unseen), len(choices), unseen[:20])
-    assert statistics.mean(shares) >= BOARD, shares
+    assert len(unseen) <= (1 - MIN_SEEN_SHARE) * len(choices), (len(unseen), len(choices), unseen[:20])
+    assert statistics.mean(shares) >= MIN_BOARD_SHARE, shares
 
 
-def test_what_can_be_chosen_now_is_framed_where_somebody_looked_elsewhere_meanwhile(
+def test_the_board_turns_to_the_choices_after_the_player_looked_at_another_part(
     service: RunningService, visit: Visit
 ) -> None:
     opened = service.start_table()
@@ -140,24 +140,26 @@ def test_what_can_be_chosen_now_is_framed_where_somebody_looked_elsewhere_meanwh
     for _ in range(6):
         page.keyboard.press("+")
     page.keyboard.press("Shift+ArrowLeft")
-    looked = page.locator("[data-stage]").get_attribute("viewBox") or ""
+    view_box = page.locator("[data-stage]").get_attribute("viewBox") or ""
     service.submit(opened.links[first], f"move {SHORT_GAMES[first].split()[0].replace('-', ' ')}")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     page.locator(".stage .lit").first.wait_for(state="attached", timeout=PAGE_TIMEOUT_MS)
-    expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", looked)
+    expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", view_box)
     assert all(one["seen"] for one in page.evaluate(CHOICES))
 
 
-def test_where_somebody_looks_is_kept_while_all_choices_are_seen_there(service: RunningService, visit: Visit) -> None:
+def test_the_part_that_a_player_looks_at_stays_while_it_shows_all_choices(
+    service: RunningService, visit: Visit
+) -> None:
     opened = service.start_table()
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     player.page.locator(".stage .lit").first.wait_for(state="attached")
     player.page.mouse.move(400, 400)
     player.page.mouse.wheel(0, 60)
-    looked = player.page.locator("[data-stage]").get_attribute("viewBox") or ""
+    view_box = player.page.locator("[data-stage]").get_attribute("viewBox") or ""
     player.move()
     expect(player.page.locator(".stage .lit")).to_have_count(0)
-    expect(player.page.locator("[data-stage]")).to_have_attribute("viewBox", looked)
+    expect(player.page.locator("[data-stage]")).to_have_attribute("viewBox", view_box)
 
 
 def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: RunningService, visit: Visit) -> None:
@@ -172,7 +174,7 @@ def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Runn
 
 
 # How much of the titles on the grass the small map covers, in square pixels.
-COVERED = """() => {
+MEASURE_COVERED = """() => {
   const map = document.querySelector(".mini").getBoundingClientRect();
   return [...document.querySelectorAll("[data-stage] text")].map((one) => {
     const { left, top, right, bottom } = one.getBoundingClientRect();
@@ -186,12 +188,12 @@ COVERED = """() => {
 def test_the_small_map_leaves_the_titles_on_the_grass_free(service: RunningService, visit: Visit) -> None:
     page = visit("/", viewport={"width": 1366, "height": 650})
     shown = 0
-    for whim in range(3):
-        page.goto(position(service, "turfmaster", whim))
+    for seed in range(3):
+        page.goto(open_position(service, "turfmaster", seed))
         page.locator("form.deed[data-said]").wait_for(state="attached")
         if page.locator(".mini").is_visible():
             expect(page.locator(".mini")).to_have_attribute("data-corner", re.compile("-"))
-            assert page.evaluate(COVERED) < 50
+            assert page.evaluate(MEASURE_COVERED) < 50
             shown += 1
     assert shown
 
@@ -222,7 +224,7 @@ def test_your_own_name_and_moves_are_marked(service: RunningService, visit: Visi
         expect(page.locator("#log .mine")).to_have_count(moves)
 
 
-def test_every_name_is_told_on_every_phone_however_many_play(service: RunningService, visit: Visit) -> None:
+def test_every_phone_shows_every_name_at_every_number_of_players(service: RunningService, visit: Visit) -> None:
     names = ("Anna", "Bernadette", "Clara", "Dirk", "Emiel", "Françoise", "Gijs", "Hendrik-Jan")
     people = [Invitee(name, f"{number}@example.org") for number, name in enumerate(names)]
     paths = [service.start_table(*people[:seats], game="turfmaster").watch for seats in (2, 3, 4, 5, 8)]
@@ -232,7 +234,7 @@ def test_every_name_is_told_on_every_phone_however_many_play(service: RunningSer
             page.goto(f"/t/{path}")
             page.locator("[data-stage]").wait_for()
             chips = page.evaluate(CHIPS)
-            assert not [one for one in chips if one["spills"] or one["told"] < LETTERS], (width, chips)
+            assert not [one for one in chips if one["spills"] or one["told"] < MIN_NAME_WIDTH_PX], (width, chips)
             assert chips[0]["whole"] or width > height, (width, chips)
         page.context.close()
 
@@ -246,19 +248,19 @@ def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_i
     expect(page.locator(".bar .deeds :is(button, .button):visible")).to_have_count(0)
     expect(page.locator(".bar .what")).to_contain_text("Touch a glowing place.")
     for part in (".top strong", ".top .left", ".bar .what"):
-        assert page.locator(part).evaluate(WHOLE), part
+        assert page.locator(part).evaluate(IS_WHOLE), part
 
 
-def test_a_bot_s_level_is_told_whole_or_not_at_all(service: RunningService, visit: Visit) -> None:
+def test_a_bots_level_is_shown_in_full_or_hidden(service: RunningService, visit: Visit) -> None:
     bots = [Invitee(f"Bot {number}", level="strong") for number in range(1, 4)]
     anna = Invitee("Anna", "", "word", "person")
     paths = [service.open_table(anna, *bots[:number], game="kurier").links[0] for number in (1, 3)]
     width, height = WINDOWS["phone"]
     page = visit("/", viewport={"width": width, "height": height}, has_touch=True)
-    for path, told in zip(paths, ("whole", "gone"), strict=True):
+    for path, visibility in zip(paths, ("whole", "gone"), strict=True):
         page.goto(f"/t/{path}")
         page.locator("[data-stage]").wait_for()
-        assert set(page.evaluate(BRACKETS)) == {told}
+        assert set(page.evaluate(BRACKETS)) == {visibility}
         assert all(chip["whole"] for chip in page.evaluate(CHIPS))
 
 
@@ -269,4 +271,4 @@ def test_a_refusal_is_read_whole_in_every_window(service: RunningService, visit:
     expect(page.locator(".bar .note.bad")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     for width, height in WINDOWS.values():
         page.set_viewport_size({"width": width, "height": height})
-        assert page.locator(".bar .note.bad").evaluate(WHOLE), (width, height)
+        assert page.locator(".bar .note.bad").evaluate(IS_WHOLE), (width, height)

@@ -8,11 +8,11 @@ from service.tables import access, seat_commands, submitting, talk
 from service.tables.opening import Opened
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
-from tests.service.web.test_browser import spot
+from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
 
 
-def begun(service: RunningService, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
+def open_game(service: RunningService, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
     """A game, who begins it, and his page."""
     opened = service.start_table()
     seat = service.find_mover(opened.table)
@@ -24,9 +24,9 @@ def begun(service: RunningService, visit: Visit, at_once: bool = False) -> tuple
 def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     service: RunningService, visit: Visit
 ) -> None:
-    opened, seat, page = begun(service, visit)
+    opened, seat, page = open_game(service, visit)
     start = SHORT_GAMES[seat].split()[0].split("-")[0]
-    spot(page, start).click()
+    find_spot(page, start).click()
     page.get_by_role("tab", name="Talk").click()
     page.get_by_label("Say something").fill("I was about to")
     app = service.app
@@ -39,25 +39,25 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
-def test_an_open_page_is_told_at_once_and_asks_no_more(service: RunningService, visit: Visit) -> None:
-    opened, seat, page = begun(service, visit)
+def test_an_open_page_gets_news_at_once_and_stops_polling(service: RunningService, visit: Visit) -> None:
+    opened, seat, page = open_game(service, visit)
     with page.expect_response("**/live/*") as stream:
         pass
     assert stream.value.headers["content-type"] == "text/event-stream"
-    page.wait_for_timeout(4_500)  # longer than from one question to the next where nobody tells
-    app, said = service.app, list[str]()
-    page.on("request", lambda request: said.append(request.url))
+    page.wait_for_timeout(4_500)  # longer than the interval of polling
+    app, urls = service.app, list[str]()
+    page.on("request", lambda request: urls.append(request.url))
     talk.say(app, access.find(app, opened.links[1 - seat]), "Are you there?")
     expect(page.get_by_text("Are you there?").first).to_be_attached(timeout=2_000)
-    assert len([url for url in said if "/pulse" in url]) == 1
+    assert len([url for url in urls if "/pulse" in url]) == 1
 
 
-def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: RunningService, visit: Visit) -> None:
-    _, seat, page = begun(service, visit, at_once=True)
+def test_a_click_that_completes_a_move_makes_it_if_the_player_chose_so(service: RunningService, visit: Visit) -> None:
+    _, seat, page = open_game(service, visit, at_once=True)
     start, end = SHORT_GAMES[seat].split()[0].split("-")
-    spot(page, start).click()
+    find_spot(page, start).click()
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
-    spot(page, end).click()
+    find_spot(page, end).click()
     expect(page.get_by_text("Accepted.")).to_be_visible()
 
 
@@ -74,13 +74,13 @@ def test_a_move_without_confirming_can_be_stopped_for_two_seconds(service: Runni
 
 
 def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Visit) -> None:
-    _, seat, page = begun(service, visit, at_once=True)
+    _, seat, page = open_game(service, visit, at_once=True)
     page.get_by_role("tab", name="More").click()
     page.get_by_role("button", name="Ask me again before I move").click()
     expect(page.get_by_role("button", name="Move without asking again")).to_be_attached()
     start, end = SHORT_GAMES[seat].split()[0].split("-")
-    spot(page, start).click()
-    spot(page, end).click()
+    find_spot(page, start).click()
+    find_spot(page, end).click()
     expect(page.get_by_role("button", name="Confirm")).to_be_visible()
 
 

@@ -30,7 +30,7 @@ WINDOWS = {
 TURNS, FULL_TURNS = 3, 500
 TAPS = 40  # of one move
 MOVES_BEFORE = {"carcassonne": 30, "kaiser": 4, "kurier": 20, "turfmaster": 24}
-TURN_SHARE = 0.3  # how often a button is pressed that is not the one that ends a move
+TURN_SHARE = 0.3  # the share of presses of the button that turns a tile
 
 # What can be tapped: glowing spots and the buttons of the bar. `hit` says whether a tap on the middle, or for a drawn
 # spot near it, finds it; `inside` whether all of it is in the window.
@@ -69,7 +69,7 @@ class Thumb:
     def _count(self, request: Any) -> None:
         self.sent += request.method == "POST"
 
-    def look(self) -> list[dict[str, Any]]:
+    def read_spots(self) -> list[dict[str, Any]]:
         """Return the controls, and require that each can be tapped where it is."""
         self.page.wait_for_timeout(40)
         controls: list[dict[str, Any]] = self.page.evaluate(CONTROLS)
@@ -93,7 +93,7 @@ class Thumb:
         self.page.locator("form.deed[data-said]").wait_for(state="attached", timeout=PAGE_TIMEOUT_MS)
         before, self.choice = self.sent, ""
         for _ in range(TAPS):
-            controls = self.look()
+            controls = self.read_spots()
             assert controls, self.page.locator(".bar").inner_text()
             one = self.choose(controls)
             self.page.touchscreen.tap(one["x"], one["y"])
@@ -150,10 +150,12 @@ def test_a_whole_turn_of_carcassonne_is_confirmed_once(service: RunningService, 
     mover = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[mover]}", viewport={"width": width, "height": height}, has_touch=True)
     page.locator("form.deed[data-said]").wait_for(state="attached")
-    page.touchscreen.tap(*((one := Thumb(page, 1).look()[0])["x"], one["y"]))
+    page.touchscreen.tap(*((one := Thumb(page, 1).read_spots()[0])["x"], one["y"]))
     page.locator(".bar .next [data-whole=pass]").tap()
     expect(page.locator(".note.good")).to_be_visible()
-    entries = apps.load_entries(service.app, look := apps.load_table(service.app, opened.table), look.row.length - 2)
+    entries = apps.load_entries(
+        service.app, snapshot := apps.load_table(service.app, opened.table), snapshot.row.length - 2
+    )
     assert [entry.move.split()[0] for entry in entries][:2] == ["place", "pass"]
     assert service.find_mover(opened.table) != mover
 

@@ -1,4 +1,4 @@
-"""Direct manipulation in a real browser: what is touched is the thing itself, and a touch that cannot be says why."""
+"""Direct manipulation in a real browser: players touch the pieces themselves, and an impossible touch says why."""
 
 import re
 from typing import Any
@@ -12,83 +12,83 @@ from tests.browsing import SHORT_GAMES, Player, click, find_point
 from tests.services import RunningService, Visit, fixed_seed
 
 ZOOMS = 3
-TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
+READ_TURN = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
 
 
-def tile_in_hand(service: RunningService, visit: Visit, luck: int = 1) -> tuple[str, Player]:
-    """A game of Carcassonne where several moves are made, the same in every run, and who is to lay a tile now."""
-    with fixed_seed(bytes([luck]) * 32):
+def open_with_tile(service: RunningService, visit: Visit, seed: int = 1) -> tuple[str, Player]:
+    """Play several moves of Carcassonne, the same in every run; return the table and the player who has a tile."""
+    with fixed_seed(bytes([seed]) * 32):
         opened = service.start_table(game="carcassonne")
     service.play_until(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
     return opened.table, Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
 
 
 def can_be_turned(state: Any) -> bool:
-    """Whether a tile is to be laid that fits somewhere in more than one way."""
+    """Return whether the next tile fits somewhere in more than one way."""
     menu = {entry.verb: entry for entry in carcassonne.menu(state, state.turn)}
     cells = [cell for cell, _ in menu["place"].options] if "place" in menu else []
     return len(set(cells)) < len(cells)
 
 
-def entries(service: RunningService, table: str, count: int) -> list[Any]:
-    look = apps.load_table(service.app, table)
-    return apps.load_entries(service.app, look, look.row.length - count)
+def load_newest(service: RunningService, table: str, count: int) -> list[Any]:
+    snapshot = apps.load_table(service.app, table)
+    return apps.load_entries(service.app, snapshot, snapshot.row.length - count)
 
 
-def places(player: Player) -> dict[str, list[str]]:
-    """The cells where the tile may lie, each with the ways it may be turned there."""
-    found: dict[str, list[str]] = {}
+def list_cells(player: Player) -> dict[str, list[str]]:
+    """Return the cells for the tile, each with the turns that are possible there."""
+    cells: dict[str, list[str]] = {}
     menu = player.page.evaluate("() => JSON.parse(document.getElementById('menu').textContent)")["menu"]
     for cell, turn in next(entry for entry in menu if entry["verb"] == "place")["options"]:
-        found.setdefault(cell, []).append(turn)
-    return found
+        cells.setdefault(cell, []).append(turn)
+    return cells
 
 
-def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: RunningService, visit: Visit) -> None:
-    _, player = tile_in_hand(service, visit)
-    ways = places(player)
+def test_a_tile_stays_where_it_was_put_and_a_touch_turns_it(service: RunningService, visit: Visit) -> None:
+    _, player = open_with_tile(service, visit)
+    ways = list_cells(player)
     cell = max(ways, key=lambda one: len(ways[one]))
     player.page.locator("form.deed[data-said]").wait_for(state="attached")
     player.page.mouse.dblclick(*find_point(player.page, cell))
-    shown = {player.page.evaluate(TURNED).split("rotate(")[1]}
+    shown = {player.page.evaluate(READ_TURN).split("rotate(")[1]}
     assert shown == {f"{ways[cell][1]})"}
     for _ in ways[cell][1:]:
         player.page.get_by_role("button", name="Turn").click()
-        shown.add(player.page.evaluate(TURNED).split("rotate(")[1])
+        shown.add(player.page.evaluate(READ_TURN).split("rotate(")[1])
     assert shown == {f"{turn})" for turn in ways[cell]}
 
 
-@pytest.mark.parametrize("luck", [1, 36, 49])  # beside the middle of the tile, and all but in it
+@pytest.mark.parametrize("seed", [1, 36, 49])  # beside the middle of the tile, and all but in it
 def test_a_tile_and_a_figure_confirmed_together_become_two_entries(
-    service: RunningService, visit: Visit, luck: int
+    service: RunningService, visit: Visit, seed: int
 ) -> None:
-    table, player = tile_in_hand(service, visit, luck)
-    player.touch(next(iter(places(player))))
+    table, player = open_with_tile(service, visit, seed)
+    player.touch(next(iter(list_cells(player))))
     page = player.page
     page.locator(".stage g > [data-early].lit").first.wait_for()
     player.touch(page.locator("[data-early].lit").first.get_attribute("data-token") or "")
     expect(page.locator(".bar .made")).to_have_text(re.compile("Lay the tile; Place a figure: "))
     page.get_by_role("button", name="Confirm").click()
     expect(page.locator(".note.good")).to_be_visible()
-    assert [entry.move.split()[0] for entry in entries(service, table, 2)] == ["place", "figure"]
+    assert [entry.move.split()[0] for entry in load_newest(service, table, 2)] == ["place", "figure"]
 
 
-def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: RunningService, visit: Visit) -> None:
-    """A tile is confirmed before the page knows what could follow, and it learns that while the new world is laid."""
-    _, player = tile_in_hand(service, visit)
+def test_early_figures_are_removed_once_the_tile_is_confirmed(service: RunningService, visit: Visit) -> None:
+    """The page learns which figures could follow a tile only after the tile is confirmed and the board is redrawn."""
+    _, player = open_with_tile(service, visit)
     page = player.page
     page.evaluate("() => { window.requestAnimationFrame = (next) => setTimeout(next, 1500); }")
-    player.touch(next(iter(places(player))))
+    player.touch(next(iter(list_cells(player))))
     page.get_by_role("button", name="Confirm").click()
     page.locator(".note.good").wait_for()
     tokens = page.locator(".stage [data-early]").evaluate_all("(all) => all.map((one) => one.dataset.token)")
     assert 0 < len(tokens) == len(set(tokens))
 
 
-def test_what_was_put_together_can_be_put_down_again(service: RunningService, visit: Visit) -> None:
-    table, player = tile_in_hand(service, visit)
+def test_escape_cancels_a_move_in_progress(service: RunningService, visit: Visit) -> None:
+    table, player = open_with_tile(service, visit)
     length = apps.load_table(service.app, table).row.length
-    player.touch(next(iter(places(player))))
+    player.touch(next(iter(list_cells(player))))
     player.page.locator("[data-early].lit").first.wait_for()
     player.page.keyboard.press("Escape")
     expect(player.page.locator("[data-early]")).to_have_count(0)
@@ -104,7 +104,7 @@ def two_readings(state: Any) -> list[tuple[str, ...]]:
     return [args for args in menu["hand"].options if args in {way[:2] for way in menu["travel"].options}]
 
 
-def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service: RunningService, visit: Visit) -> None:
+def test_a_touch_with_two_meanings_says_what_it_does(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, lambda state: bool(two_readings(state)))
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
@@ -113,7 +113,7 @@ def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service:
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
 
 
-def beside_its_courier(state: Any) -> bool:
+def has_dispatch_beside_courier(state: Any) -> bool:
     """Whether the dispatch may be handed over, and the courier who has it may be the first to travel."""
     menu = {entry.verb: entry for entry in kurier.menu(state, state.turn)}
     own = state.players[state.turn].dispatch
@@ -127,7 +127,7 @@ def test_the_dispatch_is_touched_beside_its_courier(
     service: RunningService, visit: Visit, window: dict[str, int]
 ) -> None:
     opened = service.start_table(game="kurier")
-    service.play_until(opened.table, beside_its_courier)
+    service.play_until(opened.table, has_dispatch_beside_courier)
     state: Any = apps.load_table(service.app, opened.table).position.state
     own = state.players[state.turn].dispatch
     player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
@@ -141,7 +141,7 @@ def test_the_dispatch_is_touched_beside_its_courier(
 
 
 def touch_until_chosen(player: Player, token: str) -> None:
-    """What lies close to another is seen closer at the first touches."""
+    """The first touches near two close places zoom in on them."""
     chosen = player.page.locator(".stage .chosen")
     for _ in range(ZOOMS):
         if not chosen.count():
@@ -150,7 +150,7 @@ def touch_until_chosen(player: Player, token: str) -> None:
 
 def test_a_finger_between_dispatch_and_courier_is_led_closer(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="kurier")
-    service.play_until(opened.table, beside_its_courier)
+    service.play_until(opened.table, has_dispatch_beside_courier)
     state: Any = apps.load_table(service.app, opened.table).position.state
     own = state.players[state.turn].dispatch
     page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
@@ -184,7 +184,7 @@ def measure_distance(page: Page, token: str) -> float:
 def test_a_touch_beside_all_places_says_what_to_touch_and_one_where_the_tile_does_not_fit_says_that(
     service: RunningService, visit: Visit
 ) -> None:
-    _, player = tile_in_hand(service, visit)
+    _, player = open_with_tile(service, visit)
     page = player.page
     page.locator("form.deed[data-said]").wait_for(state="attached")
     page.mouse.click(30, 120)
@@ -198,7 +198,7 @@ def test_a_touch_beside_all_places_says_what_to_touch_and_one_where_the_tile_doe
     expect(page.locator(".bubble")).to_be_hidden()
 
 
-def test_what_is_put_together_is_written_as_its_language_writes_it(service: RunningService, visit: Visit) -> None:
+def test_a_move_in_progress_is_written_in_the_language_of_the_page(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
     seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}", locale="fr-FR")
@@ -235,18 +235,18 @@ def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Runnin
     start, end = SHORT_GAMES[seat].split()[0].split("-")
     service.submit(opened.links[seat], f"move {start} {end}")
     page = visit(f"/t/{opened.links[1 - seat]}")
-    told = page.locator("#now .told li", has_text="moves a king from the home corner to the")
-    told.locator("a.place", has_text="from the home corner").hover()
+    sentence = page.locator("#now .told li", has_text="moves a king from the home corner to the")
+    sentence.locator("a.place", has_text="from the home corner").hover()
     expect(page.locator(".told-of")).to_have_count(1)
-    told.hover(position={"x": 2, "y": 2})
+    sentence.hover(position={"x": 2, "y": 2})
     expect(page.locator(".told-of")).to_have_count(2)
     page.mouse.move(*find_point(page, end))
-    expect(told).to_have_class("tells")
-    expect(told.locator("a.place.tells")).to_have_text(re.compile("^to the (north|south)-east hills$"))
+    expect(sentence).to_have_class("tells")
+    expect(sentence.locator("a.place.tells")).to_have_text(re.compile("^to the (north|south)-east hills$"))
 
 
-def test_a_free_place_is_called_by_what_lies_around_it(service: RunningService, visit: Visit) -> None:
-    _, player = tile_in_hand(service, visit)
+def test_a_free_place_is_named_after_its_neighbours(service: RunningService, visit: Visit) -> None:
+    _, player = open_with_tile(service, visit)
     names = player.page.locator(".stage .lit").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
     assert names
     assert all(re.match(r"free place with (city|road|field) (above|below|to the (left|right))", name) for name in names)

@@ -16,11 +16,11 @@ from workers import bots
 BUTTON = "Show me a good move"
 
 
-def asked(site: Site, visitor: Visitor, link: str, thinking: bool = False) -> str:
+def ask_for_hint(site: Site, visitor: Visitor, link: str, thinking: bool = False) -> str:
     """The page that comes back after the button."""
-    ring = site.app.wakeups.wake
+    wake = site.app.wakeups.wake
     site.app.wakeups.wake = lambda queue: (
-        bots.answer_hints(site.app) if queue == "bots" and not thinking else ring(queue)
+        bots.answer_hints(site.app) if queue == "bots" and not thinking else wake(queue)
     )
     response = visitor.post(f"/t/{link}/hint")
     assert response.status_code == 303, response.text
@@ -31,18 +31,18 @@ def test_the_page_begins_with_the_good_move(site: Site, visitor: Visitor) -> Non
     opened = site.start_table(pace=Clock(0, hints=True))
     link = opened.links[site.find_mover(opened)]
     assert BUTTON in visitor.get(f"/t/{link}")
-    shown = asked(site, visitor, link)
-    said = re.search(r'"said": \["move", "([^"]+)", "([^"]+)"\]', shown)
-    assert said
-    assert f"move {said[1]} {said[2]}" in site.list_moves(opened)
-    assert re.search(rf"note hint.*{said[1]} → {said[2]}", shown)
-    assert f'name="move" value="move {said[1]} {said[2]}"' in shown
+    shown = ask_for_hint(site, visitor, link)
+    match = re.search(r'"said": \["move", "([^"]+)", "([^"]+)"\]', shown)
+    assert match
+    assert f"move {match[1]} {match[2]}" in site.list_moves(opened)
+    assert re.search(rf"note hint.*{match[1]} → {match[2]}", shown)
+    assert f'name="move" value="move {match[1]} {match[2]}"' in shown
 
 
 def test_while_the_bot_thinks_the_page_says_so_and_looks_again(site: Site, visitor: Visitor) -> None:
     opened = site.start_table(pace=Clock(0, hints=True))
     link = opened.links[site.find_mover(opened)]
-    shown = asked(site, visitor, link, thinking=True)
+    shown = ask_for_hint(site, visitor, link, thinking=True)
     assert "looking for a good move" in shown
     assert 'http-equiv="refresh"' in shown
     bots.answer_hints(site.app)
@@ -60,7 +60,7 @@ def test_without_an_agreement_people_see_no_button(site: Site, visitor: Visitor)
 def test_a_hint_of_a_position_that_is_past_says_nothing(site: Site, visitor: Visitor) -> None:
     opened = site.start_table(pace=Clock(0, hints=True))
     seat = site.find_mover(opened)
-    asked(site, visitor, opened.links[seat])
+    ask_for_hint(site, visitor, opened.links[seat])
     site.submit(opened, site.list_moves(opened)[0])
     assert "note hint" not in visitor.get(f"/t/{opened.links[seat]}?hint=1")
 
@@ -84,8 +84,8 @@ class Plain:
 
 def test_without_a_script_a_hint_is_a_form_filled_in() -> None:
     menu: Menu = (Subset("keep", ("3", "7", "7", "9"), 1, 3), Number("bid", 0, 120))
-    kept, bid = make_offers(menu, cast(Narrator, Plain()), ["keep", "7", "9"])
-    assert [(item.token, item.chosen) for item in kept.items] == [("3", False), ("7", True), ("7", False), ("9", True)]
+    cards, bid = make_offers(menu, cast(Narrator, Plain()), ["keep", "7", "9"])
+    assert [(item.token, item.chosen) for item in cards.items] == [("3", False), ("7", True), ("7", False), ("9", True)]
     assert bid.words == ()
     assert make_offers(menu, cast(Narrator, Plain()), ["bid", "17"])[1].words == ("17",)
 

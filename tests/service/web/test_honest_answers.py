@@ -1,4 +1,4 @@
-"""Answers say what is true: how long to wait, what was done, whether the house is well; and nothing of others."""
+"""Answers say the truth about waiting times, results and health, and nothing about other people."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The host's page: it shows how the house is and nothing of anybody's hand, and mends what a host can mend."""
+"""The host's page shows the state of the server, no secrets of games, and the repairs that a host can do."""
 
 import re
 
@@ -20,7 +20,7 @@ def door(site: Site) -> str:
     return f"/host/{overview.get_link(site.app)}"
 
 
-def test_the_house_is_seen_at_one_glance(site: Site, visitor: Visitor, door: str) -> None:
+def test_the_page_shows_the_state_of_the_server(site: Site, visitor: Visitor, door: str) -> None:
     playing, gathering = site.start_table(), site.open_table("Carla", "Dirk")
     page = visitor.get(door)
     assert playing.table in page
@@ -32,19 +32,19 @@ def test_the_house_is_seen_at_one_glance(site: Site, visitor: Visitor, door: str
 def test_it_shows_no_link_no_draw_and_no_note(site: Site, visitor: Visitor, door: str) -> None:
     opened = site.start_table(game="kurier")
     page = visitor.get(f"{door}?table={opened.table}")
-    look = site.load(opened)
-    secrets = [*opened.links, opened.watch, look.row.seed.hex()]
+    snapshot = site.load(opened)
+    secrets = [*opened.links, opened.watch, snapshot.row.seed.hex()]
     assert not [secret for secret in secrets if secret in page]
 
 
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_it_reads_nothing_that_holds_a_hand_or_a_draw(site: Site, visitor: Visitor, door: str, game: str) -> None:
     """Hands and draws are in entries, and nowhere else; plans, hints, talk and notes are their players' own."""
-    opened, asked = site.start_table(game=game), list[str]()
-    event.listen(site.app.store.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    opened, statements = site.start_table(game=game), list[str]()
+    event.listen(site.app.store.engine, "before_cursor_execute", lambda *words: statements.append(words[2]))
     page = visitor.get(f"{door}?table={opened.table}")
     assert opened.table in page
-    read = set(re.findall(r'\b(?:FROM|JOIN)\s+"?(\w+)', " ".join(asked)))
+    read = set(re.findall(r'\b(?:FROM|JOIN)\s+"?(\w+)', " ".join(statements)))
     assert {"tables", "seats", "letters", "people"} <= read
     assert not read & {"entries", "submissions", "orders", "branches", "hints", "talk", "mails", "mailbox"}
 
@@ -56,15 +56,15 @@ def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(site: Site, 
         connection.execute(update(seats).values(note=secret))
         rows = [*connection.execute(select(tables)).all(), *connection.execute(select(seats)).all()]
     page = visitor.get(f"{door}?table={opened.table}")
-    kept = [
+    secrets = [
         getattr(row, name, None) for row in rows for name in ("seed", "commitment", "head", "watch", "link", "note")
     ]
-    texts = [value.hex() if isinstance(value, bytes) else value for value in kept]
+    texts = [value.hex() if isinstance(value, bytes) else value for value in secrets]
     assert secret in texts
     assert not [text for text in texts if text and text in page]
 
 
-def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(site: Site, visitor: Visitor, door: str) -> None:
+def test_only_the_newest_link_of_the_host_opens_the_page(site: Site, visitor: Visitor, door: str) -> None:
     assert "This is not the host&#39;s link" in visitor.get("/host/abcdefghijklmnopqrstuvwxyz234567", 404)
     newer = f"/host/{overview.get_link(site.app, renew=True)}"
     visitor.get(door, 404)
@@ -73,7 +73,7 @@ def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(site: Sit
     assert site.app.notices.get().banner == ""
 
 
-def test_a_banner_stands_on_every_page_until_it_is_taken_down(site: Site, visitor: Visitor, door: str) -> None:
+def test_a_banner_is_on_every_page_until_it_is_taken_down(site: Site, visitor: Visitor, door: str) -> None:
     visitor.post(f"{door}/notice", name="banner", words="Closed <b>on Sunday</b>")
     assert "Closed &lt;b&gt;on Sunday&lt;/b&gt;" in visitor.get("/")
     visitor.post(f"{door}/notice", name="banner", words="")
@@ -125,9 +125,9 @@ def test_a_refused_letter_is_tried_again(site: Site, visitor: Visitor, door: str
     opened = site.start_table()
     with site.app.store.writing() as connection:
         queries.owe_letter(connection, opened.table, 2, OwedLetter(0, "turn", site.time))
-        wanted = (letters.c.seat == 0, letters.c.kind == "turn")
-        connection.execute(update(letters).where(*wanted).values(sent_at=site.time, outcome="refused: 550 spam"))
-        number = connection.execute(select(letters.c.id).where(*wanted)).scalars().first()
+        conditions = (letters.c.seat == 0, letters.c.kind == "turn")
+        connection.execute(update(letters).where(*conditions).values(sent_at=site.time, outcome="refused: 550 spam"))
+        number = connection.execute(select(letters.c.id).where(*conditions)).scalars().first()
     assert "refused: 550 spam" in visitor.get(door)
     assert visitor.post(f"{door}/send/{number}").status_code == 303
     with site.app.store.writing() as connection:

@@ -39,16 +39,16 @@ def test_every_game_has_lessons_and_lobby_and_rules_lead_to_them(visitor):
 
 
 @every_lesson
-def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor, name, number):
+def test_a_lesson_is_in_every_language_and_its_own_answer_solves_it(visitor, name, number):
     lesson = lessons.load_lessons(name)[number - 1]
     assert set(lesson.scenario.sentences) == set(LANGUAGES)
     assert len(set(lesson.scenario.sentences.values())) == len(LANGUAGES)
     for language in LANGUAGES:
         assert lessons.try_move(lesson, lesson.scenario.steps[-1].move, language).verdict == "solved"
-    asked = page(visitor, name, number, "de")
-    assert lesson.scenario.sentences["de"] in unescape(asked)
-    assert "data-solved" not in asked
-    assert "<svg" in asked
+    lesson_page = page(visitor, name, number, "de")
+    assert lesson.scenario.sentences["de"] in unescape(lesson_page)
+    assert "data-solved" not in lesson_page
+    assert "<svg" in lesson_page
 
 
 @every_lesson
@@ -74,7 +74,7 @@ def test_a_wrong_try_is_refused_with_the_sentence_of_the_engine_and_its_paragrap
     assert "data-solved" not in answer
 
 
-def test_a_move_that_is_allowed_and_not_asked_for_is_told_apart(visitor):
+def test_a_legal_move_that_the_lesson_does_not_ask_for_gets_its_own_answer(visitor):
     answer = page(visitor, "kaiser", 1, move="move A1 A2")
     assert "You may play that, but it is not what is asked here." in answer
     assert "data-solved" not in answer
@@ -90,20 +90,20 @@ def test_a_solved_lesson_leads_on_and_the_last_one_to_an_easy_bot(visitor):
 
 @every_lesson
 def test_every_lesson_can_be_solved_by_links_alone(visitor, name, number):
-    asked = page(visitor, name, number)
+    lesson_page = page(visitor, name, number)
     for _ in range(8):
-        links = {unescape(link) for link in re.findall(r'data-step="[^"]*" href="([^"]+)"', asked)}
-        wanted = lessons.load_lessons(name)[number - 1].scenario.steps[-1].move
-        whole = [link for link in links if unquote_plus(link).endswith(f"move={wanted}")]
+        links = {unescape(link) for link in re.findall(r'data-step="[^"]*" href="([^"]+)"', lesson_page)}
+        move = lessons.load_lessons(name)[number - 1].scenario.steps[-1].move
+        whole = [link for link in links if unquote_plus(link).endswith(f"move={move}")]
         if whole:
             assert "data-solved" in visitor.get(whole[0]).text
             return
-        onward = [link for link in links if "say=" in link and wanted.startswith(_said(link))]
-        asked = visitor.get(max(onward, key=len)).text
+        onward = [link for link in links if "say=" in link and move.startswith(_parse_said(link))]
+        lesson_page = visitor.get(max(onward, key=len)).text
     raise AssertionError("the links lead nowhere")
 
 
-def _said(link):
+def _parse_said(link):
     return unquote_plus(link).split("say=")[1]
 
 

@@ -54,7 +54,7 @@ def start(app: App) -> tuple[FlaskClient, Place, str]:
     return create_app(app).test_client(), place, move
 
 
-def test_a_program_is_told_to_send_a_lost_move_again(crashing: App) -> None:
+def test_a_program_reads_that_it_must_send_a_lost_move_again(crashing: App) -> None:
     client, place, move = start(crashing)
     body = {"move": move, "key": "once"}
     answer = client.post(f"/api/v1/t/{place.link}/moves", json=body)

@@ -1,4 +1,4 @@
-"""Monitoring: what is counted is right over several processes, and is told to the host alone."""
+"""Metrics are right over several processes, and only the host reads them."""
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -10,7 +10,7 @@ from tests.sites import Site, Visitor
 
 
 def figures(page: str) -> dict[str, float]:
-    """Each figure by its name and its labels; where a step ends stands last."""
+    """Return each figure by its name and its labels; the bound of a bucket is last."""
     return {
         " ".join([sample.name, *(value for _, value in sorted(sample.labels.items(), key=_step_last))]): sample.value
         for family in text_string_to_metric_families(page)
@@ -26,31 +26,33 @@ def test_moves_and_verdicts_are_counted(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     site.submit(opened, site.list_moves(opened)[0])
     visitor.submit(opened.links[site.find_mover(opened)], "no such move")
-    found = figures(visitor.get("/metrics"))
-    assert found["depesche_moves_total accepted"] == 3  # two sat down, one moved
-    assert found["depesche_moves_total refused"] == 1
-    assert found["depesche_verdict_seconds_count page"] >= 2
-    assert found["depesche_verdict_seconds_bucket page +Inf"] == found["depesche_verdict_seconds_count page"]
-    assert found["depesche_tables playing"] == 1
+    values = figures(visitor.get("/metrics"))
+    assert values["depesche_moves_total accepted"] == 3  # two sat down, one moved
+    assert values["depesche_moves_total refused"] == 1
+    assert values["depesche_verdict_seconds_count page"] >= 2
+    assert values["depesche_verdict_seconds_bucket page +Inf"] == values["depesche_verdict_seconds_count page"]
+    assert values["depesche_tables playing"] == 1
 
 
 def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(site: Site, visitor: Visitor) -> None:
     for seconds in (0.001, 0.015, 0.015, 60):
         site.app.metrics.time("thinking_seconds", "strong", seconds)
-    found = figures(visitor.get("/metrics"))
+    values = figures(visitor.get("/metrics"))
     steps = {
-        name.rsplit(" ", 1)[1]: value for name, value in found.items() if name.startswith("depesche_thinking_seconds_b")
+        name.rsplit(" ", 1)[1]: value
+        for name, value in values.items()
+        if name.startswith("depesche_thinking_seconds_b")
     }
     assert (steps["0.005"], steps["0.01"], steps["0.02"], steps["5.0"], steps["+Inf"]) == (1, 1, 3, 3, 4)
-    assert found["depesche_thinking_seconds_sum strong"] == 60.031
+    assert values["depesche_thinking_seconds_sum strong"] == 60.031
 
 
 def test_processes_count_together(app: App) -> None:
-    here, there = Metrics(app.redis), Metrics(app.redis)
-    here.count("moves", "accepted")
-    there.count("moves", "accepted")
-    there.flush()
-    assert here.load() == {"moves|accepted|count": 2}
+    first, second = Metrics(app.redis), Metrics(app.redis)
+    first.count("moves", "accepted")
+    second.count("moves", "accepted")
+    second.flush()
+    assert first.load() == {"moves|accepted|count": 2}
 
 
 def test_without_redis_what_was_counted_is_kept_until_it_is_back(app: App) -> None:
@@ -68,11 +70,11 @@ def test_what_waits_tells_since_when(site: Site, visitor: Visitor) -> None:
     opened = site.open_table()
     visitor.post(f"/t/{opened.links[0]}/sit", nonce="a word")
     site.time += 90
-    found = figures(visitor.get("/metrics"))
-    assert (found["depesche_submissions_waiting"], found["depesche_submissions_oldest_seconds"]) == (1, 90)
+    values = figures(visitor.get("/metrics"))
+    assert (values["depesche_submissions_waiting"], values["depesche_submissions_oldest_seconds"]) == (1, 90)
     with site.app.store.reading() as connection:
         owed = connection.execute(letters.select()).all()
-    assert found["depesche_letters_owed"] == len(owed) > 0
+    assert values["depesche_letters_owed"] == len(owed) > 0
 
 
 def test_no_figure_names_a_link_or_an_address(site: Site, visitor: Visitor) -> None:
@@ -81,13 +83,13 @@ def test_no_figure_names_a_link_or_an_address(site: Site, visitor: Visitor) -> N
     assert not any(word in page for word in (*opened.links, opened.watch, opened.table, "example.org"))
 
 
-def test_strangers_are_told_nothing_but_with_the_hosts_word(site: Site, visitor: Visitor) -> None:
-    elsewhere = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
-    assert visitor.client.get("/metrics", **elsewhere).status_code == 404
-    assert visitor.client.get("/metrics", headers={"Authorization": "Bearer "}, **elsewhere).status_code == 404
+def test_strangers_read_metrics_only_with_the_hosts_password(site: Site, visitor: Visitor) -> None:
+    remote = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
+    assert visitor.client.get("/metrics", **remote).status_code == 404
+    assert visitor.client.get("/metrics", headers={"Authorization": "Bearer "}, **remote).status_code == 404
     site.app.settings = Settings(folder=site.app.settings.folder, metrics="of the host")
     for word, status in (("of the host", 200), ("of a guest", 404)):
-        answer = visitor.client.get("/metrics", headers={"Authorization": f"Bearer {word}"}, **elsewhere)
+        answer = visitor.client.get("/metrics", headers={"Authorization": f"Bearer {word}"}, **remote)
         assert answer.status_code == status
 
 

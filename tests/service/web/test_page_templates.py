@@ -35,7 +35,7 @@ def calls_of_render(function: ast.FunctionDef) -> list[ast.Call]:
 
 
 def type_of(page: ast.expr, function: ast.FunctionDef, module: ModuleType) -> type[Struct]:
-    """Return the struct of an argument: made by a call here, or by one that a variable holds."""
+    """Return the struct of an argument: the call is in the argument itself or assigned to its variable."""
     if isinstance(page, ast.Name):
         (page,) = (
             node.value

@@ -23,7 +23,7 @@ from workers import referee
 # What pages show
 
 
-def test_every_address_in_a_template_is_one_of_ours(site: Site) -> None:
+def test_every_address_in_a_template_has_a_route(site: Site) -> None:
     named = {
         (path.name, endpoint)
         for path in TEMPLATES.rglob("*.html")
@@ -53,11 +53,11 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(site: Site, visitor:
     assert response.status_code == 303
     page = visitor.get(response.location)
     assert "You have sat down" in page
-    look = site.load(Opened(access.find(site.app, response.location.rsplit("/", 1)[1]).table, (), ""))
-    assert [seat.status for seat in look.seats[:2]] == ["taken", "invited"]
-    assert look.row.pace == 7 * 86_400
-    assert look.position.options["rounds"] == 3
-    assert look.position.options["eliminated_score"] is False
+    snapshot = site.load(Opened(access.find(site.app, response.location.rsplit("/", 1)[1]).table, (), ""))
+    assert [seat.status for seat in snapshot.seats[:2]] == ["taken", "invited"]
+    assert snapshot.row.pace == 7 * 86_400
+    assert snapshot.position.options["rounds"] == 3
+    assert snapshot.position.options["eliminated_score"] is False
 
 
 def test_a_bot_needs_neither_name_nor_address(visitor: Visitor) -> None:
@@ -105,14 +105,14 @@ def test_links_lead_token_by_token_to_a_move_without_a_script(site: Site, visito
     link = opened.links[site.find_mover(opened)]
     page = visitor.get(f"/t/{link}")
     step = re.search(r'href="(/t/[^"]+\?say=[^"]+)"', page)
-    if step:  # where only a few moves are possible, all stand on the page at once
+    if step:  # if only a few moves are possible, the page lists all of them
         page = visitor.get(step[1])
     button = re.search(r'name="move" value="(move [^"]+)"', page)
     assert button
     assert "Accepted." in visitor.submit(link, button[1])
 
 
-def test_a_move_is_accepted_and_told(site: Site, visitor: Visitor) -> None:
+def test_a_move_is_accepted_and_described(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     link = opened.links[site.find_mover(opened)]
     page = visitor.submit(link, site.list_moves(opened)[0], seen=site.load(opened).row.length - 1)
@@ -128,7 +128,7 @@ def test_what_happened_since_my_last_move_comes_before_what_can_be_done(site: Si
     assert page.index("Since your last move") < page.index("What you can do")
 
 
-def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(site: Site, visitor: Visitor) -> None:
+def test_a_player_reads_what_the_game_is_about_before_the_first_move(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     above = visitor.get(f"/t/{opened.links[site.find_mover(opened)]}").partition("What you can do")[0]
     assert "Lead your emperor to the centre" in above
@@ -137,7 +137,7 @@ def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(site: Sit
     assert "sits down" not in above
 
 
-def test_nobody_is_offered_to_talk_to_bots(site: Site, visitor: Visitor) -> None:
+def test_a_table_of_bots_has_no_form_for_talk(site: Site, visitor: Visitor) -> None:
     alone = apps.open_new(site.app, "kaiser", {}, [Invitee("Anna", nonce="word", who="person"), Invitee("Bot")], 0)
     assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
     assert "Table talk" in visitor.get(f"/t/{site.start_table().links[0]}")
@@ -168,7 +168,7 @@ def test_only_a_verdict_still_to_come_refreshes_the_page(site: Site, visitor: Vi
     assert "Accepted." in visitor.get(response.location)
 
 
-def test_a_verdict_is_shown_to_nobody_else(site: Site, visitor: Visitor) -> None:
+def test_only_the_own_seat_sees_a_verdict(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     turn = site.find_mover(opened)
     response = visitor.post(f"/t/{opened.links[turn]}", move="move nowhere")
@@ -223,8 +223,8 @@ def test_after_the_end_replay_shows_what_any_seat_saw(site: Site, visitor: Visit
 
 def test_the_log_can_be_downloaded(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
-    kept = json.loads(visitor.get(f"/t/{opened.links[0]}/log.json"))
-    assert kept["head"] == site.load(opened).row.head
+    log = json.loads(visitor.get(f"/t/{opened.links[0]}/log.json"))
+    assert log["head"] == site.load(opened).row.head
 
 
 def test_the_pulse_says_how_far_the_table_is_and_nothing_when_unchanged(site: Site, visitor: Visitor) -> None:
@@ -245,7 +245,7 @@ def test_the_mailbox_shows_every_letter_with_its_picture(site: Site, visitor: Vi
     page = visitor.get("/mailbox")
     assert "anna@example.org" in page
     numbers = re.findall(r'href="/mailbox/(\d+)"', page)
-    assert len(numbers) == 3  # two invitations, and a letter to whoever begins
+    assert len(numbers) == 3  # two invitations, and a letter to the first player
     for number in numbers:
         assert "<iframe" in visitor.get(f"/mailbox/{number}")
     body = visitor.client.get(f"/mailbox/{numbers[0]}/body")
@@ -311,25 +311,25 @@ def test_looking_never_acts(site: Site, visitor: Visitor) -> None:
     assert site.load(opened).row.length == before
 
 
-def refused(site: Site, visitor: Visitor, opened: Opened, seat: int, move: str, **fields: object) -> str:
+def refuse_move(site: Site, visitor: Visitor, opened: Opened, seat: int, move: str, **fields: object) -> str:
     """The sentence to a refused move; nothing has changed."""
     before = site.load(opened).row.head
     page = visitor.submit(opened.links[seat], move, **fields)
     assert site.load(opened).row.head == before
-    found = re.search(r'<div class="note bad" role="alert"><p>(.*?)</p>', page)
-    assert found, page
-    return found[1]
+    match = re.search(r'<div class="note bad" role="alert"><p>(.*?)</p>', page)
+    assert match, page
+    return match[1]
 
 
 def test_a_move_off_the_menu(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
-    assert "is not one of your moves" in refused(site, visitor, opened, site.find_mover(opened), "castle A1 A2")
+    assert "is not one of your moves" in refuse_move(site, visitor, opened, site.find_mover(opened), "castle A1 A2")
 
 
 def test_a_move_out_of_turn(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
-    said = refused(site, visitor, opened, 1 - site.find_mover(opened), site.list_moves(opened)[0])
-    assert "is not one of your moves" in said or "not your turn" in said
+    sentence = refuse_move(site, visitor, opened, 1 - site.find_mover(opened), site.list_moves(opened)[0])
+    assert "is not one of your moves" in sentence or "not your turn" in sentence
 
 
 def test_a_move_from_a_stale_page(site: Site, visitor: Visitor) -> None:
@@ -337,19 +337,19 @@ def test_a_move_from_a_stale_page(site: Site, visitor: Visitor) -> None:
     seen = site.load(opened).row.length - 1
     for _ in range(2):
         site.submit(opened, site.list_moves(opened)[0])
-    said = refused(site, visitor, opened, site.find_mover(opened), site.list_moves(opened)[0], seen=seen)
-    assert "The table has changed" in said
+    sentence = refuse_move(site, visitor, opened, site.find_mover(opened), site.list_moves(opened)[0], seen=seen)
+    assert "The table has changed" in sentence
 
 
 def test_a_move_when_the_game_is_over(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     site.submit(opened, "resign", 0)
-    assert "The game is over" in refused(site, visitor, opened, 1, "move A1 A2")
+    assert "The game is over" in refuse_move(site, visitor, opened, 1, "move A1 A2")
 
 
 def test_a_move_before_the_game_has_begun(site: Site, visitor: Visitor) -> None:
     opened = site.open_table()
-    assert "has not begun yet" in refused(site, visitor, opened, 0, "move A1 A2")
+    assert "has not begun yet" in refuse_move(site, visitor, opened, 0, "move A1 A2")
     assert "has not begun" in visitor.get(f"/t/{opened.links[0]}/replay", 422)
 
 
@@ -411,7 +411,7 @@ def test_a_spectator_cannot_move(site: Site, visitor: Visitor) -> None:
     assert (response.status_code, "looking on" in response.text) == (422, True)
 
 
-def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
+def test_the_number_of_new_tables_is_limited(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, opens_per_hour=2)
     app = apps.make_app(settings, wall_clock)
     visitor = Visitor(create_app(app).test_client())
@@ -420,7 +420,7 @@ def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
     assert statuses == [303, 303, 429]
 
 
-def test_a_house_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
+def test_a_server_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, smtp="smtp://127.0.0.1:1")
     app = apps.make_app(settings, wall_clock)
     visitor = Visitor(create_app(app).test_client())

@@ -42,7 +42,7 @@ def reader(site: Site, name: str = "Anna") -> Recipient:
     return preferences.find_recipient(site.app, site.app.links.preferences(person(site, name)))
 
 
-def otherwise(site: Site, table: str, seat: int = 0) -> TableLetterSettings:
+def load_table_settings(site: Site, table: str, seat: int = 0) -> TableLetterSettings:
     with site.app.store.reading() as connection:
         own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
         return letter_settings.parse_table_settings(connection.execute(own).scalar_one())
@@ -50,12 +50,12 @@ def otherwise(site: Site, table: str, seat: int = 0) -> TableLetterSettings:
 
 def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, opened: Opened) -> None:
     times = {"zone": "Europe/Amsterdam", "quiet_from": "22", "quiet_until": "7", "weekends": "on", "remind": "4 24"}
-    looks = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
-    page = visitor.get(visitor.post(path(site), **looks, **times).location)
-    kept = reader(site)
-    assert kept.settings == LetterSettings("digest", 19, plain=True, at_once=True)
-    assert kept.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY_S, 4 * HOUR_S))
-    assert kept.language == "nl"
+    choices = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
+    page = visitor.get(visitor.post(path(site), **choices, **times).location)
+    recipient = reader(site)
+    assert recipient.settings == LetterSettings("digest", 19, plain=True, at_once=True)
+    assert recipient.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY_S, 4 * HOUR_S))
+    assert recipient.language == "nl"
     for words in ("This is kept.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
         assert words in page
     assert 'name="letters" value="digest" checked' in page
@@ -92,12 +92,12 @@ def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, opened:
     page = visitor.get(f"{path(site)}?table={opened.table}")
     assert "Only at this table: Kaiser, König, Edelmann with Bert" in page
     response = visitor.post(f"{path(site)}/here?table={opened.table}", letters="reminders", plain="no")
-    assert otherwise(site, opened.table) == TableLetterSettings("reminders", plain=False)
-    assert otherwise(site, opened.table, 1) == TableLetterSettings()
+    assert load_table_settings(site, opened.table) == TableLetterSettings("reminders", plain=False)
+    assert load_table_settings(site, opened.table, 1) == TableLetterSettings()
     page = visitor.get(response.location)
     assert '<option value="reminders" selected>' in page
     visitor.post(f"{path(site)}/here?table={opened.table}")
-    assert otherwise(site, opened.table) == TableLetterSettings()
+    assert load_table_settings(site, opened.table) == TableLetterSettings()
 
 
 def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: Visitor, opened: Opened) -> None:
@@ -110,7 +110,7 @@ def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: V
         assert response.status_code == 404
         assert "You have no seat at this table" in response.text
     assert "Clara" not in visitor.get(f"{path(site)}/stop?table={theirs.table}", 404)
-    assert otherwise(site, theirs.table) == TableLetterSettings()
+    assert load_table_settings(site, theirs.table) == TableLetterSettings()
 
 
 @pytest.mark.parametrize("token", ["x", "1", "1.", "1.aaaa", "0.x", "99999999999999999999.x", "²3.x", "1.ü"])
@@ -133,7 +133,7 @@ def events(site: Site, opened: Opened) -> list[object]:
     return [event for entry in apps.load_entries(site.app, site.load(opened)) for event in entry.events]
 
 
-def test_a_vacation_is_told_at_every_table_and_ended_there(site: Site, visitor: Visitor, opened: Opened) -> None:
+def test_a_vacation_is_recorded_and_ended_at_every_table(site: Site, visitor: Visitor, opened: Opened) -> None:
     other = site.start_table("Clara", "Anna")
     days = {"first": "2027-02-01", "last": "2027-02-07"}
     page = visitor.get(visitor.post(f"{path(site)}/vacation", **days).location)
@@ -167,11 +167,11 @@ def test_a_look_stops_nothing(site: Site, visitor: Visitor, opened: Opened) -> N
     page = visitor.get(f"{path(site)}/stop?table={opened.table}")
     assert "Kaiser, König, Edelmann with Bert" in page
     assert page.count("<form") == 2  # the button, and the choice of a language
-    assert otherwise(site, opened.table) == TableLetterSettings()
+    assert load_table_settings(site, opened.table) == TableLetterSettings()
 
 
 def test_a_mail_program_stops_a_table_with_a_bare_post(site: Site, visitor: Visitor, opened: Opened) -> None:
-    """As RFC 8058 has it: no cookie, no token of the form, and as often as it likes."""
+    """RFC 8058 allows no cookie and no form token, and a repeated request succeeds."""
     bare = site.flask_app.test_client(use_cookies=False)
     for _ in range(2):
         response = bare.post(
@@ -181,9 +181,9 @@ def test_a_mail_program_stops_a_table_with_a_bare_post(site: Site, visitor: Visi
         )
         assert response.status_code == 200
         assert "No more letters" in response.text
-        assert otherwise(site, opened.table) == TableLetterSettings("none")
+        assert load_table_settings(site, opened.table) == TableLetterSettings("none")
     assert reader(site).settings == LetterSettings()
-    assert otherwise(site, opened.table, 1) == TableLetterSettings()
+    assert load_table_settings(site, opened.table, 1) == TableLetterSettings()
 
 
 def test_without_a_table_everything_stops(site: Site, visitor: Visitor, opened: Opened) -> None:
@@ -191,7 +191,7 @@ def test_without_a_table_everything_stops(site: Site, visitor: Visitor, opened: 
     response = site.flask_app.test_client().post(f"{path(site)}/stop", data={"List-Unsubscribe": "One-Click"})
     assert response.status_code == 200
     assert reader(site).settings.letters == "none"
-    assert otherwise(site, opened.table) == TableLetterSettings(plain=True)
+    assert load_table_settings(site, opened.table) == TableLetterSettings(plain=True)
 
 
 @pytest.mark.parametrize("at_table", [True, False])
@@ -206,7 +206,7 @@ def test_letters_that_were_stopped_come_again_as_before(
     response = visitor.post(f"{path(site)}/resume{where}", letters=undo[1])
     assert response.status_code == 303
     assert reader(site).settings == LetterSettings("digest", 7)
-    assert otherwise(site, opened.table) == TableLetterSettings()
+    assert load_table_settings(site, opened.table) == TableLetterSettings()
 
 
 def test_only_the_stopping_needs_no_token_of_the_form(site: Site, opened: Opened) -> None:

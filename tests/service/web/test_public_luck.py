@@ -20,11 +20,11 @@ GUESTS = [Invitee("Anna", "anna@example.org", "word"), Invitee("Berta", "berta@e
 
 @pytest.fixture
 def app(tmp_path, clock):
-    with run_beacon() as server, apps.run_app(apps.make_settings(tmp_path, beacon=server.setting), clock) as found:
-        yield found
+    with run_beacon() as server, apps.run_app(apps.make_settings(tmp_path, beacon=server.setting), clock) as app:
+        yield app
 
 
-def opened(app: App) -> opening.Opened:
+def open_table(app: App) -> opening.Opened:
     return apps.open_new(app, "carcassonne", {}, GUESTS, luck="public")
 
 
@@ -32,7 +32,7 @@ def get(app: App, path: str, language: str = "en") -> str:
     return create_app(app).test_client().get(path, headers={"Accept-Language": language}).get_data(as_text=True)
 
 
-SAID = {
+SENTENCES = {
     "en": "The dice come with round",
     "nl": "De dobbelstenen komen met ronde",
     "de": "Die Würfel kommen mit Runde",
@@ -40,15 +40,15 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("language", SAID)
+@pytest.mark.parametrize("language", SENTENCES)
 def test_the_page_of_a_table_names_the_awaited_round(app, language):
-    page = get(app, f"/t/{opened(app).links[0]}", language)
-    assert SAID[language] in page
+    page = get(app, f"/t/{open_table(app).links[0]}", language)
+    assert SENTENCES[language] in page
     assert "</html>" in page
 
 
 def test_when_the_beacon_is_late_the_page_offers_to_go_on_without_it(app, clock):
-    table = opened(app)
+    table = open_table(app)
     link = f"/t/{table.links[0]}"
     assert 'value="sealed"' not in get(app, link)
     clock.advance(beacons.LATE_AFTER_S + 10)
@@ -72,38 +72,38 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
     assert made.status_code == 201
     seen = client.get(f"/api/v1/t/{made.json['links'][0]}").json
     assert (seen["luck"], seen["awaited"]) == ("public", None)
-    waits = opened(app)
+    waits = open_table(app)
     seen = client.get(f"/api/v1/t/{waits.links[0]}").json
-    look = apps.load_table(app, waits.table)
-    due = look.position.beacon.time_of(look.position.waiting_command.round)
+    snapshot = apps.load_table(app, waits.table)
+    due = snapshot.position.beacon.time_of(snapshot.position.waiting_command.round)
     assert seen["awaited"] == {
-        "entry": look.position.waiting_command.seq,
-        "round": look.position.waiting_command.round,
+        "entry": snapshot.position.waiting_command.seq,
+        "round": snapshot.position.waiting_command.round,
         "due": due,
     }
 
 
-@pytest.mark.parametrize("language", SAID)
+@pytest.mark.parametrize("language", SENTENCES)
 def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, language):
-    table = opened(app)
+    table = open_table(app)
     clock.advance(beacons.LATE_AFTER_S + 10)
     rounds.run()
-    look = apps.load_table(app, table.table)
+    snapshot = apps.load_table(app, table.table)
     order = LetterRequest(
-        table.table, look.position.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language
+        table.table, snapshot.position.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language
     )
     text = table_letters.write(app, order).get_body(("plain",)).get_content()
     word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]
     assert word in text
     assert apps.submit(app, access.find(app, table.links[0]), "sealed").accepted
-    asked = table_letters.write(
-        app, LetterRequest(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta")
+    letter = table_letters.write(
+        app, LetterRequest(table.table, snapshot.row.length, 1, "sealing", "berta@example.org", "Berta")
     )
-    assert "Anna" in asked.get_body(("plain",)).get_content()
+    assert "Anna" in letter.get_body(("plain",)).get_content()
 
 
 def test_the_invitation_says_where_the_dice_come_from_and_what_the_host_still_sees(app):
-    table = opened(app)
+    table = open_table(app)
     order = LetterRequest(table.table, 0, 1, "invitation", "berta@example.org", "Berta")
     letter = table_letters.write(app, order)
     for kind in ("plain", "html"):

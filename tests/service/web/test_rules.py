@@ -1,4 +1,4 @@
-"""The rules to read: every paragraph has an address, and whatever cites one leads there."""
+"""Every paragraph of the rules has an address, and every citation leads to it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_everybody_reads_the_book_in_the_own_language(visitor, game, language):
     assert 'class="note"' not in page
 
 
-def test_a_book_that_is_not_translated_is_marked_as_english_and_readers_are_told(visitor, monkeypatch):
+def test_a_book_without_translation_is_marked_as_english_with_a_notice(visitor, monkeypatch):
     english = rulebook.load_rulebook("kaiser")
     monkeypatch.setattr(rulebook, "load_rulebook", lambda name, language: english)
     page = visitor.get("/rules/kaiser", headers={"Accept-Language": "nl"}).text
@@ -153,8 +153,8 @@ def test_only_paragraphs_that_are_there_become_links():
 
 
 def test_a_sentence_that_cites_is_escaped_and_linked():
-    said = rulebook.link_citations("Coins <i> (§7, §8.1)", "/rules/x")
-    assert said == Markup(
+    linked = rulebook.link_citations("Coins <i> (§7, §8.1)", "/rules/x")
+    assert linked == Markup(
         'Coins &lt;i&gt; (<a class="rule" href="/rules/x#7">§7</a>, <a class="rule" href="/rules/x#8.1">§8.1</a>)'
     )
 

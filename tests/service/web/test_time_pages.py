@@ -1,4 +1,4 @@
-"""What pages say and offer about time: the form's clock, pauses, vacations, orders, offered seats."""
+"""Pages about time: the clock in the form, pauses, vacations, orders and offered seats."""
 
 import pytest
 

@@ -22,10 +22,10 @@ class Cost:
         self.transactions = 0
         self.selects: list[str] = []
 
-    def on_begin(self, _: Any) -> None:
+    def count_begin(self, _: Any) -> None:
         self.transactions += 1
 
-    def on_statement(self, _: Any, __: Any, statement: str, *___: Any) -> None:
+    def count_statement(self, _: Any, __: Any, statement: str, *___: Any) -> None:
         if statement.startswith("SELECT"):
             self.selects.append(statement)
 
@@ -34,7 +34,7 @@ class Cost:
 def measuring(site: Site) -> Iterator[Cost]:
     """Measure what is done inside; it may begin two transactions."""
     cost, engine = Cost(), site.app.store.engine
-    listeners = (("begin", cost.on_begin), ("before_cursor_execute", cost.on_statement))
+    listeners = (("begin", cost.count_begin), ("before_cursor_execute", cost.count_statement))
     for name, listener in listeners:
         event.listen(engine, name, listener)
     yield cost

@@ -63,23 +63,23 @@ def test_the_first_entry_that_fails_is_named(service: RunningService, visit: Vis
 def test_nothing_is_sent(service: RunningService, visit: Visit, tmp_path: Path) -> None:
     path, _ = finish_game(service, tmp_path)
     page = visit("/verify")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     page.set_input_files("#log", path)
     expect(page.get_by_role("status")).to_contain_text("This log is sound.")
-    assert asked == []
+    assert urls == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("length", [1, 17, 250])
 def test_receipts_are_found_in_every_language(language: str, length: int) -> None:
-    said = load_translations(language).ngettext(*SENTENCE, length) % {"length": length}
-    found = second_verifier.ask(letter=f"7 letters, 2027-01-31.\n> {said}\n> {'0a' * 32}\n")
-    assert found == [{"table": "", "length": length, "hash": "0a" * 32}]
+    sentence = load_translations(language).ngettext(*SENTENCE, length) % {"length": length}
+    receipts = second_verifier.ask(letter=f"7 letters, 2027-01-31.\n> {sentence}\n> {'0a' * 32}\n")
+    assert receipts == [{"table": "", "length": length, "hash": "0a" * 32}]
 
 
 def test_the_rounds_of_a_public_beacon_are_checked_in_the_browser(visit: Visit, tmp_path: Path) -> None:
-    """The curve is fetched from this house when a log needs it, and from nowhere else."""
+    """The page loads the curve from its own server, and only if a log needs it."""
     golden = Path(__file__).parents[2] / "golden/kurier/beacon.json"
     page = open_log(visit, golden)
     expect(page.get_by_role("status")).to_contain_text("22 rounds of a public beacon")

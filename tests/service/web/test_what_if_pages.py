@@ -1,4 +1,4 @@
-"""The pages of what if as a player gets them: forms alone, everything told, and nothing told that is secret."""
+"""The pages of what if work by forms alone, describe every move, and show no secret."""
 
 import re
 from random import Random
@@ -11,31 +11,31 @@ from engine.game import Game
 from service.tables import branches
 from service.tables.access import Place
 from tests import apps
-from tests.service.tables.test_branches import every_game, newest, states, table_of, wander
+from tests.service.tables.test_branches import every_game, find_newest, replay_states, start_table, wander
 from tests.service.text.test_languages import assert_not_english
 from tests.sites import PageChecker, Site, Visitor
 
 DRAWING = re.compile(r'<figure.*?<div class="tray".*?</div>', re.DOTALL)
-CHANGING = re.compile(r'name="csrf_token" value="[^"]+"')
+CHANGING_PARTS = re.compile(r'name="csrf_token" value="[^"]+"')
 
 
 def start(site: Site, visitor: Visitor, name: str = "kaiser", moves: int = 8) -> tuple[list[Place], str]:
     """The places of a table in the middle of a game, and the page of a new branch of the first."""
-    places = table_of(site.app, catalogue.find(name), moves)
-    begun = visitor.post(f"/t/{places[0].link}/whatif", at=newest(site.app, places[0]))
-    assert begun.status_code == 303
-    return places, begun.location
+    places = start_table(site.app, catalogue.find(name), moves)
+    response = visitor.post(f"/t/{places[0].link}/whatif", at=find_newest(site.app, places[0]))
+    assert response.status_code == 303
+    return places, response.location
 
 
 def number_of(path: str) -> int:
     return int(re.findall(r"/whatif/(\d+)", path)[0])
 
 
-def wandered(site: Site, visitor: Visitor, place: Place, path: str, moves: int) -> list[str]:
-    """So many random moves made by forms; the addresses they lead to."""
+def make_random_moves(site: Site, visitor: Visitor, place: Place, path: str, moves: int) -> list[str]:
+    """Make random moves by forms, and return the addresses of the pages that follow."""
     game, random, led = apps.load_table(site.app, place.table).game, Random(2), list[str]()
     for step in range(moves):
-        state = states(site.app, place, number_of(path))[-1]
+        state = replay_states(site.app, place, number_of(path))[-1]
         open_menus = [(seat, menu) for seat in range(len(game.standing(state))) if (menu := game.menu(state, seat))]
         if not open_menus:
             break
@@ -53,7 +53,7 @@ def drawing(page: str) -> str:
 @every_game
 def test_twenty_moves_forward_and_back_show_the_same_positions(site: Site, visitor: Visitor, game: Game) -> None:
     places, path = start(site, visitor, game.META.name, 30)
-    led = wandered(site, visitor, places[0], path, 20)
+    led = make_random_moves(site, visitor, places[0], path, 20)
     led = led[::3]  # a page of each third move tells enough
     forth = [visitor.get(address) for address in led]
     for page in forth:
@@ -64,25 +64,27 @@ def test_twenty_moves_forward_and_back_show_the_same_positions(site: Site, visit
 
 
 @every_game
-def test_the_page_is_the_same_whatever_its_player_cannot_know(site: Site, visitor: Visitor, game: Game) -> None:
+def test_the_page_does_not_depend_on_hidden_information(site: Site, visitor: Visitor, game: Game) -> None:
     places, path = start(site, visitor, game.META.name, 30)
-    wandered(site, visitor, places[0], path, 6)
-    look = apps.load_table(site.app, places[0].table)
+    make_random_moves(site, visitor, places[0], path, 6)
+    snapshot = apps.load_table(site.app, places[0].table)
     addresses = [f"{path}?step={step}" for step in range(0, 7, 3)]
 
     def pages() -> list[str]:
-        return [CHANGING.sub("", visitor.get(address)) for address in addresses]
+        return [CHANGING_PARTS.sub("", visitor.get(address)) for address in addresses]
 
     before = pages()
-    for luck in range(3):
-        other = look.game.redeal(look.position.state, places[0].seat, chance.make_sealed(bytes(32), luck))
-        site.app.caches.newest.put(look.row.id, replace(look.position, state=other))
+    for number_of_deal in range(3):
+        other = snapshot.game.redeal(
+            snapshot.position.state, places[0].seat, chance.make_sealed(bytes(32), number_of_deal)
+        )
+        site.app.caches.newest.put(snapshot.row.id, replace(snapshot.position, state=other))
         assert pages() == before
 
 
 def test_the_table_and_the_replay_lead_to_it(site: Site, visitor: Visitor) -> None:
-    place = table_of(site.app, catalogue.find("kaiser"), 6)[0]
-    last = newest(site.app, place)
+    place = start_table(site.app, catalogue.find("kaiser"), 6)[0]
+    last = find_newest(site.app, place)
     assert f"/t/{place.link}/whatif" in visitor.get(f"/t/{place.link}")
     replay = visitor.get(f"/t/{place.link}/replay?at={last - 2}")
     assert f"/t/{place.link}/whatif?at={last - 2}" in replay
@@ -96,8 +98,8 @@ def test_the_table_and_the_replay_lead_to_it(site: Site, visitor: Visitor) -> No
 
 def test_looking_at_branches_changes_none(site: Site, visitor: Visitor) -> None:
     places, path = start(site, visitor)
-    wandered(site, visitor, places[0], path, 3)
-    before = apps.read(site.app, branches.list_branches, places[0])
+    make_random_moves(site, visitor, places[0], path, 3)
+    before = apps.run_query(site.app, branches.list_branches, places[0])
     for address in (
         path,
         f"{path}?step=1&as=1&say=move",
@@ -107,7 +109,7 @@ def test_looking_at_branches_changes_none(site: Site, visitor: Visitor) -> None:
         visitor.get(address)
     for deed in ("cut", "fork", "deal", "name", "delete", "orders", "forget"):
         visitor.get(f"{path}/{deed}", 405)
-    assert apps.read(site.app, branches.list_branches, places[0]) == before
+    assert apps.run_query(site.app, branches.list_branches, places[0]) == before
 
 
 def test_words_lead_to_a_move_without_a_script(site: Site, visitor: Visitor) -> None:
@@ -123,13 +125,16 @@ def test_words_lead_to_a_move_without_a_script(site: Site, visitor: Visitor) -> 
 
 
 def test_where_several_may_move_one_chooses_for_whom(site: Site, visitor: Visitor) -> None:
-    place = table_of(site.app, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
-    look, number = apps.load_table(site.app, place.table), branches.begin(site.app, place, newest(site.app, place))
+    place = start_table(site.app, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
+    snapshot, number = (
+        apps.load_table(site.app, place.table),
+        branches.begin(site.app, place, find_newest(site.app, place)),
+    )
     waiting: list[int] = []
     while len(waiting) < 2:
         assert wander(site.app, place, number, 1)
-        state = states(site.app, place, number)[-1]
-        waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
+        state = replay_states(site.app, place, number)[-1]
+        waiting = [seat for seat in range(len(snapshot.seats)) if snapshot.game.menu(state, seat)]
     path = f"/t/{place.link}/whatif/{number}"
     assert "For whom do you play?" in visitor.get(path)
     shown = {seat: visitor.get(f"{path}?as={seat}") for seat in waiting}
@@ -137,7 +142,7 @@ def test_where_several_may_move_one_chooses_for_whom(site: Site, visitor: Visito
     assert all(f'name="as" value="{seat}"' in page for seat, page in shown.items())
 
 
-def test_what_is_not_possible_is_said_on_the_page(site: Site, visitor: Visitor) -> None:
+def test_the_page_says_why_a_move_is_impossible(site: Site, visitor: Visitor) -> None:
     _, path = start(site, visitor)
     sent = visitor.post(path, move="fly moon", step=0, **{"as": 0})
     assert sent.status_code == 422
@@ -148,21 +153,21 @@ def test_what_is_not_possible_is_said_on_the_page(site: Site, visitor: Visitor) 
 
 def test_moves_are_taken_back_and_copied(site: Site, visitor: Visitor) -> None:
     places, path = start(site, visitor)
-    wandered(site, visitor, places[0], path, 4)
+    make_random_moves(site, visitor, places[0], path, 4)
     assert visitor.post(f"{path}/cut", step=3).status_code == 303
     copied = visitor.post(f"{path}/fork", step=2).location
     assert copied != path
-    found = {one.id: len(one.moves) for one in apps.read(site.app, branches.list_branches, places[0])}
-    assert found == {number_of(path): 3, number_of(copied): 2}
+    lengths = {one.id: len(one.moves) for one in apps.run_query(site.app, branches.list_branches, places[0])}
+    assert lengths == {number_of(path): 3, number_of(copied): 2}
     assert visitor.post(f"{copied}/name", name="Over the river").status_code == 303
     assert "Over the river" in visitor.get(path)
     visitor.post(f"{copied}/delete")
     assert "no such branch" in visitor.get(copied, 404)
 
 
-def test_dealing_anew_says_what_no_longer_fits(site: Site, visitor: Visitor) -> None:
+def test_a_new_deal_says_which_moves_no_longer_fit(site: Site, visitor: Visitor) -> None:
     places, path = start(site, visitor, "carcassonne")
-    wandered(site, visitor, places[0], path, 20)
+    make_random_moves(site, visitor, places[0], path, 20)
     dealt = visitor.post(f"{path}/deal").location
     lost = int(dealt.partition("dealt=")[2])
     assert lost > 1
@@ -171,14 +176,14 @@ def test_dealing_anew_says_what_no_longer_fits(site: Site, visitor: Visitor) -> 
     assert f"The last {lost} moves no longer fitted" in page
 
 
-def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(site: Site, visitor: Visitor) -> None:
+def test_orders_made_from_a_branch_are_shown_at_the_table(site: Site, visitor: Visitor) -> None:
     places, path = start(site, visitor)
     waiter = apps.find_waiting(site.app, places)
-    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(site.app, waiter)).location
-    wandered(site, visitor, waiter, path, 2)
-    theirs, mine = apps.read(site.app, branches.find, waiter, number_of(path)).moves
-    kept = visitor.post(f"{path}/orders")
-    assert kept.location == f"/t/{waiter.link}#orders"
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=find_newest(site.app, waiter)).location
+    make_random_moves(site, visitor, waiter, path, 2)
+    theirs, mine = apps.run_query(site.app, branches.find, waiter, number_of(path)).moves
+    response = visitor.post(f"{path}/orders")
+    assert response.location == f"/t/{waiter.link}#orders"
     page = visitor.get(f"/t/{waiter.link}")
     assert PageChecker(page).faults == []
     name = apps.load_table(site.app, waiter.table).names[theirs[0]]
@@ -201,15 +206,15 @@ def test_a_branch_is_found_by_its_own_link_alone(site: Site, visitor: Visitor) -
     watching = site.app.links.watch(places[0].table)
     assert "only players" in visitor.get(f"/t/{watching}/whatif", 422)
     assert "only players" in visitor.post(f"/t/{watching}/whatif", at=9).text
-    assert len(apps.read(site.app, branches.list_branches, places[0])) == 1
+    assert len(apps.run_query(site.app, branches.list_branches, places[0])) == 1
 
 
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])
-def test_it_is_told_in_every_language(site: Site, visitor: Visitor, language: str) -> None:
+def test_the_pages_are_in_every_language(site: Site, visitor: Visitor, language: str) -> None:
     places, _ = start(site, visitor)
     waiter = apps.find_waiting(site.app, places)
-    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(site.app, waiter)).location
-    wandered(site, visitor, waiter, path, 2)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=find_newest(site.app, waiter)).location
+    make_random_moves(site, visitor, waiter, path, 2)
     visitor.post(f"{path}/orders")
     visitor.client.set_cookie("language", language)
     refused = visitor.post(path, move="fly moon", step=0, **{"as": 0}).text

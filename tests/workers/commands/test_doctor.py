@@ -31,10 +31,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_embedded_server_is_ok(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("ok:") == 3
-    assert "FAILED" not in said
-    assert "warning" not in said
+    output = capsys.readouterr().out
+    assert output.count("ok:") == 3
+    assert "FAILED" not in output
+    assert "warning" not in output
 
 
 def test_it_only_looks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,11 +43,11 @@ def test_it_only_looks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert list(folder.iterdir()) == []
 
 
-def test_programs_are_told_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_get_the_same_findings(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert {one["verdict"] for one in told} <= {"ok", "warning"}
-    assert {"database", "redis", "disk"} == {one["about"] for one in told}
+    findings = json.loads(capsys.readouterr().out)
+    assert {one["verdict"] for one in findings} <= {"ok", "warning"}
+    assert {"database", "redis", "disk"} == {one["about"] for one in findings}
 
 
 def test_everything_that_is_not_well_comes_with_how_to_mend_it(
@@ -58,10 +58,10 @@ def test_everything_that_is_not_well_comes_with_how_to_mend_it(
     for name, address in wrong.items():
         monkeypatch.setenv(f"DEPESCHE_{name}", address)
     assert cli.main(["doctor", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert {one["about"] for one in told if one["verdict"] == "failed"} == {"database", "redis", "smtp", "inbound"}
-    assert all(bool(one["mend"]) == (one["verdict"] != "ok") for one in told)
-    assert "hidden" not in json.dumps(told)
+    findings = json.loads(capsys.readouterr().out)
+    assert {one["about"] for one in findings if one["verdict"] == "failed"} == {"database", "redis", "smtp", "inbound"}
+    assert all(bool(one["mend"]) == (one["verdict"] != "ok") for one in findings)
+    assert "hidden" not in json.dumps(findings)
 
 
 def test_a_mail_server_that_is_not_there_fails(
@@ -89,7 +89,7 @@ def test_sensible_settings_are_no_warnings() -> None:
     assert not list(check_settings(Settings(smtp="smtp://mail", address="https://b.org", sender="a@b.org")))
 
 
-def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_letters_that_are_not_sent_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from service.tables.opening import Invitee
 
     app = App(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
@@ -102,21 +102,21 @@ def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.Capt
     assert "warning: letters that are not sent: 1\n" in capsys.readouterr().out
 
 
-def found_in(app: App, about: str) -> list[Finding]:
+def find_findings(app: App, about: str) -> list[Finding]:
     return [finding for finding in checkups.check_all(app.settings) if finding.about == about]
 
 
-def test_a_house_that_works_is_well_in_every_part(any_app: App) -> None:
+def test_a_working_server_is_ok_in_every_part(any_app: App) -> None:
     any_app.open()
-    found = list(checkups.check_all(any_app.settings))
-    assert {finding.verdict for finding in found} == {"ok"}
-    assert {finding.about for finding in found} >= {"database", "schema", "secret", "redis", "clock", "disk"}
+    findings = list(checkups.check_all(any_app.settings))
+    assert {finding.verdict for finding in findings} == {"ok"}
+    assert {finding.about for finding in findings} >= {"database", "schema", "secret", "redis", "clock", "disk"}
 
 
 def test_a_database_of_another_version_is_odd_and_not_renewed_by_looking(app: App) -> None:
     with app.store.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999_later'"))
-    (finding,) = found_in(app, "schema")
+    (finding,) = find_findings(app, "schema")
     assert (finding.verdict, "depesche backup" in finding.mend) == ("warning", True)
     assert app.store.revision() == "9999_later"
 
@@ -125,13 +125,13 @@ def test_a_secret_that_others_can_read_and_another_one(tmp_path: Path) -> None:
     app = App(Settings(folder=tmp_path))
     app.open()
     (tmp_path / "secret").chmod(0o644)
-    (finding,) = found_in(app, "secret")
+    (finding,) = find_findings(app, "secret")
     assert (finding.verdict, finding.mend) == ("warning", f"chmod 600 {tmp_path / 'secret'}")
     (tmp_path / "secret").write_text("quite another secret than before")
-    (finding,) = found_in(app, "secret")
+    (finding,) = find_findings(app, "secret")
     assert finding.verdict == "FAILED"
     (tmp_path / "secret").unlink()
-    (finding,) = found_in(app, "secret")
+    (finding,) = find_findings(app, "secret")
     assert "missing" in finding.what
     app.close()
 
@@ -142,14 +142,14 @@ def test_a_clock_that_was_set_back_is_noticed(app: App) -> None:
         with app.store.writing() as connection:
             moved = update(tables).where(tables.c.id == place.table)
             connection.execute(moved.values(moved_at=int(time.time()) + ahead))
-        (finding,) = found_in(app, "clock")
+        (finding,) = find_findings(app, "clock")
         assert (finding.verdict, "in the future" in finding.what) == (verdict, verdict == "warning")
 
 
 @pytest.mark.parametrize(("free", "verdict"), [(10 * 2**20, "FAILED"), (100 * 2**20, "warning"), (10 * 2**30, "ok")])
 def test_a_disk_is_measured(app: App, monkeypatch: pytest.MonkeyPatch, free: int, verdict: str) -> None:
     monkeypatch.setattr(checkups.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-    assert [finding.verdict for finding in found_in(app, "disk")] == [verdict]
+    assert [finding.verdict for finding in find_findings(app, "disk")] == [verdict]
 
 
 def test_the_ear_for_answers_is_asked(app: App) -> None:
@@ -162,7 +162,7 @@ def test_the_ear_for_answers_is_asked(app: App) -> None:
     assert (finding.verdict, "start Depesche" in finding.mend) == ("warning", True)
 
 
-def test_another_program_at_the_place_of_the_ear_is_told(app: App) -> None:
+def test_another_program_on_the_mail_port_is_reported(app: App) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         place = f"127.0.0.1:{listener.getsockname()[1]}"
 

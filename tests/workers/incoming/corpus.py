@@ -1,4 +1,4 @@
-"""A corpus made at the table where it is tried: genuine answers, and mails in which nobody typed a move.
+"""A corpus made at the table where it is tried: genuine answers, and mails into which no player typed a move.
 
 Each mail quotes a real letter, as one of fourteen mail programs does it in one of sixteen languages.
 """
@@ -47,9 +47,9 @@ PROGRAMS: tuple[Client, ...] = (
     clients.proton,
     clients.yahoo,
 )
-QUOTING = ("en", "nl", "fr", "de", *clients.ABROAD)
+QUOTING_LANGUAGES = ("en", "nl", "fr", "de", *clients.ABROAD)
 # What people write around a move; the first is nothing.
-AROUND = (
+COURTESIES = (
     ("", ""),
     ("Hallo zusammen,\n\n", "\n\nViele Grüße\n{name}"),
     ("", "\n\nGood luck!"),
@@ -63,7 +63,7 @@ AROUND = (
     ("", "\n\nMuchas gracias por esperar, un abrazo a todos"),
     ("Buongiorno a tutti!\n\n", "\n\nA presto"),
 )
-# Mails in which nobody says anything that is a move.
+# Mails whose text contains no move.
 TALK = (
     "",
     "Danke, ich schaue es mir heute Abend an!",
@@ -76,8 +76,8 @@ TALK = (
 )
 
 
-class Written(Struct, frozen=True):
-    """A mail of the corpus: what tells it from others, where it goes, its bytes, the move that it makes if any."""
+class CorpusMail(Struct, frozen=True):
+    """A mail of the corpus: its name, its two addresses, its bytes, and the move that it makes if any."""
 
     name: str
     to: str
@@ -86,15 +86,15 @@ class Written(Struct, frozen=True):
     move: str = ""
 
 
-def on_turn(app: App, table: str) -> Place | None:
-    """Who is to move now; nobody where the game is over."""
-    look = apps.load_table(app, table)
-    waiting = tables.find_seats_to_move(look.game, look.position)
+def find_mover(app: App, table: str) -> Place | None:
+    """Return the place that is to move, or None if the game is over."""
+    snapshot = apps.load_table(app, table)
+    waiting = tables.find_seats_to_move(snapshot.game, snapshot.position)
     return Place(table, waiting[0], "") if waiting else None
 
 
 def letter(app: App, place: Place, language: str) -> str:
-    """The text of the letter that tells this player of the turn."""
+    """Return the text of this player's turn letter."""
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
     owner = access.load_address(app, place)
     order = LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
@@ -103,56 +103,56 @@ def letter(app: App, place: Place, language: str) -> str:
     return str(made.get_content())
 
 
-def genuine(app: App, place: Place, number: int) -> Written:
-    """An answer with a move in it, written in the words of one of our languages; each number another way."""
+def genuine(app: App, place: Place, number: int) -> CorpusMail:
+    """Write an answer with a move in it, in the words of one of our languages; each number another way."""
     random = Random(number)
-    program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 5) % len(QUOTING)]
+    program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING_LANGUAGES[(number * 5) % len(QUOTING_LANGUAGES)]
     language = tuple(LANGUAGES)[number % 4]
-    look = apps.load_table(app, place.table)
-    move, entry = any_move(tables.menu(look.game, look.position, place.seat or 0), random)
-    line = MoveWriter(look.game, look.names, language).write(move, entry)
-    before, after = AROUND[number % len(AROUND)]
-    own = f"{before}{line.upper() if number % 7 == 3 else line}{after.format(name=look.names[place.seat or 0])}"
+    snapshot = apps.load_table(app, place.table)
+    move, entry = pick_move(tables.menu(snapshot.game, snapshot.position, place.seat or 0), random)
+    line = MoveWriter(snapshot.game, snapshot.names, language).write(move, entry)
+    before, after = COURTESIES[number % len(COURTESIES)]
+    own = f"{before}{line.upper() if number % 7 == 3 else line}{after.format(name=snapshot.names[place.seat or 0])}"
     body = program(own, letter(app, place, language), quoting)
     return mail(app, place, f"{number} {program.__name__} {quoting} {own!r}", body, str(move))
 
 
-def any_move(menu: menus.Menu, random: Random) -> tuple[Move, MenuEntry]:
+def pick_move(menu: menus.Menu, random: Random) -> tuple[Move, MenuEntry]:
     entry = random.choice([entry for entry in menu if entry.count()])
     return random.choice(list(entry.iter_moves())[:200]), entry
 
 
-def quoting_only(app: App, place: Place, number: int) -> Written:
-    """A mail that quotes our letter and says nothing that is a move."""
-    program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 7) % len(QUOTING)]
+def write_mail_without_move(app: App, place: Place, number: int) -> CorpusMail:
+    """Write a mail that quotes our letter and contains no move of its own."""
+    program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING_LANGUAGES[(number * 7) % len(QUOTING_LANGUAGES)]
     own = TALK[number % len(TALK)]
     body = program(own, letter(app, place, tuple(LANGUAGES)[number % 4]), quoting)
     return mail(app, place, f"{number} {program.__name__} {quoting} {own!r}", body)
 
 
-def mail(app: App, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
-    look = apps.load_table(app, place.table)
-    to, sender = access.make_reply_address(app, look.seats[place.seat or 0]), access.load_address(app, place)
+def mail(app: App, place: Place, name: str, body: Body, move: str = "", **headers: str) -> CorpusMail:
+    snapshot = apps.load_table(app, place.table)
+    to, sender = access.make_reply_address(app, snapshot.seats[place.seat or 0]), access.load_address(app, place)
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
     named["Message-ID"] = f"<{sha256(body.content + name.encode()).hexdigest()}@phone.example>"
     for header, value in headers.items():
         named[header.replace("_", "-")] = value
     head = "".join(f"{header}: {value}\n" for header, value in named.items())
-    return Written(name, to, sender, f"{head}{body.headers}\n\n".encode() + body.content, move)
+    return CorpusMail(name, to, sender, f"{head}{body.headers}\n\n".encode() + body.content, move)
 
 
-def attacks(app: App, place: Place, other: Place) -> Iterator[Written]:
+def attacks(app: App, place: Place, other: Place) -> Iterator[CorpusMail]:
     """Mails that carry a move which this player did not type, or may not make this way."""
     move = apps.list_moves(app, place)[0]
     whole = letter(app, place, "de")
     plain, html = clients.plain, clients.html
-    for name, page in HIDING.items():
+    for name, page in HIDDEN_MOVES.items():
         yield mail(app, place, name, html(page.format(move)))
     for name, text in QUOTES.items():
-        yield mail(app, place, name, plain(text.format(move=move, letter=whole, marked=clients.marked(whole))))
+        yield mail(app, place, name, plain(text.format(move=move, letter=whole, marked=clients.mark_quoted(whole))))
     for name, headers in PROGRAMS_SAY.items():
         yield mail(app, place, f"header {name}", plain(move), **headers)
-    for sender in FORGED:
+    for sender in FORGED_HEADERS:
         yield mail(app, place, f"from {sender}", plain(move), From=sender)
     yield mail(app, place, "two senders", plain(move), From=f"{access.load_address(app, place)}, eve@example.org")
     yield mail(app, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>")
@@ -162,23 +162,23 @@ def attacks(app: App, place: Place, other: Place) -> Iterator[Written]:
     for kind in ("text/calendar", "application/json", "text/x-python", "text/rtf", "image/svg+xml"):
         yield mail(app, place, kind, Body(f"Content-Type: {kind}", move.encode()))
     for name, part in PARTS.items():
-        body = clients.several("mixed", plain("Look at this!"), Body(part, f"{move}\n".encode()))
+        body = clients.make_multipart("mixed", plain("Look at this!"), Body(part, f"{move}\n".encode()))
         yield mail(app, place, name, body)
-    yield from _misdirected(app, place, other, move)
+    yield from _list_misdirected(app, place, other, move)
 
 
-def _misdirected(app: App, place: Place, other: Place, move: str) -> Iterator[Written]:
+def _list_misdirected(app: App, place: Place, other: Place, move: str) -> Iterator[CorpusMail]:
     """To addresses that are not quite those of a seat."""
     sent = mail(app, place, "", clients.plain(move))
     name, _, proof = sent.to.partition("@")[0].rpartition(".")
     for to in (f"{name}.{'a' * len(proof)}@x", f"{name}@x", f"{name}.{proof[:-1]}@x", f"{name}..{proof}@x", "play@x"):
-        yield Written(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))
+        yield CorpusMail(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))
     theirs = access.make_reply_address(app, apps.load_table(app, other.table).seats[other.seat or 0])
     raw = sent.raw.replace(sent.to.encode(), theirs.encode())
-    yield Written("the address of another", theirs, sent.sender, raw)
+    yield CorpusMail("the address of another", theirs, sent.sender, raw)
 
 
-HIDING = {
+HIDDEN_MOVES = {
     "display": '<p>Hi!</p><div style="display:none">{0}</div>',
     "visibility": '<p>Hi!</p><div style="visibility:hidden">{0}</div>',
     "tiny": '<p>Hi!</p><span style="font-size:0px">{0}</span>',
@@ -239,7 +239,7 @@ PROGRAMS_SAY = {
     "no return": {"Return_Path": "<>"},
     "our mark": {receipts.TABLE_HEADER: "0123456789abcdef"},
 }
-FORGED = (
+FORGED_HEADERS = (
     "eve@example.org",
     '"anna@example.org" <eve@example.org>',
     "anna@example.org.evil.example",

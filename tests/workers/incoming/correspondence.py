@@ -18,7 +18,7 @@ OF_THESE = re.compile(r"\((\d+)[^)]*\)\s?:\n$")
 
 
 class Language(Struct, frozen=True):
-    """What somebody knows to say by heart, and the words by which they find their way in a letter."""
+    """The words that a player of this language writes, and the words that mark the places of a letter."""
 
     joining: str
     join: str
@@ -46,7 +46,7 @@ LANGUAGES = {
 
 
 class Correspondent:
-    """Somebody with a mailbox and a language, who answers every letter that asks for an answer."""
+    """A player with a mailbox and a language, who answers every letter that asks for an answer."""
 
     def __init__(self, address: str, language: str, seed: int, verdict_wait: int = 10_000) -> None:
         self.address = address
@@ -58,7 +58,7 @@ class Correspondent:
         self.last = ""
 
     def answer(self, letter: EmailMessage) -> str:
-        """What they write when this letter comes; nothing where it asks for nothing."""
+        """Return the player's answer to this letter; it is empty if the letter asks for nothing."""
         text, kind = str(letter.get_content()), _kind(letter)
         self.kinds.append(kind)
         self.last = text
@@ -72,7 +72,7 @@ class Correspondent:
             return ""  # the next game is for another evening
         if f"\n  {self.knows.sure}\n" in text:
             return self.knows.sure
-        choices = offered(text, self.knows)
+        choices = list_offered(text, self.knows)
         if not choices:
             return ""
         self.verdict_wait -= 1
@@ -85,12 +85,12 @@ def _kind(letter: EmailMessage) -> str:
     return parts[3] if len(parts) > 3 else parts[2]
 
 
-def offered(text: str, knows: Language) -> list[str]:
+def list_offered(text: str, knows: Language) -> list[str]:
     """The moves that a reader finds in a letter, as they would write them: each line's first, and its last."""
     hints = text.partition(knows.moves)[2].partition(knows.anytime)[0]
     moves = list[str]()
     for line in CHOICE.finditer(hints):
-        if line[1].startswith("…"):  # the rest, which stands on the page
+        if line[1].startswith("…"):  # the rest, which is on the page
             continue
         label = OF_THESE.search(hints[: line.start()])
         moves += _moves(" ".join(line[1].split()), int(label[1]) if label else 0)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tests.workers.incoming.replies.clients import Body, html, plain, several
+from tests.workers.incoming.replies.clients import Body, html, make_multipart, plain
 
 US = "Depesche <table@games.example>"
 
@@ -16,7 +16,7 @@ def _text(
     return plain(text, charset, coding, params, real)
 
 
-def _flowed(text: str, delsp: bool = False) -> Body:
+def _make_flowed(text: str, delsp: bool = False) -> Body:
     return plain(text, coding="8bit", params=f"; format=flowed{'; delsp=yes' if delsp else ''}")
 
 
@@ -24,7 +24,7 @@ def _winmail(text: str) -> Body:
     tnef = Body(
         'Content-Type: application/ms-tnef; name="winmail.dat"\nContent-Transfer-Encoding: base64', b"eJ8+IgAA\n"
     )
-    return several("mixed", plain(text, "Windows-1252"), tnef)
+    return make_multipart("mixed", plain(text, "Windows-1252"), tnef)
 
 
 def genuine(say: str, letter: str, marked: str, blocks: str) -> dict[str, Body]:
@@ -143,10 +143,10 @@ def genuine(say: str, letter: str, marked: str, blocks: str) -> dict[str, Body]:
         "inside the quotation": _text(
             f"Am 03.02.27 um 10:00 schrieb Depesche:\n{chr(10).join(first)}\n\n{say}\n\n{chr(10).join(last)}\n"
         ),
-        "below, flowing, signed": _flowed(
+        "below, flowing, signed": _make_flowed(
             f"Am 03.02.27 um 10:00 schrieb Depesche:\n{marked}\n{say}\n\n-- \nAnna\nstop\n"
         ),
-        "flowing, broken in the middle": _flowed(f"{say.replace(' ', '  ' + chr(10), 1)}\n\nAnna\n", delsp=True),
+        "flowing, broken in the middle": _make_flowed(f"{say.replace(' ', '  ' + chr(10), 1)}\n\nAnna\n", delsp=True),
         "smart quotes and NBSP": _text(f"“{say.replace(' ', chr(0xA0))}”\n\nLG", "windows-1252"),
         "winmail.dat": _winmail(f"{say}\r\n\r\nAnna Müller\r\nTel. 030 123 456\r\nMusterstr. 12\r\n"),
         "byte order mark": _text(f"\ufeff{say}\n", coding="base64"),
@@ -176,15 +176,15 @@ def genuine(say: str, letter: str, marked: str, blocks: str) -> dict[str, Body]:
             f'<div dir="ltr"><span style="caret-color: rgb(0, 0, 0); color: rgb(255, 255, 255);">{say}</span><br>'
             f'<br class="Apple-interchange-newline"></div><blockquote type="cite">{blocks}</blockquote>'
         ),
-        "a picture between": several(
+        "a picture between": make_multipart(
             "mixed",
             plain(f"{say}\n\n"),
             Body('Content-Type: image/jpeg; name="IMG_1.jpg"\nContent-Disposition: inline', b"JFIF\n"),
             plain("\n\nVon meinem iPhone gesendet\n"),
         ),
-        "an answer of S/MIME": several(
+        "an answer of S/MIME": make_multipart(
             "signed",
-            several("alternative", plain(say), html(f"<p>{say}</p>")),
+            make_multipart("alternative", plain(say), html(f"<p>{say}</p>")),
             Body("Content-Type: application/pkcs7-signature\nContent-Disposition: attachment", b"MIIB\n"),
         ),
         "a smile": _text(f"{say} 👍😀\n\nEnvoyé de mon iPad\n"),
@@ -194,7 +194,7 @@ def genuine(say: str, letter: str, marked: str, blocks: str) -> dict[str, Body]:
     }
 
 
-# Pages that show their reader "Hi!" and nothing of the move that stands in them.
+# Pages that show their reader "Hi!" and hide the move that is in them.
 PAGES = {
     "clip-path": '<p>Hi!</p><p style="clip-path: inset(50%)">{0}</p>',
     "clip-path circle": '<p>Hi!</p><p style="clip-path:circle(0)">{0}</p>',
@@ -225,7 +225,7 @@ PAGES = {
     "an attribute in a sheet": "<style>[lang=xx]{{display:none}}</style><p>Hi!</p><p lang=xx>{0}</p>",
     "the second in a sheet": "<style>p:nth-child(2){{display:none}}</style><p>Hi!</p><p>{0}</p>",
 }
-# Texts of which nobody at the table typed the move.
+# Texts with a move that no player of the table typed.
 TEXTS = {
     "a French mark": "Hi!\n» {move}\n",
     "a single French mark": "Hi!\n› {move}\n",
@@ -242,7 +242,7 @@ TEXTS = {
     "a disclaimer in Italian": "Ciao\n\nQuesto messaggio è riservato e destinato al solo destinatario.\n{move}\n",
     "a disclaimer in Polish": "Hej\n\nTa wiadomość jest poufna i przeznaczona wyłącznie dla jej adresata.\n{move}\n",
 }
-# Headers by which programs in other countries say that nobody wrote this.
+# Headers by which programs in other countries mark a mail that no person wrote.
 HEADERS = {
     "absent in Italian": {"Subject": "Risposta automatica: Kurier"},
     "absent in Spanish": {"Subject": "=?utf-8?q?Respuesta_autom=C3=A1tica=3A_Kurier?="},

@@ -1,4 +1,4 @@
-"""Bounces: an address that takes no letters is written to no more, its tables are told, and a mail from it heals it."""
+"""An address that bounces gets no more letters, its tables read so, and a mail from it ends this."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workers.incoming import bounce_reports, inbox
 from workers.outgoing import pictures, post
 
 SAMPLES = Path(__file__).parent / "bounces"
-LOST = """postfix postfix_no_such_domain exim gmail exchange outlook sendmail exim_without_report qmail
+LOST_SAMPLES = """postfix postfix_no_such_domain exim gmail exchange outlook sendmail exim_without_report qmail
 words_alone""".split()
 HARMLESS = {
     "postfix_delayed": "still trying",
@@ -42,7 +42,7 @@ HARMLESS = {
 
 @pytest.fixture
 def posted(any_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
-    """A house with a relay, whose pictures are quickly drawn."""
+    """An app with a relay and with pictures that take no time."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return any_app
@@ -50,16 +50,16 @@ def posted(any_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> Ap
 
 @pytest.fixture
 def refusing(smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What the mail server says to whom, instead of taking a letter."""
-    said: dict[str, str] = {}
+    """The refusals of the mail server, by address."""
+    answers: dict[str, str] = {}
 
     async def answer(server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
-        if address not in said:
+        if address not in answers:
             envelope.rcpt_tos.append(address)
-        return said.get(address, "250 fine")
+        return answers.get(address, "250 fine")
 
     monkeypatch.setattr(smtp_sink, "handle_RCPT", answer, raising=False)
-    return said
+    return answers
 
 
 def person(app: App, name: str = "anna") -> Row[Any]:
@@ -107,23 +107,25 @@ def test_an_address_that_does_not_exist_is_marked_and_not_written_to_again(
     assert {letter["To"].addresses[0].addr_spec for letter in smtp_sink.letters} == {"berta@example.org"}
 
 
-def test_everybody_else_at_every_running_table_is_told(posted: App, smtp_sink: Sink, refusing: dict[str, str]) -> None:
+def test_the_other_players_of_each_running_table_get_a_letter(
+    posted: App, smtp_sink: Sink, refusing: dict[str, str]
+) -> None:
     tables = [apps.start_table(posted, 3), apps.start_table(posted, 2), apps.open_table(posted, 2)]
     post.run()
     smtp_sink.letters.clear()
     refusing["berta@example.org"] = "550 No such user here"
     third = apps.open_table(posted)
     post.run()
-    told = [letter for letter in smtp_sink.letters if "come back" in headline(letter)]
-    assert {headline(letter) for letter in told} == {"Letters to Berta come back."}
-    assert len(told) == 2 + 1 + 1 + 1
+    notices = [letter for letter in smtp_sink.letters if "come back" in headline(letter)]
+    assert {headline(letter) for letter in notices} == {"Letters to Berta come back."}
+    assert len(notices) == 2 + 1 + 1 + 1
     shown = create_app(posted).test_client()
     for places in (*tables, third):
         assert "letters come back" in shown.get(f"/t/{places[0].link}").text
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         "550 5.7.1 Message rejected due to content restrictions",
         "554 5.7.1 Service unavailable; Client host blocked using a block list",
@@ -135,17 +137,17 @@ def test_everybody_else_at_every_running_table_is_told(posted: App, smtp_sink: S
     ],
 )
 def test_a_server_that_dislikes_a_letter_says_nothing_about_the_address(
-    app: App, smtp_sink: Sink, refusing: dict[str, str], said: str
+    app: App, smtp_sink: Sink, refusing: dict[str, str], answer: str
 ) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    refusing["anna@example.org"] = said
+    refusing["anna@example.org"] = answer
     apps.open_table(app)
     post.run()
     assert outcomes(app, "anna")[0].startswith("refused")
     assert person(app).bounced_at is None
 
 
-def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: App, smtp_sink: Sink) -> None:
+def test_a_letter_refused_for_its_content_marks_no_address(posted: App, smtp_sink: Sink) -> None:
     smtp_sink.refuse("550 5.1.1 no")
     apps.open_table(posted)
     post.run()
@@ -178,10 +180,10 @@ def come_back(app: App, sample: str, number: int = 0, recipient: str = "") -> li
 
 
 def test_every_sample_is_expected_to_mean_something() -> None:
-    assert {path.stem for path in SAMPLES.glob("*.eml")} == {*LOST, *HARMLESS}
+    assert {path.stem for path in SAMPLES.glob("*.eml")} == {*LOST_SAMPLES, *HARMLESS}
 
 
-@pytest.mark.parametrize("sample", LOST)
+@pytest.mark.parametrize("sample", LOST_SAMPLES)
 def test_a_letter_that_comes_back_marks_its_address(app: App, smtp_sink: Sink, sample: str) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     apps.open_table(app)
@@ -257,7 +259,7 @@ def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> No
     assert person(app).bounced_at is None
 
 
-def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app: App) -> None:
+def test_a_letter_to_the_former_player_does_not_mark_the_new_one(app: App) -> None:
     from service.timing import Clock
     from workers import clock as timekeeping
 
@@ -267,11 +269,11 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
         apps.submit(app, access.find(app, link), "sit word")
     app.now.advance(86_400)  # type: ignore[attr-defined]  # a clock for tests
     timekeeping.tick(app)
-    look = apps.load_table(app, opened.table)
-    seat = next(number for number, chair in enumerate(look.position.seats) if chair.offered)
+    snapshot = apps.load_table(app, opened.table)
+    seat = next(number for number, chair in enumerate(snapshot.position.seats) if chair.offered)
     letter = next(row.id for row in rows(app, "invitation") if row.seat == seat)
     joining.take_offered_seat(
-        app, joining.make_offer_token(app, look.seats[seat]), Invitee("Fritz", "fritz@example.org")
+        app, joining.make_offer_token(app, snapshot.seats[seat]), Invitee("Fritz", "fritz@example.org")
     )
     sitting = person(app, apps.NAMES[seat].lower())
     with app.store.writing() as db:
@@ -281,7 +283,7 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
     assert person(app, apps.NAMES[seat].lower()).bounced_at is not None
 
 
-def test_a_letter_to_a_guest_who_declined_says_nothing_of_the_next_guest(posted: App, smtp_sink: Sink) -> None:
+def test_a_letter_to_a_guest_who_declined_does_not_mark_the_next_guest(posted: App, smtp_sink: Sink) -> None:
     guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     opened = apps.open_new(posted, "kaiser", {}, guests)
     post.run()
@@ -322,7 +324,7 @@ def answer(app: App, place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said", "lost"),
+    ("code", "answer", "lost"),
     [
         (550, "5.1.1 unknown", True),
         (550, "5.2.1 The email account that you tried to reach is disabled", True),
@@ -335,5 +337,5 @@ def answer(app: App, place: Place) -> None:
         (552, "too much", False),
     ],
 )
-def test_an_answer_of_a_mail_server_is_read_for_what_it_means(code: int, said: str, lost: bool) -> None:
-    assert bounce_reports.is_dead(code, said) is lost
+def test_an_answer_of_a_mail_server_is_classified(code: int, answer: str, lost: bool) -> None:
+    assert bounce_reports.is_dead(code, answer) is lost

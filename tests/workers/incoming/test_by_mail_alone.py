@@ -17,18 +17,18 @@ from workers.outgoing import pictures
 TONGUES = {"kaiser": ("de", "fr"), "kurier": ("nl", "en"), "carcassonne": ("fr", "nl"), "turfmaster": ("en", "de")}
 
 
-def invited(app: App, game: str, verdict_wait: int) -> tuple[str, list[Correspondent]]:
+def invite_correspondents(app: App, game: str, verdict_wait: int) -> tuple[str, list[Correspondent]]:
     """A table of that game, and its two players, each with a language."""
     tongues = TONGUES.get(game, ("de", "fr"))
     guests = [Invitee(f"Player{one}", f"{one}{number}@example.org") for number, one in enumerate(tongues)]
     opened = apps.open_new(app, game, {}, guests)
-    found = []
+    correspondents = []
     for seat, (guest, language) in enumerate(zip(guests, tongues, strict=True)):
         with app.store.writing() as connection:
             own = update(people).where(people.c.address == guest.address)
             connection.execute(own.values(language=language, chose=True, wishes='{"plain":true}'))
-        found.append(Correspondent(guest.address, language, seat, 10_000 if seat else verdict_wait))
-    return opened.table, found
+        correspondents.append(Correspondent(guest.address, language, seat, 10_000 if seat else verdict_wait))
+    return opened.table, correspondents
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def is_played_again(app: App, table: str, readers: list[Correspondent]) -> None:
 
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_two_people_play_from_the_invitation_to_another_game(posted: App, smtp_sink: Sink, game: str) -> None:
-    table, readers = invited(posted, game, 3)
+    table, readers = invite_correspondents(posted, game, 3)
     play(posted, smtp_sink, readers, 40)
     is_played_again(posted, table, readers)
 
@@ -60,7 +60,7 @@ def test_two_people_play_from_the_invitation_to_another_game(posted: App, smtp_s
 @pytest.mark.soak
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_two_people_play_a_whole_game(posted: App, smtp_sink: Sink, game: str) -> None:
-    table, readers = invited(posted, game, 10_000)
+    table, readers = invite_correspondents(posted, game, 10_000)
     read = play(posted, smtp_sink, readers, 4_000)
     print(f"{game}: {read} letters")
     is_played_again(posted, table, readers)

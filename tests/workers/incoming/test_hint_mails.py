@@ -16,7 +16,7 @@ from service.text import words
 from service.timing import Clock
 from tests import apps
 from tests.apps import FakeTime
-from tests.workers.incoming.test_inbox import answered, last_letter, posted, report, rows, text
+from tests.workers.incoming.test_inbox import deliver, last_letter, list_answer_kinds, report, rows, text
 from workers.incoming.move_parser import parse_move_line
 
 WORDS = ["hint", "Tip!", "a hint, please", "een tip graag", "un conseil svp", "Indice ?", "Tipp bitte", "Hinweis"]
@@ -39,27 +39,27 @@ def table(app: App, agreed: bool = True) -> list[Place]:
 
 @pytest.mark.parametrize("line", WORDS)
 def test_one_word_asks_for_a_hint(app, line):
-    look = apps.load_table(app, table(app)[0].table)
-    assert parse_move_line(line, (), words.make_vocabulary(look.game, look.names)) == Move("hint")
+    snapshot = apps.load_table(app, table(app)[0].table)
+    assert parse_move_line(line, (), words.make_vocabulary(snapshot.game, snapshot.names)) == Move("hint")
 
 
 def test_the_answer_names_a_move_that_can_be_sent_back(app):
     places = table(app)
     place, _ = apps.find_move(app, places)
-    posted(app, place, "hint")
+    deliver(app, place, "hint")
     assert report(app) == [("hint", "hint")]
-    assert answered(app) == ["accepted"]
-    told = text(last_letter(app, place)).partition("answer with this line: ")[2]
-    line = " ".join(told.split()[:3])
+    assert list_answer_kinds(app) == ["accepted"]
+    command = text(last_letter(app, place)).partition("answer with this line: ")[2]
+    line = " ".join(command.split()[:3])
     assert line in apps.list_moves(app, place)
     before = apps.count_entries(app, place)
-    posted(app, place, line)
+    deliver(app, place, line)
     assert apps.count_entries(app, place) == before + 1
 
 
 def test_the_answer_is_in_the_words_of_its_reader(app):
     place, _ = apps.find_move(app, table(app))
-    posted(app, place, "Tipp")
+    deliver(app, place, "Tipp")
     letter = text(last_letter(app, place, "de"))
     assert "antworte mit dieser Zeile: ziehe " in letter
     (hint,) = rows(app, rows_of_hints)
@@ -68,13 +68,13 @@ def test_the_answer_is_in_the_words_of_its_reader(app):
 
 def test_the_letter_written_again_tells_the_same(app):
     place, _ = apps.find_move(app, table(app))
-    posted(app, place, "hint")
+    deliver(app, place, "hint")
     assert text(last_letter(app, place)) == text(last_letter(app, place))
 
 
 def test_where_the_table_has_none_the_answer_says_so(app):
     place, _ = apps.find_move(app, table(app, agreed=False))
-    posted(app, place, "hint")
+    deliver(app, place, "hint")
     assert report(app) == [("hint", "refused")]
     assert "did not agree" in text(last_letter(app, place))
     assert rows(app, rows_of_hints) == []
@@ -82,19 +82,19 @@ def test_where_the_table_has_none_the_answer_says_so(app):
 
 def test_out_of_turn_the_answer_says_so(app):
     place = apps.find_waiting(app, table(app))
-    posted(app, place, "hint")
+    deliver(app, place, "hint")
     assert "for your own turn" in text(last_letter(app, place))
 
 
 def test_letters_name_the_word_where_there_are_hints(app):
     for agreed in (True, False):
         place, _ = apps.find_move(app, table(app, agreed))
-        posted(app, place, "help")
+        deliver(app, place, "help")
         assert ("status, help, hint, say" in text(last_letter(app, place))) == agreed
 
 
 def test_a_word_about_hints_is_talk(app):
-    look = apps.load_table(app, table(app)[0].table)
-    spoken = words.make_vocabulary(look.game, look.names)
+    snapshot = apps.load_table(app, table(app)[0].table)
+    vocabulary = words.make_vocabulary(snapshot.game, snapshot.names)
     for line in ("thanks for the hint about the restaurant", "Good move!", "Bon coup !"):
-        assert parse_move_line(line, (), spoken) == "talk"
+        assert parse_move_line(line, (), vocabulary) == "talk"

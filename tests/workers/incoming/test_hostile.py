@@ -1,4 +1,4 @@
-"""Hostile mails: whatever comes, nothing breaks, and nobody moves who did not write a move himself."""
+"""Hostile mails break nothing, and a seat moves only by a move that its own player wrote."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ class Letter(Struct, frozen=True):
     innocent: bool
 
 
-def quoted(move: str) -> str:
+def quote(move: str) -> str:
     return "".join(f"> {line}\n" for line in move.splitlines())
 
 
 # Places in a text where a move is not the sender's own.
 PLACES = (
-    quoted,
+    quote,
     lambda move: f"| {move.splitlines()[0]}\n",
     lambda move: f"On 3 Feb 2027, Depesche <table@games.example> wrote:\n\n{move}\n",
-    lambda move: f"Op 3 feb 2027 om 10:00 schreef Depesche\n<table@games.example>:\n{quoted(move)}",
+    lambda move: f"Op 3 feb 2027 om 10:00 schreef Depesche\n<table@games.example>:\n{quote(move)}",
     lambda move: f"-----Original Message-----\n{move}\n",
     lambda move: f"________________________________\n{move}\n",
     lambda move: f"Von: Depesche\nGesendet: heute\nAn: Anna\nBetreff: Zug\n\n{move}\n",
@@ -124,7 +124,7 @@ def wholes(draw: st.DrawFn, depth: int = 0) -> bytes:
 
 
 @st.composite
-def damaged(draw: st.DrawFn, raw: bytes) -> bytes:
+def damage(draw: st.DrawFn, raw: bytes) -> bytes:
     """The same with something cut out, put in, or said twice."""
     at, size = draw(st.integers(0, len(raw))), draw(st.integers(0, 200))
     put = draw(st.binary(max_size=40) | st.sampled_from((b"flip\n", b"\n\n", b"\x00" * 9, b"(" * 300, b"<" * 300)))
@@ -139,7 +139,7 @@ def hostile(draw: st.DrawFn) -> Letter:
     head = {"From": sender, "Subject": subject.replace("\n", " "), "Message-ID": "<NUMBER@example.org>"}
     lines = [f"{name}: {value}" for name, value in (*head.items(), *headers) if "\n" not in value and "\r" not in value]
     raw = "\n".join(lines).encode("utf-8", "replace") + b"\n" + draw(wholes())
-    return Letter(raw, True) if draw(st.booleans()) else Letter(draw(damaged(raw)), False)
+    return Letter(raw, True) if draw(st.booleans()) else Letter(draw(damage(raw)), False)
 
 
 class Table:
@@ -160,9 +160,9 @@ class Table:
             if apps.list_moves(self.app, places[0]):
                 break
         self.place: Place = places[0]
-        look = apps.load_table(self.app, opened.table)
-        self.address = access.make_reply_address(self.app, look.seats[0])
-        self.length = look.position.length
+        snapshot = apps.load_table(self.app, opened.table)
+        self.address = access.make_reply_address(self.app, snapshot.seats[0])
+        self.length = snapshot.position.length
 
     def receive(self, letter: Letter) -> None:
         """Nothing may break; and what was not written by Anna is not played."""
@@ -187,7 +187,7 @@ class Table:
 
 
 @contextmanager
-def laid() -> Iterator[Table]:
+def open_table_app() -> Iterator[Table]:
     with tempfile.TemporaryDirectory() as folder:
         chosen = apps.make_settings(Path(folder), sender="table@games.example", answers_per_hour=1_000_000)
         with apps.run_app(chosen, apps.FakeTime()) as app:
@@ -195,7 +195,7 @@ def laid() -> Iterator[Table]:
 
 
 def run(examples: int) -> None:
-    with laid() as table:
+    with open_table_app() as table:
 
         @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
         @given(hostile())
@@ -218,14 +218,14 @@ def test_ten_thousand_hostile_mails_break_nothing_and_move_nothing():
 
 def test_parts_within_parts_are_counted_before_anything_is_parsed() -> None:
     layers = "".join(f"Content-Type: multipart/mixed;\n boundary=b{depth}\n\n--b{depth}\n" for depth in range(3_000))
-    begun = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(mail_headers.Ignored, match="parts within parts"):
         mail_headers.parse_message(f"From: a@example.org\n{layers}".encode())
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - start < 1
 
 
 @pytest.mark.parametrize("pattern", [inbox.ANSWER_ADDRESS, bounce_reports.BOUNCE_ADDRESS])
-def test_an_address_of_ours_has_no_letters_that_only_look_like_ours(pattern: re.Pattern[str]) -> None:
+def test_reply_addresses_have_ascii_letters_only(pattern: re.Pattern[str]) -> None:
     assert pattern.match("play+abc.0.xyz@h") or pattern.match("bounce+1.xyz@h")
     assert not pattern.match("play+abc.0.\u017fyz@h")
     assert not pattern.match("bounce+1.\u017fyz@h")

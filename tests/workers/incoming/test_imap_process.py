@@ -1,4 +1,4 @@
-"""`depesche imap` as a process: what a real mailbox holds is played, each mail once, whoever dies meanwhile."""
+"""`depesche imap` as a process plays each mail of a real mailbox once, even if a process dies."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def run_fetcher(folder: Path, database: str, redis: str, idle: bool = True) -> I
         assert imap.exit_status() is None
         imap.send_signal(signal.SIGTERM)
         wait_until(lambda: imap.exit_status() == 0, SOON_S)
-        said = imap.log.read_text()
-        assert "Traceback" not in said
-        assert servers.IMAP_PASSWORD not in said
-        assert quote(servers.IMAP_PASSWORD, safe="") not in said
+        output = imap.log.read_text()
+        assert "Traceback" not in output
+        assert servers.IMAP_PASSWORD not in output
+        assert quote(servers.IMAP_PASSWORD, safe="") not in output
     mailbox.stop()
 
 
@@ -78,7 +78,7 @@ def count_starts(imap: Process) -> int:
 
 
 def list_remarks(app: App) -> list[str]:
-    """What was said at the tables, each remark as often as it stands there."""
+    """Return the remarks at the tables, each with its count."""
     with app.store.reading() as connection:
         return list(connection.execute(select(talk.c.text).order_by(talk.c.id)).scalars())
 
@@ -92,16 +92,16 @@ def count_unread(app: App) -> int:
 def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
     tmp_path: Path, migrated_postgres_url: str, redis_url: str, idle: bool
 ) -> None:
-    with run_fetcher(tmp_path, migrated_postgres_url, redis_url, idle) as found:
-        app, mailbox = found.app, found.mailbox
+    with run_fetcher(tmp_path, migrated_postgres_url, redis_url, idle) as running:
+        app, mailbox = running.app, running.mailbox
         with mailbox_polling.open_mailbox(app.settings) as opened:
             assert mailbox_polling.supports_idle(opened.box) is idle
-        place, move = apps.find_move(app, found.places)
-        mailbox.put(answer(app, place, move))
+        place, move = apps.find_move(app, running.places)
+        mailbox.add_mails(answer(app, place, move))
         wait_until(lambda: list_played(app) == [move], SOON_S if idle else SOON_S + mailbox_polling.POLL_S)
-        other, second = apps.find_move(app, found.places)
+        other, second = apps.find_move(app, running.places)
         began = time.monotonic()
-        mailbox.put(answer(app, other, second, 2))
+        mailbox.add_mails(answer(app, other, second, 2))
         wait_until(lambda: list_played(app) == [move, second], SOON_S if idle else SOON_S + mailbox_polling.POLL_S)
         assert not idle or time.monotonic() - began < mailbox_polling.MAX_IDLE_S
         assert count_stored(app) == 2
@@ -111,48 +111,48 @@ def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
 def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
     tmp_path: Path, migrated_postgres_url: str, redis_url: str
 ) -> None:
-    """Killed while it fetches, stores or notes; what it had in hand is taken by the one that follows."""
-    whim = random.Random(20)
-    with run_fetcher(tmp_path, migrated_postgres_url, redis_url) as found:
-        app, mailbox = found.app, found.mailbox
-        found.imap.kill()
-        place, move = apps.find_move(app, found.places)
+    """A fetcher that is killed while it fetches, stores or marks leaves its mails to its successor."""
+    random_times = random.Random(20)
+    with run_fetcher(tmp_path, migrated_postgres_url, redis_url) as running:
+        app, mailbox = running.app, running.mailbox
+        running.imap.kill()
+        place, move = apps.find_move(app, running.places)
         lines = [f"say remark {number}" for number in range(MAILS)]
-        mailbox.put(*(answer(app, place, line, number) for number, line in enumerate(lines)))
-        mailbox.put(answer(app, place, move, MAILS))
+        mailbox.add_mails(*(answer(app, place, line, number) for number, line in enumerate(lines)))
+        mailbox.add_mails(answer(app, place, move, MAILS))
         for _ in range(KILLS):
             before = count_stored(app)
-            found.imap.start()
+            running.imap.start()
             wait_until(lambda: count_stored(app) > before, SOON_S)  # noqa: B023 - asked at once
-            time.sleep(whim.uniform(0, 0.1))
-            found.imap.kill()
+            time.sleep(random_times.uniform(0, 0.1))
+            running.imap.kill()
             if count_stored(app) > MAILS:
                 break
-        before = count_starts(found.imap)
-        found.imap.start()
-        wait_until(lambda: count_starts(found.imap) > before, SOON_S)
+        before = count_starts(running.imap)
+        running.imap.start()
+        wait_until(lambda: count_starts(running.imap) > before, SOON_S)
         wait_until(lambda: count_stored(app) == MAILS + 1 and not count_unread(app), SOON_S)
         assert list_played(app) == [move]
         assert sorted(list_remarks(app)) == sorted(line.removeprefix("say ") for line in lines)
 
 
 @pytest.mark.soak  # minutes of waiting
-def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing_is_lost(
+def test_a_server_that_stops_and_returns_takes_two_lines_of_log_and_no_mail_is_lost(
     tmp_path: Path, migrated_postgres_url: str, redis_url: str
 ) -> None:
-    with run_fetcher(tmp_path, migrated_postgres_url, redis_url) as found:
-        app, mailbox = found.app, found.mailbox
-        place, move = apps.find_move(app, found.places)
-        mailbox.put(answer(app, place, move))
+    with run_fetcher(tmp_path, migrated_postgres_url, redis_url) as running:
+        app, mailbox = running.app, running.mailbox
+        place, move = apps.find_move(app, running.places)
+        mailbox.add_mails(answer(app, place, move))
         wait_until(lambda: list_played(app) == [move], SOON_S)
         mailbox.stop()
-        wait_until(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON_S)
+        wait_until(lambda: "mailbox not reached" in running.imap.log.read_text(), SOON_S)
         time.sleep(mailbox_polling.FIRST_PAUSE_S)
         mailbox.start()
-        other, second = apps.find_move(app, found.places)
-        mailbox.put(answer(app, other, second, 2))
+        other, second = apps.find_move(app, running.places)
+        mailbox.add_mails(answer(app, other, second, 2))
         wait_until(lambda: list_played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE_S + SOON_S)
         # A server that is slow to stop is reached once more meanwhile, which is another outage.
-        told = re.findall(r"mailbox (not reached|reached again)", found.imap.log.read_text())
-        assert told == ["not reached", "reached again"] * (len(told) // 2)
-        assert len(told) <= 4
+        lines = re.findall(r"mailbox (not reached|reached again)", running.imap.log.read_text())
+        assert lines == ["not reached", "reached again"] * (len(lines) // 2)
+        assert len(lines) <= 4

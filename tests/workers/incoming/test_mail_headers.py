@@ -20,7 +20,7 @@ def parse(*lines: str, code: str = "utf-8") -> MailHeaders:
     return MailHeaders.parse("\r\n".join((*lines, "", "X-Body: not a header")).encode(code))
 
 
-def test_a_header_is_one_line_however_it_was_folded_and_whatever_case_its_name_has() -> None:
+def test_a_folded_header_in_any_case_is_one_line() -> None:
     headers = parse("SUBJECT: Re: a game", "\tof many", "  letters", "X-Twice: 1", "x-twice: 2")
     assert headers.get("Subject") == "Re: a game of many letters"
     assert headers.list_values("X-TWICE") == ("1", "2")
@@ -79,7 +79,7 @@ def test_the_seat_is_found_among_all_whom_a_mail_is_for(line: str) -> None:
         ("Subject: nobody",),
     ],
 )
-def test_a_mail_of_two_senders_or_none_is_from_nobody(lines: tuple[str, ...]) -> None:
+def test_a_mail_of_two_senders_or_none_has_no_sender(lines: tuple[str, ...]) -> None:
     with pytest.raises(mail_headers.Ignored, match="exactly one sender"):
         mail_headers.find_sender(parse(*lines))
 
@@ -98,7 +98,7 @@ def test_a_report_of_a_mail_server_is_known_by_its_form(lines: tuple[str, ...]) 
         mail_headers.refuse_automatic(parse(*lines), "a@example.org")
 
 
-def test_a_letter_of_ours_is_known_by_its_id_although_that_is_folded_and_encoded() -> None:
+def test_the_id_of_a_letter_is_read_even_if_folded_and_encoded() -> None:
     ours = Settings(sender="table@games.example")
     for line in (
         f"Message-ID:\r\n {TURN}",

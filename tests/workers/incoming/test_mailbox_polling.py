@@ -66,7 +66,7 @@ class Mailbox:
         with box.login_utf8(servers.IMAP_USER, servers.IMAP_PASSWORD):
             yield box
 
-    def put(self, *messages: EmailMessage) -> None:
+    def add_mails(self, *messages: EmailMessage) -> None:
         with self.connect() as box:
             for message in messages:
                 box.append(message.as_bytes())
@@ -134,8 +134,8 @@ def answer(app: App, place: Place, body: str, number: int = 1) -> EmailMessage:
 
 def fetch_mails(app: App) -> None:
     """Fetch the new mails once and play them."""
-    with mailbox_polling.open_mailbox(app.settings) as found:
-        mailbox_polling.fetch_new(app, found)
+    with mailbox_polling.open_mailbox(app.settings) as opened:
+        mailbox_polling.fetch_new(app, opened)
     mail_moves.run()
 
 
@@ -175,7 +175,7 @@ def test_an_answer_is_played_once_and_the_mailbox_stays_as_it_was(app: App, mail
     note = EmailMessage()
     note["From"], note["To"], note["Subject"] = "aunt@example.org", f"friends@{HOST}", "Coffee?"
     note.set_content(move)
-    mailbox.put(note, answer(app, place, move))
+    mailbox.add_mails(note, answer(app, place, move))
     for _ in range(3):
         fetch_mails(app)
     assert list_played(app) == [move]
@@ -187,7 +187,7 @@ def test_a_process_that_ends_before_its_note_plays_nothing_twice(
     app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
-    mailbox.put(answer(app, place, move))
+    mailbox.add_mails(answer(app, place, move))
     with monkeypatch.context() as cut:
         cut.setattr(mailbox_polling, "_store_last_uid", lambda *_: (_ for _ in ()).throw(SystemExit))
         with pytest.raises(SystemExit):
@@ -202,7 +202,7 @@ def test_a_mail_that_the_book_cannot_take_is_fetched_again(
     app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
-    mailbox.put(answer(app, place, move))
+    mailbox.add_mails(answer(app, place, move))
     with monkeypatch.context() as full:
         full.setattr(mailbox_polling.inbox, "_store", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
         with pytest.raises(mailbox_polling.NotStored):
@@ -212,29 +212,29 @@ def test_a_mail_that_the_book_cannot_take_is_fetched_again(
     assert list_played(app) == [move]
 
 
-def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(app: App, mailbox: Mailbox) -> None:
+def test_a_mailbox_with_new_numbering_plays_no_mail_twice(app: App, mailbox: Mailbox) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
-    mailbox.put(answer(app, place, move))
+    mailbox.add_mails(answer(app, place, move))
     fetch_mails(app)
-    with mailbox_polling.open_mailbox(app.settings) as found:
-        before = found.numbering
+    with mailbox_polling.open_mailbox(app.settings) as opened:
+        before = opened.numbering
     mailbox.stop()
     (mailbox.folder / "box" / "dovecot-uidlist").unlink()
     mailbox.start()
-    with mailbox_polling.open_mailbox(app.settings) as found:
-        assert found.numbering != before
-    mailbox.put(answer(app, place, "say hello", 2))
+    with mailbox_polling.open_mailbox(app.settings) as opened:
+        assert opened.numbering != before
+    mailbox.add_mails(answer(app, place, "say hello", 2))
     fetch_mails(app)
     assert list_played(app) == [move]
     assert count_stored(app) == 2
 
 
-def test_a_mail_whose_headers_nobody_can_read_holds_up_none_behind_it(app: App, mailbox: Mailbox) -> None:
+def test_a_mail_with_unreadable_headers_does_not_delay_the_next_one(app: App, mailbox: Mailbox) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
     deep = answer(app, place, move, 7).as_bytes().replace(b"From: ", b"From: " + b"(" * 3_000)
     with mailbox.connect() as box:
         box.append(deep)
-    mailbox.put(answer(app, place, move))
+    mailbox.add_mails(answer(app, place, move))
     fetch_mails(app)
     assert list_played(app) == [move]
 
@@ -247,11 +247,11 @@ def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_o
     place, move = apps.find_move(app, apps.start_table(app))
     with embedded(app):
         assert idling.wait(SOON_S)
-        mailbox.put(answer(app, place, move))
+        mailbox.add_mails(answer(app, place, move))
         wait_until(lambda: list_played(app) == [move])
 
 
-def test_a_lost_mailbox_is_told_in_one_line_and_found_again(
+def test_a_lost_mailbox_is_logged_in_one_line_and_opened_again(
     app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries, open_mailbox = list[object](), mailbox_polling.open_mailbox
@@ -263,7 +263,7 @@ def test_a_lost_mailbox_is_told_in_one_line_and_found_again(
         lost_at = len(tries)
         wait_until(lambda: len(tries) >= lost_at + 2)
         mailbox.start()
-        mailbox.put(answer(app, place, move))
+        mailbox.add_mails(answer(app, place, move))
         wait_until(lambda: count_stored(app) == 1)
     events = [line["event"] for line in lines if line["event"].startswith("mailbox ")]
     # A server that is slow to stop is reached once more meanwhile, which is another outage.
@@ -273,9 +273,9 @@ def test_a_lost_mailbox_is_told_in_one_line_and_found_again(
 
 
 def test_a_line_that_is_cut_leaves_no_connection_behind(app: App, mailbox: Mailbox) -> None:
-    with mailbox_polling.open_mailbox(app.settings) as found:
-        found.box.client.socket().shutdown(socket.SHUT_RDWR)
-    assert found.box.client.socket().fileno() == -1
+    with mailbox_polling.open_mailbox(app.settings) as opened:
+        opened.box.client.socket().shutdown(socket.SHUT_RDWR)
+    assert opened.box.client.socket().fileno() == -1
 
 
 def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, app: App, mailbox: Mailbox) -> None:
@@ -284,27 +284,27 @@ def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, a
         place, move = apps.find_move(other, apps.start_table(other))
         message = answer(other, place, move)
         assert message["To"] == f"friends@{HOST}"
-        mailbox.put(message)
+        mailbox.add_mails(message)
         fetch_mails(other)
         assert list_played(other) == [move]
 
 
-@pytest.mark.parametrize("known_by", ["Subject", "In-Reply-To"])
+@pytest.mark.parametrize("header", ["Subject", "In-Reply-To"])
 def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
-    tmp_path: Path, clock: FakeTime, mailbox: Mailbox, known_by: str
+    tmp_path: Path, clock: FakeTime, mailbox: Mailbox, header: str
 ) -> None:
     with run_app_with(tmp_path, clock, mailbox, answer_to="subject") as app:
         place, move = apps.find_move(app, apps.start_table(app))
         message = answer(app, place, move)
-        told = str(message[known_by])
-        for name in {"Subject", "In-Reply-To"} - {known_by}:
+        value = str(message[header])
+        for name in {"Subject", "In-Reply-To"} - {header}:
             message.replace_header(name, "my move")
         (recipient,) = mailbox_polling.find_recipients(MailHeaders.from_message(message), b"")
         assert access.find_by_reply_address(app, recipient.removeprefix("play+").removesuffix("@")) == place
         proof = access.make_subject_mark(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[
             2
         ]
-        message.replace_header(known_by, told.replace(proof, "a" * 26))
+        message.replace_header(header, value.replace(proof, "a" * 26))
         mailbox_polling.receive_mail(app, message.as_bytes())
         assert count_stored(app) == 0
 
@@ -333,7 +333,7 @@ def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
     assert list(bounced) == [first["To"].addresses[0].addr_spec]
 
 
-def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(app: App) -> None:
+def test_an_id_made_at_a_large_provider_names_no_letter(app: App) -> None:
     message = EmailMessage()
     message["Message-ID"] = f"<5D6BD7C5-3A51-4B5A-8E66-8D2C3B9E0B11@{HOST}>"
     mail_headers.refuse_own_letters(MailHeaders.from_message(message), app.settings)
@@ -346,15 +346,15 @@ def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(app: App) -> None:
 
 @contextmanager
 def serve_encrypted(mailbox: Mailbox, certificate: str) -> Iterator[tuple[int, list[bytes]]]:
-    """The same mailbox behind TLS from the first byte; what clients say is kept."""
-    context, heard = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), list[bytes]()
+    """Serve the same mailbox behind TLS from the first byte, and collect the bytes that clients send."""
+    context, received = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), list[bytes]()
     context.load_cert_chain(CERTIFICATES / certificate)
 
-    def forward(source: socket.socket, target: socket.socket, kept: list[bytes]) -> None:
-        with suppress(OSError):  # whoever hangs up first
-            while said := source.recv(65536):
-                kept.append(said)
-                target.sendall(said)
+    def forward(source: socket.socket, target: socket.socket, received: list[bytes]) -> None:
+        with suppress(OSError):  # either side may hang up first
+            while data := source.recv(65536):
+                received.append(data)
+                target.sendall(data)
             target.shutdown(socket.SHUT_WR)
 
     def serve() -> None:
@@ -364,12 +364,12 @@ def serve_encrypted(mailbox: Mailbox, certificate: str) -> Iterator[tuple[int, l
             return
         with client, socket.create_connection(("127.0.0.1", mailbox.port)) as behind:
             threading.Thread(target=forward, args=(behind, client, []), daemon=True).start()
-            forward(client, behind, heard)
+            forward(client, behind, received)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield listener.getsockname()[1], heard
+        yield listener.getsockname()[1], received
     thread.join(5)
 
 
@@ -378,16 +378,16 @@ def test_the_password_goes_only_to_a_server_that_proves_its_name(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "ours.pem"))
     for certificate, trusted in (("ours.pem", True), ("other.pem", False)):
-        with serve_encrypted(mailbox, certificate) as (port, heard):
+        with serve_encrypted(mailbox, certificate) as (port, received):
             url = re.sub(r"^imap://(.*)@.*?/", rf"imaps://\1@localhost:{port}/", mailbox.url)
             chosen = settings.check_settings(settings.Settings(imap=url))
             if trusted:
-                with mailbox_polling.open_mailbox(chosen) as found:
-                    assert mailbox_polling.supports_idle(found.box)
+                with mailbox_polling.open_mailbox(chosen) as opened:
+                    assert mailbox_polling.supports_idle(opened.box)
             else:
                 with pytest.raises(ssl.SSLCertVerificationError), mailbox_polling.open_mailbox(chosen):
                     pass
-        assert bool(heard) is trusted
+        assert bool(received) is trusted
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_a_mailbox_that_could_not_be_used_is_refused_in_a_sentence(words: dict[s
 
 def test_the_first_look_goes_back_some_days_and_no_further(app: App, mailbox: Mailbox, clock: FakeTime) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
-    mailbox.put(answer(app, place, move))
+    mailbox.add_mails(answer(app, place, move))
     clock.advance(30 * settings.DAY_S)
     fetch_mails(app)
     assert count_stored(app) == 0
@@ -421,6 +421,6 @@ def test_the_doctor_opens_the_mailbox_and_says_how_soon_answers_are_noticed(
     assert f"ok:      mailbox 127.0.0.1:{mailbox.port}/INBOX: an answer is noticed at once" in capsys.readouterr().out
     monkeypatch.setenv("DEPESCHE_IMAP", mailbox.url.replace(f"//{servers.IMAP_USER}:", "//nobody:"))
     assert cli.main(["doctor"]) == 1
-    told = capsys.readouterr().out
-    assert "FAILED:  mailbox" in told
-    assert quote(servers.IMAP_PASSWORD, safe="") not in told
+    output = capsys.readouterr().out
+    assert "FAILED:  mailbox" in output
+    assert quote(servers.IMAP_PASSWORD, safe="") not in output

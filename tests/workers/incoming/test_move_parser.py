@@ -1,4 +1,4 @@
-"""What a line of a mail means: a move, something like a move that does not fit, or talk."""
+"""A line of a mail is a move, something like a move that does not fit, or talk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROAD = (
 )
 CLOISTER = (Choice("figure", (("meeple", "cloister"), ("meeple", "cloister-lying"))),)
 STONES = (Choice("move", (("A15", "A9"), ("A15", "A12"), ("A9", "Z"))), *make_menu("undo"))
-SAID = {
+SPOKEN_LINES = {
     "deploy lady Baikal": "deploy lady Baikal-Bar",
     "I deploy the lady in Baikal-Bar, please": "deploy lady Baikal-Bar",
     "Ik zet de dame in in Baikal Bar": "deploy lady Baikal-Bar",
@@ -88,16 +88,16 @@ ON_STONES = {
 }
 
 
-@pytest.mark.parametrize(("line", "meant"), SAID.items(), ids=str)
-def test_people_write_as_they_speak(line, meant):
+@pytest.mark.parametrize(("line", "move"), SPOKEN_LINES.items(), ids=str)
+def test_people_write_as_they_speak(line, move):
     meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Piet Jan", "Berta")))
-    assert str(meaning) == (meant or TALK)
+    assert str(meaning) == (move or TALK)
 
 
-@pytest.mark.parametrize(("line", "meant"), ON_STONES.items(), ids=str)
-def test_the_only_verb_may_be_left_out_where_numbers_tell(line, meant):
+@pytest.mark.parametrize(("line", "move"), ON_STONES.items(), ids=str)
+def test_the_only_verb_may_be_left_out_where_numbers_tell(line, move):
     meaning = parse_move_line(line, STONES, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))
-    assert str(meaning) == (meant or TALK)
+    assert str(meaning) == (move or TALK)
 
 
 @pytest.mark.parametrize(("line", "why"), MISFITS.items(), ids=str)
@@ -118,14 +118,14 @@ def test_a_question_is_not_played(line):
 
 
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
-    spoken = words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
-    assert parse_move_line("pauze", (*ROAD, *make_menu("pause")), spoken) == Move("pause")
+    vocabulary = words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
+    assert parse_move_line("pauze", (*ROAD, *make_menu("pause")), vocabulary) == Move("pause")
 
 
-COMPOSED = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "figurine partisan abbaye-couché")
+COMPOUND_WORDS = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "figurine partisan abbaye-couché")
 
 
-@pytest.mark.parametrize("line", COMPOSED)
+@pytest.mark.parametrize("line", COMPOUND_WORDS)
 def test_every_word_of_a_composed_one_is_understood_in_the_language_of_its_writer(line):
     meaning = parse_move_line(line, CLOISTER, words.make_vocabulary(catalogue.find("carcassonne"), ()))
     assert str(meaning) == "figure meeple cloister-lying"

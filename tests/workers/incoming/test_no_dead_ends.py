@@ -11,7 +11,7 @@ from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
 from tests import apps
-from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, rows, start, text
+from tests.workers.incoming.test_inbox import app, deliver, last_letter, list_mailed_moves, rows, start, text
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
@@ -51,22 +51,22 @@ COURTESY = {
 }
 
 
-def invited(app: App) -> tuple[Place, Place]:
+def open_with_guest(app: App) -> tuple[Place, Place]:
     first, second = apps.open_table(app)
     return first, second
 
 
 @pytest.mark.parametrize("line", [line for lines in ACCEPT.values() for line in lines])
 def test_an_invitation_is_accepted_by_what_people_say(app: App, line: str) -> None:
-    place = invited(app)[1]
-    posted(app, place, line, "", "Bert")
+    place = open_with_guest(app)[1]
+    deliver(app, place, line, "", "Bert")
     assert apps.load_table(app, place.table).seats[1].status == "taken"
 
 
 @pytest.mark.parametrize("line", [line for lines in DECLINE.values() for line in lines])
 def test_it_is_declined_by_what_people_say_and_the_seat_is_free(app: App, line: str) -> None:
-    place = invited(app)[1]
-    posted(app, place, line)
+    place = open_with_guest(app)[1]
+    deliver(app, place, line)
     with app.store.reading() as connection:
         seat = connection.execute(select(seats).where(seats.c.table == place.table, seats.c.seat == 1)).one()
     assert (seat.status, seat.person) == ("open", None)
@@ -75,20 +75,20 @@ def test_it_is_declined_by_what_people_say_and_the_seat_is_free(app: App, line: 
 
 @pytest.mark.parametrize("line", NOT_YES)
 def test_a_yes_with_a_no_in_it_takes_no_seat(app: App, line: str) -> None:
-    place = invited(app)[1]
-    posted(app, place, line)
+    place = open_with_guest(app)[1]
+    deliver(app, place, line)
     assert apps.load_table(app, place.table).seats[1].status != "taken"
 
 
 @every_language
-def test_a_mail_without_a_move_is_passed_on_by_one_word_and_nobody_has_seen_it_before(app: App, language: str) -> None:
+def test_one_word_passes_a_mail_without_a_move_on_and_no_player_has_read_it_before(app: App, language: str) -> None:
     place, _, _ = start(app)
-    posted(app, place, "Lovely weather here!")
-    told = text(last_letter(app, place, language))
-    assert "Lovely weather here!" in told
-    assert told.partition("Lovely weather here!")[2].split(".")[0].strip() != ""
-    assert SAY[language] in told.partition("Lovely weather here!")[2][:240].split()
-    posted(app, place, SAY[language])
+    deliver(app, place, "Lovely weather here!")
+    letter = text(last_letter(app, place, language))
+    assert "Lovely weather here!" in letter
+    assert letter.partition("Lovely weather here!")[2].split(".")[0].strip() != ""
+    assert SAY[language] in letter.partition("Lovely weather here!")[2][:240].split()
+    deliver(app, place, SAY[language])
     with app.store.reading() as connection:
         assert [row.text for row in connection.execute(select(talk)).all()] == ["Lovely weather here!"]
 
@@ -97,20 +97,20 @@ def test_a_mail_without_a_move_is_passed_on_by_one_word_and_nobody_has_seen_it_b
 def test_a_typo_is_asked_about_in_the_words_of_its_reader_and_one_word_plays_it(app: App, language: str) -> None:
     place, _, move = start(app)
     where = move.partition(" ")[2]
-    posted(app, place, f"{TYPO[language]} {where}")
-    assert handed_in(app) == []
-    told = text(last_letter(app, place, language))
-    assert f"{where}" in told
-    assert YES[language] in told
-    posted(app, place, YES[language].capitalize() + "!")
-    assert handed_in(app) == [move]
+    deliver(app, place, f"{TYPO[language]} {where}")
+    assert list_mailed_moves(app) == []
+    letter = text(last_letter(app, place, language))
+    assert f"{where}" in letter
+    assert YES[language] in letter
+    deliver(app, place, YES[language].capitalize() + "!")
+    assert list_mailed_moves(app) == [move]
 
 
 @pytest.mark.parametrize(("language", "form"), [(one, form) for one, forms in COURTESY.items() for form in forms])
 def test_courtesy_is_no_obstacle(app: App, language: str, form: str) -> None:
     place, _, move = start(app)
-    posted(app, place, form.format(f"{MOVE[language]} {move.partition(' ')[2]}"))
-    assert handed_in(app) == [move]
+    deliver(app, place, form.format(f"{MOVE[language]} {move.partition(' ')[2]}"))
+    assert list_mailed_moves(app) == [move]
 
 
 def tiles(app: App) -> Place:
@@ -126,24 +126,24 @@ def tiles(app: App) -> Place:
 def test_a_refusal_has_no_word_of_another_language(app: App, language: str) -> None:
     place = tiles(app)
     assert apps.submit(app, place, apps.list_moves(app, place)[0]).accepted
-    posted(app, place, "figure meeple volcano")
+    deliver(app, place, "figure meeple volcano")
     whole = last_letter(app, place, language).get_body(("plain",)).get_content()
-    told = " ".join(whole.partition("volcano")[2].split("\n\n")[1:3])
-    assert told.strip()
+    letter = " ".join(whole.partition("volcano")[2].split("\n\n")[1:3])
+    assert letter.strip()
     if language != "en":
-        assert not {"figure", "road", "city", "field", "meeple road"} & set(told.replace(",", " ").split())
+        assert not {"figure", "road", "city", "field", "meeple road"} & set(letter.replace(",", " ").split())
 
 
 @every_language
-def test_an_answer_from_another_address_is_told_which_one_plays_here(app: App, language: str) -> None:
+def test_an_answer_from_another_address_gets_a_hint_of_the_right_one(app: App, language: str) -> None:
     place, _, move = start(app)
-    posted(app, place, move, From="anna@work.example")
-    assert handed_in(app) == []
+    deliver(app, place, move, From="anna@work.example")
+    assert list_mailed_moves(app) == []
     (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
     order = LetterRequest(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.sentence)
-    told = text(write(app, order))
-    assert "anna@work.example" in told
-    assert access.load_address(app, place) in told
+    letter = text(write(app, order))
+    assert "anna@work.example" in letter
+    assert access.load_address(app, place) in letter
 
 
 @pytest.mark.parametrize("sender", ["Anna.Example@googlemail.com", "annaexample+depesche@gmail.com"])
@@ -153,13 +153,13 @@ def test_the_domains_and_plus_addresses_of_gmail_are_one_box(app: App, sender: s
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
     place, move = apps.find_move(app, places)
-    posted(app, place, move, From=sender if place.seat == 0 else sender.lower().replace("anna", "bert"))
-    assert handed_in(app) == [move]
+    deliver(app, place, move, From=sender if place.seat == 0 else sender.lower().replace("anna", "bert"))
+    assert list_mailed_moves(app) == [move]
 
 
 def test_an_answer_that_leaves_the_turn_open_says_so_with_its_deadline(app: App) -> None:
     place = tiles(app)
-    posted(app, place, apps.list_moves(app, place)[0])
+    deliver(app, place, apps.list_moves(app, place)[0])
     letter = text(last_letter(app, place))
     assert "your answer has been played, and it is still your turn" in letter
     assert "You have time until" in letter

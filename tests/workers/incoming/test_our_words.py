@@ -115,7 +115,7 @@ def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> N
             assert reply_text.find_letter(lines) in range(4), (language, kind)
 
 
-def test_lines_that_somebody_typed_are_not_ours(app: App) -> None:
+def test_typed_lines_are_not_taken_for_the_words_of_letters(app: App) -> None:
     assert reply_text.find_letter(["abandonner oui", "resign yes", "ja, klar", "Viel Glück, Anna!"]) is None
     with app.store.reading() as connection:
         assert connection.execute(select(mails)).all() == []

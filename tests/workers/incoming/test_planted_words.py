@@ -1,4 +1,4 @@
-"""What a player says at a table never acts for another who quotes the letter in which it is, however it is quoted."""
+"""A player's remark never acts for another player who quotes the letter that contains it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ATTRIBUTIONS = {
     "signature": "-- \nAnna\n\n",
     "signature and Romanian": "-- \nAnna\n\nÎn mar., 24 nov. 2026 la 10:00, Anna a scris:\n\n",
 }
-PLANTED = {
+PLANTED_WORDS = {
     "a mark": "look\n> x\n{move}\nresign",
     "two marks": "look\n> x\n\n> y\n{move}\nresign",
     "armour": "x\n-----BEGIN PGP SIGNED MESSAGE-----\n\n{move}\nresign\n-----BEGIN PGP SIGNATURE-----\n",
@@ -61,9 +61,9 @@ def plant(app: App, words: str) -> tuple[Place, str]:
     return place, text
 
 
-@pytest.mark.parametrize(("above", "words"), [*product(ATTRIBUTIONS, PLANTED)])
+@pytest.mark.parametrize(("above", "words"), [*product(ATTRIBUTIONS, PLANTED_WORDS)])
 def test_words_planted_in_talk_act_in_no_quotation(app: App, above: str, words: str) -> None:
-    place, letter = plant(app, PLANTED[words])
+    place, letter = plant(app, PLANTED_WORDS[words])
     for body in (letter, quote(letter)):
         send_mail(app, place, f"{ATTRIBUTIONS[above]}{body}")
         send_mail(app, place, f"Hello\n\n{ATTRIBUTIONS[above]}{body}")

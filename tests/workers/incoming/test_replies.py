@@ -18,8 +18,8 @@ from tests.workers.incoming.replies.cases import POSITIONS, REPLIES, Reply
 from workers.incoming import inbox, mail_moves
 
 
-class Known:
-    """What a table is made of, always the same, so that a mail can be written beforehand."""
+class FixedSecrets:
+    """The secrets of a table, always the same, so that a mail can be written beforehand."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -38,9 +38,9 @@ def app(tmp_path) -> Iterator[App]:
         yield app
 
 
-def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
+def open_fixed_table(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The table that replies about this game are written for."""
-    monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
+    monkeypatch.setattr(opening, "secrets", FixedSecrets(POSITIONS[game].seed))
     guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     opened = apps.open_new(app, game, {}, guests)
     for link in opened.links:
@@ -50,9 +50,9 @@ def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 @pytest.mark.parametrize("game", POSITIONS)
 def test_the_corpus_is_written_for_these_tables(app, game, monkeypatch):
-    look = apps.load_table(app, laid(app, game, monkeypatch).table)
-    assert access.make_reply_address(app, look.seats[0]) == POSITIONS[game].answer
-    assert look.seats[0].open_since is not None
+    snapshot = apps.load_table(app, open_fixed_table(app, game, monkeypatch).table)
+    assert access.make_reply_address(app, snapshot.seats[0]) == POSITIONS[game].answer
+    assert snapshot.seats[0].open_since is not None
 
 
 def test_the_corpus_is_large_and_as_its_script_writes_it():
@@ -64,13 +64,13 @@ def test_the_corpus_is_large_and_as_its_script_writes_it():
 
 @pytest.mark.parametrize("reply", REPLIES, ids=[reply.name for reply in REPLIES])
 def test_a_reply_plays_what_it_says(app: App, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
-    laid(app, reply.game, monkeypatch)
+    open_fixed_table(app, reply.game, monkeypatch)
     raw = (make.FOLDER / f"{reply.name}.eml").read_bytes()
     inbox.process_mail(app, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
     mail_moves.run()
     with app.store.reading() as connection:
-        wanted = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted)
-        moves = tuple(connection.execute(wanted.order_by(submissions.c.id)).scalars())
+        query = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted)
+        moves = tuple(connection.execute(query.order_by(submissions.c.id)).scalars())
         kinds = [kind.partition("/") for kind in connection.execute(select(letters.c.kind)).scalars()]
     assert moves == reply.moves
     assert [kind for kind, slash, _ in kinds if slash] == ([reply.letter] if reply.letter else [])

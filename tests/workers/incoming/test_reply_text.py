@@ -1,4 +1,4 @@
-"""Reading: the lines that the sender wrote himself, whatever is around them."""
+"""The reader finds the lines that the sender wrote, among all that surrounds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.workers.incoming.replies import clients
 from workers.incoming import html_text, reply_text
 
-BELOW = "A1\n\n{}\nflip\n"
+ABOVE_A_DIVIDER = "A1\n\n{}\nflip\n"
 CUT_OFF = [
     "-----Original Message-----",
     "-----Ursprüngliche Nachricht-----",
@@ -49,7 +49,7 @@ LEFT_OUT = [
     "Gesendet von Mail für Windows",
     "On 3 February, Depesche <table@games.example> wrote:\n> flip",
 ]
-OWN = [
+OWN_LINES = [
     "On Monday I am away",
     "Le tour est joli",
     "From: me, with love",
@@ -59,40 +59,40 @@ OWN = [
 ]
 
 
-def own(text: str) -> list[str]:
+def list_lines_of_text(text: str) -> list[str]:
     return list(reply_text.iter_unquoted(text))
 
 
-def of(raw: bytes) -> tuple[str, ...]:
+def list_lines_of_mail(raw: bytes) -> tuple[str, ...]:
     return reply_text.list_own_lines(message_from_bytes(raw))
 
 
 @pytest.mark.parametrize("divider", CUT_OFF)
-def test_what_stands_below_a_divider_is_not_ones_own(divider):
-    assert own(BELOW.format(divider)) == ["A1"]
+def test_lines_below_a_divider_are_not_the_senders(divider):
+    assert list_lines_of_text(ABOVE_A_DIVIDER.format(divider)) == ["A1"]
 
 
 @pytest.mark.parametrize("line", LEFT_OUT)
 def test_a_line_that_is_not_ones_own_is_left_out(line):
-    assert own(f"A1\n{line}\nB2") == ["A1", "B2"]
+    assert list_lines_of_text(f"A1\n{line}\nB2") == ["A1", "B2"]
 
 
-@pytest.mark.parametrize("line", OWN)
+@pytest.mark.parametrize("line", OWN_LINES)
 def test_what_only_looks_like_a_quotation_is_ones_own(line):
-    assert own(f"A1\n{line}\nB2") == ["A1", line, "B2"]
+    assert list_lines_of_text(f"A1\n{line}\nB2") == ["A1", line, "B2"]
 
 
 def test_ones_own_line_right_above_the_quotation_is_kept():
-    assert own("move A1 A2\nOn 3 Feb 2027, Depesche <table@games.example> wrote:\n> x") == ["move A1 A2"]
+    assert list_lines_of_text("move A1 A2\nOn 3 Feb 2027, Depesche <table@games.example> wrote:\n> x") == ["move A1 A2"]
 
 
 def test_below_a_signature_a_quotation_may_follow_and_an_answer_below_it():
-    assert own("-- \nAnna\n\nOn 3 Feb 2027, Depesche wrote:\n> flip\n\nA1") == ["A1"]
+    assert list_lines_of_text("-- \nAnna\n\nOn 3 Feb 2027, Depesche wrote:\n> flip\n\nA1") == ["A1"]
 
 
 def test_what_cannot_be_seen_is_not_there():
-    assert own("\ufeffmo\u200bve\u00a0A1\tA2\x07\u200e") == ["move A1 A2"]
-    assert own("e\u0301") == ["é"]
+    assert list_lines_of_text("\ufeffmo\u200bve\u00a0A1\tA2\x07\u200e") == ["move A1 A2"]
+    assert list_lines_of_text("e\u0301") == ["é"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,9 @@ def test_what_cannot_be_seen_is_not_there():
     ],
 )
 def test_lines_that_flow_and_letters_of_all_codes(params, body, lines):
-    assert [*of(f"Content-Type: text/plain; {params}\n\n".encode() + body)] == [one for one in lines if one[0] != ">"]
+    assert [*list_lines_of_mail(f"Content-Type: text/plain; {params}\n\n".encode() + body)] == [
+        one for one in lines if one[0] != ">"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -140,29 +142,29 @@ def test_lines_that_flow_and_letters_of_all_codes(params, body, lines):
     ],
 )
 def test_the_text_of_a_page_without_what_it_quotes(html, lines):
-    assert own(html_text.extract_text(html)) == lines
+    assert list_lines_of_text(html_text.extract_text(html)) == lines
 
 
 def test_where_the_letter_was_quoted_unmarked_only_the_top_is_ones_own():
     letter = "Anna, it is your turn.\nflip\nMake your move: https://games.example/t/abcdefghijklmnopqrstuvwx"
-    assert of(f"A1\n\n{letter}\n".encode()) == ("A1",)
-    assert of(f"{letter}\nA1\n".encode()) == ()
+    assert list_lines_of_mail(f"A1\n\n{letter}\n".encode()) == ("A1",)
+    assert list_lines_of_mail(f"{letter}\nA1\n".encode()) == ()
 
 
 def test_a_mail_of_parts_is_read_in_the_form_that_has_lines():
     parts = b"--x\nContent-Type: text/html\n\n<p>B2</p>\n--x\nContent-Type: text/plain\n\n%s\n--x--\n"
     head = b'Content-Type: multipart/alternative; boundary="x"\n\n'
-    assert of(head + parts % b"A1") == ("A1",)
-    assert of(head + parts % b" ") == ("B2",)
-    assert of(head + parts % b"> flip") == ("B2",)
+    assert list_lines_of_mail(head + parts % b"A1") == ("A1",)
+    assert list_lines_of_mail(head + parts % b" ") == ("B2",)
+    assert list_lines_of_mail(head + parts % b"> flip") == ("B2",)
 
 
 def test_never_more_lines_than_anybody_plays_nor_longer_ones():
-    lines = of(b"\n" + b"x" * 5000 + b"\n" + b"y\n" * 5000)
+    lines = list_lines_of_mail(b"\n" + b"x" * 5000 + b"\n" + b"y\n" * 5000)
     assert (len(lines), len(lines[0])) == (reply_text.MAX_LINES, reply_text.MAX_LINE_CHARS)
 
 
-LONG = [
+LONG_TEXTS = [
     "<" * 60_000,
     "<a " * 20_000,
     "<a b='" * 10_000,
@@ -181,7 +183,7 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
+@pytest.mark.parametrize("text", LONG_TEXTS, ids=range(len(LONG_TEXTS)))
 def test_no_text_takes_long_to_read(text):
     began = time.perf_counter()
     list(reply_text.iter_unquoted(html_text.extract_text(text)))
@@ -191,7 +193,7 @@ def test_no_text_takes_long_to_read(text):
 
 @pytest.mark.parametrize("language", sorted(clients.GMAIL))
 @pytest.mark.parametrize("program", [clients.gmail, clients.iphone, clients.apple_html, clients.outlook_app])
-def test_what_programs_add_is_not_told_to_the_table(program, language) -> None:
+def test_lines_that_programs_add_do_not_become_talk(program, language) -> None:
     body = program(
         "move A1 A2\n\nUntil tomorrow, friends", "Anna, it is your turn.\nYou have time until Monday.", language
     )

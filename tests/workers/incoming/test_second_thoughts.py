@@ -9,7 +9,16 @@ from engine.menu import Choice, Move, make_menu
 from service.app import App
 from service.text import words
 from tests import apps
-from tests.workers.incoming.test_inbox import answered, app, handed_in, last_letter, posted, report, start, text
+from tests.workers.incoming.test_inbox import (
+    app,
+    deliver,
+    last_letter,
+    list_answer_kinds,
+    list_mailed_moves,
+    report,
+    start,
+    text,
+)
 from workers.incoming.move_parser import parse_move_line
 from workers.incoming.second_thoughts import find_doubt
 
@@ -36,7 +45,7 @@ TAKEN_BACK = r"""
 {}\nErreur, ne joue pas ça, c'est une erreur|{}\nJe ne suis pas sûr|{}. Ou plutôt non|{}\nNon !
 """
 # What names another move.
-CORRECTED = r"""
+CORRECTED_MAILS = r"""
 {}\nsorry, I mean {other}|{}. {other}|{}\nNo, {other}
 {} - nee, ik bedoel {other}|{}\nliever toch {other}|{}\nIch meine {other}|{}. Nein: {other}|{}\nplutôt: non, {other}
 {}\nje voulais dire {other}
@@ -70,7 +79,7 @@ def split(corpus: str) -> list[str]:
     return [mail.replace("\\n", "\n") for row in corpus.strip().splitlines() for mail in row.split("|")]
 
 
-def read(mail: str, move: str) -> tuple[Move | None, Move | None]:
+def parse_mail(mail: str, move: str) -> tuple[Move | None, Move | None]:
     """The move that a mail makes, and the move that its sender is asked about."""
     lines = [line for line in mail.format(move, other="A15 A9").split("\n") if line]
     for place, line in enumerate(lines):
@@ -89,51 +98,51 @@ every_form = pytest.mark.parametrize("move", ["move A14 A8", "A14 A8", "ziehe A1
 @every_form
 @pytest.mark.parametrize("mail", split(TAKEN_BACK))
 def test_a_move_that_is_taken_back_in_the_same_mail_is_not_played(mail: str, move: str) -> None:
-    assert read(mail, move)[0] is None
+    assert parse_mail(mail, move)[0] is None
 
 
 @every_form
-@pytest.mark.parametrize("mail", split(CORRECTED))
+@pytest.mark.parametrize("mail", split(CORRECTED_MAILS))
 def test_of_two_moves_the_last_one_is_asked_about(mail: str, move: str) -> None:
-    assert read(mail, move) == (None, OTHER)
+    assert parse_mail(mail, move) == (None, OTHER)
 
 
 @every_form
 @pytest.mark.parametrize("mail", split(FRIENDLY))
 def test_friendly_words_around_a_move_do_not_stop_it(mail: str, move: str) -> None:
-    assert read(mail, move) == (MOVE, None)
+    assert parse_mail(mail, move) == (MOVE, None)
 
 
-QUOTED = ('Last time I wrote "{}" and it was refused, why?', "Last time I wrote {} and it was refused. Why?")
+QUOTED_MAILS = ('Last time I wrote "{}" and it was refused, why?', "Last time I wrote {} and it was refused. Why?")
 
 
-@pytest.mark.parametrize("mail", QUOTED)
+@pytest.mark.parametrize("mail", QUOTED_MAILS)
 def test_a_move_that_is_only_quoted_is_not_played(mail: str) -> None:
-    assert read(mail, "move A14 A8")[0] is None
+    assert parse_mail(mail, "move A14 A8")[0] is None
 
 
 def test_the_sender_is_asked_and_one_word_plays_the_move(app: App) -> None:
     place, _, move = start(app)
-    posted(app, place, f"{move}. Just kidding, need to think")
-    assert (handed_in(app), answered(app)) == ([], ["refused"])
+    deliver(app, place, f"{move}. Just kidding, need to think")
+    assert (list_mailed_moves(app), list_answer_kinds(app)) == ([], ["refused"])
     assert "Your answer also says “Just kidding, need to think”, so it was not played." in text(last_letter(app, place))
     assert "Did you mean this? Then answer with one word: yes" in text(last_letter(app, place))
-    posted(app, place, "yes")
-    assert handed_in(app) == [move]
+    deliver(app, place, "yes")
+    assert list_mailed_moves(app) == [move]
 
 
 def test_of_two_moves_on_lines_of_their_own_none_is_played_if_only_one_is_possible(app: App) -> None:
     place, _, _ = start(app)
     first, second = (one for one in apps.list_moves(app, place)[:2])
     before = apps.count_entries(app, place)
-    posted(app, place, first, second)
-    assert (handed_in(app), apps.count_entries(app, place)) == ([], before)
+    deliver(app, place, first, second)
+    assert (list_mailed_moves(app), apps.count_entries(app, place)) == ([], before)
     assert report(app) == [(second, "refused")]
-    posted(app, place, "yes")
-    assert handed_in(app) == [second]
+    deliver(app, place, "yes")
+    assert list_mailed_moves(app) == [second]
 
 
 def test_moves_that_follow_each_other_are_all_played(app: App) -> None:
     place, _, move = start(app)
-    posted(app, place, move, "undo")
+    deliver(app, place, move, "undo")
     assert [outcome for _, outcome in report(app)] == ["done", "done"]

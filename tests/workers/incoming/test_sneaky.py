@@ -12,11 +12,11 @@ from tests import apps
 from tests.workers.incoming.test_inbox import (
     address,
     answer,
-    answered,
     app,
-    handed_in,
+    deliver,
     last_letter,
-    posted,
+    list_answer_kinds,
+    list_mailed_moves,
     rows,
     start,
     text,
@@ -24,7 +24,7 @@ from tests.workers.incoming.test_inbox import (
 from workers.incoming import html_text, inbox, mail_headers, mail_moves, reply_text
 
 assert app  # the fixture
-HIDDEN = (
+HIDDEN_TEXTS = (
     '<div style="display:none">{}</div>',
     '<div style="color:red; DISPLAY : none">{}</div>',
     "<span style='visibility:hidden'>{}</span>",
@@ -38,27 +38,27 @@ HIDDEN = (
     '<p style="mso-hide:all">{}</p>',
     '<div style="display&#58;none">{}</div>',
 )
-SHOWN = (
+VISIBLE_TEXTS = (
     '<p style="font-size:0.9em">{}</p>',
     '<p style="font-size:10px">{}</p>',
     '<p title="a hidden joke">{}</p>',
     '<p style="opacity:0.8">{}</p>',
     '<p style="visibility:visible">{}</p>',
 )
-TURNED = ("\u202epilf", "\u202dflip", "\u2066flip\u2069", "fl\u202bip\u202c", "\u2068flip")
+BIDIRECTIONAL_LINES = ("\u202epilf", "\u202dflip", "\u2066flip\u2069", "fl\u202bip\u202c", "\u2068flip")
 
 
-@pytest.mark.parametrize("page", HIDDEN)
+@pytest.mark.parametrize("page", HIDDEN_TEXTS)
 def test_what_a_style_hides_is_not_read(page: str) -> None:
     assert "flip" not in html_text.extract_text(page.format("flip"))
 
 
-@pytest.mark.parametrize("page", SHOWN)
-def test_what_is_shown_is_read(page: str) -> None:
+@pytest.mark.parametrize("page", VISIBLE_TEXTS)
+def test_visible_text_is_read(page: str) -> None:
     assert html_text.extract_text(page.format("flip")).strip() == "flip"
 
 
-@pytest.mark.parametrize("line", TURNED)
+@pytest.mark.parametrize("line", BIDIRECTIONAL_LINES)
 def test_a_line_whose_order_is_turned_is_no_move(line: str) -> None:
     assert list(reply_text.iter_unquoted(line)) == []
 
@@ -88,17 +88,17 @@ def test_armour_initials_and_stars_are_not_typed(written: str, lines: list[str])
 def test_our_letter_that_comes_back_under_its_own_id_is_not_answered(app: App) -> None:
     place, _, _ = start(app)
     for _ in range(2):
-        posted(app, place, "It is your turn", Message_ID=f"<{place.table}.3.{place.seat}.turn@games.example>")
+        deliver(app, place, "It is your turn", Message_ID=f"<{place.table}.3.{place.seat}.turn@games.example>")
     assert rows(app, mails) == []
 
 
 def test_the_same_refused_text_of_a_sender_is_answered_once(app: App) -> None:
     place, _, move = start(app)
     for _ in range(3):
-        posted(app, place, "I am on holiday until Monday.", "Yours, Anna")
-    assert answered(app) == ["refused"]
-    posted(app, place, move)
-    assert handed_in(app) == [move]
+        deliver(app, place, "I am on holiday until Monday.", "Yours, Anna")
+    assert list_answer_kinds(app) == ["refused"]
+    deliver(app, place, move)
+    assert list_mailed_moves(app) == [move]
 
 
 def test_a_line_that_is_refused_again_is_answered_again_at_another_turn_or_after_an_hour(
@@ -106,18 +106,18 @@ def test_a_line_that_is_refused_again_is_answered_again_at_another_turn_or_after
 ) -> None:
     places = apps.start_table(app)
     waiting = apps.find_waiting(app, places)
-    for _ in range(2):  # a program that answers every answer of ours ends here
-        posted(app, waiting, "hint")
-    assert answered(app) == ["refused"]
+    for _ in range(2):  # an exchange with a program that answers every letter ends here
+        deliver(app, waiting, "hint")
+    assert list_answer_kinds(app) == ["refused"]
     clock.advance(HOUR_S)
-    posted(app, waiting, "hint")
-    assert answered(app) == ["refused"] * 2
+    deliver(app, waiting, "hint")
+    assert list_answer_kinds(app) == ["refused"] * 2
     for _ in range(2):  # round the table to the next wait
         on_turn, move = apps.find_move(app, places)
-        posted(app, on_turn, move)
+        deliver(app, on_turn, move)
     newest = f"<{waiting.table}.{apps.count_entries(app, waiting) - 1}.{waiting.seat}.accepted@games.example>"
-    posted(app, waiting, "hint", In_Reply_To=newest)
-    assert answered(app) == ["refused"] * 3
+    deliver(app, waiting, "hint", In_Reply_To=newest)
+    assert list_answer_kinds(app) == ["refused"] * 3
 
 
 @pytest.mark.parametrize("depth", [90, 2_000])
@@ -129,7 +129,7 @@ def test_parts_inside_parts_without_end_are_passed_over(app: App, depth: int) ->
     with capture_logs() as logs:
         assert inbox.receive(app, raw, address(app, place), "anna@example.org") == inbox.REPLY_OK
     mail_moves.run()
-    assert handed_in(app) == []
+    assert list_mailed_moves(app) == []
     assert [log for log in logs if log["log_level"] == "error"] == []
 
 
@@ -147,13 +147,13 @@ def test_plus_addresses_and_both_domains_of_gmail_are_one_box(one: str, other: s
     assert (mail_headers.normalize_address(one) == mail_headers.normalize_address(other)) == same
 
 
-def test_a_mail_from_another_address_is_told_to_the_player_once_a_day(app: App) -> None:
+def test_a_player_reads_of_mail_from_another_address_once_a_day(app: App) -> None:
     place, _, move = start(app)
     for number in range(3):
         message = answer(app, place, move, From="anna@work.example", Message_ID=f"<{number}@x>")
         inbox.process_mail(app, message.as_bytes(), address(app, place), "anna@work.example")
     mail_moves.run()
-    assert handed_in(app) == []
+    assert list_mailed_moves(app) == []
     (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
     assert "It came from {address}. At this table only answers from {own} play." in row.sentence
     assert "a mail from another address was not read" in text(last_letter(app, place))

@@ -18,12 +18,12 @@ from workers import clock as timekeeping
 from workers.outgoing import post
 
 
-def kept(app: App) -> list[str]:
+def list_stored_mails(app: App) -> list[str]:
     with app.store.reading() as connection:
         return list(connection.execute(select(mails.c.key).order_by(mails.c.id)).scalars())
 
 
-def mailed(app: App, keys: list[str], read: bool = True) -> None:
+def store_mails(app: App, keys: list[str], read: bool = True) -> None:
     """Mails that came now, and were read at once or never."""
     place = apps.open_table(app)[0]
     with app.store.writing() as connection:
@@ -34,40 +34,40 @@ def mailed(app: App, keys: list[str], read: bool = True) -> None:
 
 
 def test_a_mail_is_forgotten_sixty_days_after_it_was_answered(any_app: App, clock: FakeTime) -> None:
-    mailed(any_app, ["first"])
+    store_mails(any_app, ["first"])
     clock.advance(DAY_S)
-    mailed(any_app, ["second"])
+    store_mails(any_app, ["second"])
     clock.advance(59 * DAY_S)
     timekeeping.tick(any_app)
-    assert kept(any_app) == ["first", "second"]
+    assert list_stored_mails(any_app) == ["first", "second"]
     clock.advance(1)
     timekeeping.tick(any_app)
-    assert kept(any_app) == ["second"]
+    assert list_stored_mails(any_app) == ["second"]
 
 
-def test_a_mail_that_nobody_has_read_is_kept(app: App, clock: FakeTime) -> None:
-    mailed(app, ["unread"], read=False)
-    mailed(app, ["read", "newest"])
+def test_an_unread_mail_is_not_deleted(app: App, clock: FakeTime) -> None:
+    store_mails(app, ["unread"], read=False)
+    store_mails(app, ["read", "newest"])
     clock.advance(61 * DAY_S)
     timekeeping.delete_old_mails(app, apps.find_due(app))
-    assert kept(app) == ["unread", "newest"]
+    assert list_stored_mails(app) == ["unread", "newest"]
 
 
 def test_however_many_they_are_a_tick_forgets_them_in_small_portions(
     app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timekeeping, "DELETE_BATCH", 5)
-    mailed(app, [str(number) for number in range(23)])
+    store_mails(app, [str(number) for number in range(23)])
     clock.advance(61 * DAY_S)
     timekeeping.delete_old_mails(app, apps.find_due(app))
-    assert kept(app) == ["22"]
+    assert list_stored_mails(app) == ["22"]
 
 
 def test_the_number_of_a_mail_is_never_given_again(app: App, clock: FakeTime) -> None:
-    mailed(app, ["only"])
+    store_mails(app, ["only"])
     clock.advance(61 * DAY_S)
     timekeeping.delete_old_mails(app, apps.find_due(app))
-    mailed(app, ["next"])
+    store_mails(app, ["next"])
     with app.store.reading() as connection:
         assert connection.execute(select(func.count(mails.c.id.distinct()))).scalar_one() == 2
 

@@ -24,7 +24,7 @@ from service.timing import HOUR_S, Calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
-from tests.workers.incoming.test_inbox import handed_in, posted, report
+from tests.workers.incoming.test_inbox import deliver, list_mailed_moves, report
 from workers import clock as timekeeping
 from workers.outgoing import personal_letters, pictures, post
 from workers.outgoing.letter import LETTER_KINDS
@@ -215,10 +215,10 @@ def test_a_digest_of_one_table_is_answered_like_a_letter_and_an_old_one_moves_no
     assert "For instance:" in text(letter)
     assert any(part.get_content_type() == "image/png" for part in letter.walk())
     seen = {"References": f"{letter['References']} {letter['Message-ID']}", "In_Reply_To": letter["Message-ID"]}
-    posted(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
-    assert len(handed_in(relay_app)) == 1
+    deliver(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
+    assert len(list_mailed_moves(relay_app)) == 1
     play(relay_app, next(place for place in places if place != mover))
-    posted(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
+    deliver(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
     assert report(relay_app)[-1][1] == "refused"
 
 

@@ -22,7 +22,7 @@ from service.tables.access import Place
 from service.tables.opening import Invitee
 from service.timing import Calendar
 from tests import apps
-from tests.workers.incoming.test_inbox import last_letter, posted
+from tests.workers.incoming.test_inbox import deliver, last_letter
 from workers.outgoing import pictures, table_letters
 from workers.outgoing.letter import LetterRequest
 
@@ -172,7 +172,7 @@ def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str)
     place = open_table(app)[1]
     text = body(write_letter(app, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
-    posted(app, place, answer)
+    deliver(app, place, answer)
     assert apps.load_table(app, place.table).position.seats[1].status == "taken"
 
 
@@ -181,7 +181,7 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, g
     places, random = play_until_choice(app, game), Random(1)
     loser, visitor = apps.find_waiting(app, places), create_app(app).test_client()
     counts = "The number tells how far the dispatch came: the villages count 1 to 4, a guard 5, the tsar 6."
-    posted(app, places[0], "status")
+    deliver(app, places[0], "status")
     texts = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
     assert apps.submit(app, loser, "resign").accepted
     while (table := apps.load_table(app, loser.table)).position.phase != "over":

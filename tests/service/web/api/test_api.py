@@ -55,7 +55,7 @@ def links(client) -> list[str]:
     return list(opened["links"])
 
 
-def on_turn(client: FlaskClient, links: list[str]) -> tuple[str, Any]:
+def find_mover(client: FlaskClient, links: list[str]) -> tuple[str, Any]:
     return next((link, seen) for link in links if (seen := get(client, f"/t/{link}")[1])["moves"])
 
 
@@ -71,7 +71,7 @@ def test_a_whole_game_can_be_played(client, links):
         seen = get(client, f"/t/{links[0]}")[1]
         if seen["phase"] == "over":
             break
-        link, seen = on_turn(client, links)
+        link, seen = find_mover(client, links)
         status, verdict = post(client, f"/t/{link}/moves", {"move": seen["moves"][0], "seen": seen["length"] - 1})
         if status == 200:
             continue
@@ -83,7 +83,7 @@ def test_a_whole_game_can_be_played(client, links):
 
 
 def test_the_same_key_is_the_same_submission(client, links):
-    link, seen = on_turn(client, links)
+    link, seen = find_mover(client, links)
     command = {"move": seen["moves"][0], "key": "one"}
     first, again = post(client, f"/t/{link}/moves", command), post(client, f"/t/{link}/moves", command)
     assert first == again
@@ -108,7 +108,7 @@ def test_the_same_key_is_the_same_submission(client, links):
     ids=str,
 )
 def test_a_bad_move_gets_a_sentence_and_changes_nothing(client, links, body, word):
-    link, seen = on_turn(client, links)
+    link, seen = find_mover(client, links)
     status, answer = post(client, f"/t/{link}/moves", body)
     assert status == 422
     assert word in answer["refused"]
@@ -160,7 +160,7 @@ def test_a_good_move_can_be_asked_for_where_the_table_has_hints(client, app):
     _, opened = post(client, "/tables", {"game": "kaiser", "players": PLAYERS, "clock": clock})
     for link in opened["links"]:
         post(client, f"/t/{link}/sit", {"nonce": "a word"})
-    link, seen = on_turn(client, opened["links"])
+    link, seen = find_mover(client, opened["links"])
     assert client.post(f"/api/v1/t/{link}/hint").status_code == 202
     bots.answer_hints(app)
     answer = client.post(f"/api/v1/t/{link}/hint")
@@ -175,14 +175,14 @@ def get_tables(app: App) -> int:
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b'{"move": ', b"\xff\xfe"], ids=str)
-def test_what_is_no_json_is_said_to_be_none(client, links, body):
-    link, seen = on_turn(client, links)
+def test_a_body_that_is_not_json_is_refused(client, links, body):
+    link, seen = find_mover(client, links)
     status, answer = post(client, f"/t/{link}/moves", body)
     assert (status, "as JSON" in answer["refused"]) == (400, True)
     assert get(client, f"/t/{link}")[1]["length"] == seen["length"]
 
 
-def test_what_is_not_sent_as_json_is_not_read(client, links):
+def test_a_body_of_another_type_is_refused(client, links):
     answer = client.post(f"/api/v1/t/{links[0]}/moves", data={"move": "move A1 A2"})
     assert answer.status_code == 415
     assert "application/json" in answer.get_json()["refused"]
@@ -209,7 +209,7 @@ def test_an_unknown_address_is_said_to_be_one(client, path):
 
 
 def test_not_your_turn_and_only_looking_on(client, links, app):
-    link, _ = on_turn(client, links)
+    link, _ = find_mover(client, links)
     other = next(one for one in links if one != link)
     status, answer = post(client, f"/t/{other}/moves", {"move": "move A1 A2"})
     assert (status, "not your turn" in answer["refused"]) == (422, True)
@@ -224,10 +224,10 @@ def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, app):
     _, opened = post(client, "/tables", {"game": "kurier", "players": PLAYERS})
     for link in opened["links"]:
         post(client, f"/t/{link}/sit", {})
-    look = apps.load_table(app, opened["table"])
+    snapshot = apps.load_table(app, opened["table"])
     for seat, link in [*enumerate(opened["links"]), (None, opened["watch"])]:
         shown = get(client, f"/t/{link}")[1]["view"]
-        assert shown == json.loads(json.dumps(_plain(look.game.view(look.position.state, seat))))
+        assert shown == json.loads(json.dumps(_plain(snapshot.game.view(snapshot.position.state, seat))))
 
 
 def _plain(view: Any) -> Any:

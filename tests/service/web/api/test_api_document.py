@@ -1,4 +1,4 @@
-"""The document of the JSON interface: it tells what is served, its examples work, and whatever is sent, it holds."""
+"""The document of the JSON interface lists every route, its examples work, and it holds for any request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTENT = "application/json"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory) -> Iterator[App]:
-    """A house where the referee looks at once, and nobody writes letters."""
+    """An app where the referee judges at once, and no letters leave."""
     with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
         app.wakeups.wake = lambda queue: referee.run() if queue == "referee" else None  # type: ignore[method-assign]
         yield app
@@ -37,15 +37,15 @@ def app(tmp_path_factory) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def links(app) -> list[str]:
-    """Links of every kind: a seat at a begun table of each game, one at a table that gathers, one that looks on."""
-    found = []
+    """Return links of every kind: for each game a seat and a spectator at a running table, and a seat at a new one."""
+    links = []
     for number, (name, game) in enumerate(catalogue.find_all().items()):
         guests = [Invitee(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
         opened = apps.open_new(app, name, {}, guests, 0)
         for link in opened.links:
             apps.submit(app, access.find(app, link), "sit word")
-        found += [opened.links[0], opened.watch]
-    return [*found, apps.open_new(app, name, {}, guests, 0).links[1]]
+        links += [opened.links[0], opened.watch]
+    return [*links, apps.open_new(app, name, {}, guests, 0).links[1]]
 
 
 def test_every_route_is_documented_and_every_document_is_a_route(app):
@@ -65,8 +65,8 @@ def test_every_route_is_documented_and_every_document_is_a_route(app):
 def test_every_reference_leads_somewhere():
     text = json.dumps(make_document())
     components = make_document()["components"]["schemas"]
-    wanted = {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}
-    assert wanted == components.keys()
+    referenced = {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}
+    assert referenced == components.keys()
     assert not [name for name in components if name.startswith(("engine.", "service."))]
 
 
@@ -98,7 +98,7 @@ def test_the_examples_work(app):
 
 
 class Door:
-    """The application, once there is a house; asked for `SOMEBODY`, it takes one real link after the other."""
+    """The WSGI application of the app; it replaces `PLACEHOLDER` in paths by one real link after the other."""
 
     def __init__(self) -> None:
         self.app: Any = None
@@ -106,8 +106,8 @@ class Door:
 
     def __call__(self, environ: dict[str, Any], start: Any) -> Any:
         path = environ["PATH_INFO"]
-        if SOMEBODY in path:
-            environ["PATH_INFO"] = path.replace(SOMEBODY, next(self.links))
+        if PLACEHOLDER in path:
+            environ["PATH_INFO"] = path.replace(PLACEHOLDER, next(self.links))
         return self.app(environ, start)
 
 
@@ -122,7 +122,7 @@ def opened(app, links) -> None:
 def schema(examples: int, links: Any) -> Any:
     """The document as Schemathesis reads it, with so many examples of each kind, the same every time."""
     generation = GenerationConfig(max_examples=examples, deterministic=True)
-    projects = ProjectsConfig(default=ProjectConfig(generation=generation, checks=ChecksConfig.from_dict(REFUSING)))
+    projects = ProjectsConfig(default=ProjectConfig(generation=generation, checks=ChecksConfig.from_dict(CHECKS)))
     document = copy.deepcopy(make_document())
     for operations in document["paths"].values():
         for operation in operations.values():
@@ -134,30 +134,30 @@ def schema(examples: int, links: Any) -> Any:
     return read
 
 
-REFUSING = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
-SOMEBODY = "somebodysomebodysomebodysomebody"
-REAL, ANY = {"const": SOMEBODY}, openapi.PATH["link"][1]
+CHECKS = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
+PLACEHOLDER = "somebodysomebodysomebodysomebody"
+REAL_LINK, ANY_LINK = {"const": PLACEHOLDER}, openapi.PATH["link"][1]
 # What the document allows may still be no legal move, and so be refused: that is what 422 is for.
-UNJUDGED = [positive_data_acceptance]
+EXCLUDED_CHECKS = [positive_data_acceptance]
 
 
-@schema(10, ANY).parametrize()
-def test_whatever_is_sent_the_document_holds(case):
-    case.call_and_validate(excluded_checks=UNJUDGED)
+@schema(10, ANY_LINK).parametrize()
+def test_the_document_holds_for_any_request(case):
+    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
 
 
-@schema(10, REAL).parametrize()
-def test_whatever_is_sent_to_a_real_table_the_document_holds(case):
-    case.call_and_validate(excluded_checks=UNJUDGED)
-
-
-@pytest.mark.soak
-@schema(200, ANY).parametrize()
-def test_much_of_whatever_is_sent(case):
-    case.call_and_validate(excluded_checks=UNJUDGED)
+@schema(10, REAL_LINK).parametrize()
+def test_the_document_holds_for_any_request_to_a_real_table(case):
+    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
 
 
 @pytest.mark.soak
-@schema(200, REAL).parametrize()
-def test_much_of_whatever_is_sent_to_a_real_table(case):
-    case.call_and_validate(excluded_checks=UNJUDGED)
+@schema(200, ANY_LINK).parametrize()
+def test_the_document_holds_for_many_requests(case):
+    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
+
+
+@pytest.mark.soak
+@schema(200, REAL_LINK).parametrize()
+def test_the_document_holds_for_many_requests_to_a_real_table(case):
+    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)

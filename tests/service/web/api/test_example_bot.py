@@ -23,8 +23,8 @@ from tests import servers
 from tests.chaos import processes as chaos
 
 BOT = Path(__file__).parents[3] / "examples" / "bot.py"
-SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
-LONGEST = 60
+SHORT_OPTIONS = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
+MAX_LINES = 60
 QUICK = ("kurier",)  # chance ends it in a hundred moves
 
 
@@ -49,17 +49,17 @@ def answers(address: str) -> bool:
     return False
 
 
-def asked(address: str, body: object = None) -> bytes:
+def ask(address: str, body: object = None) -> bytes:
     sent = None if body is None else msgspec.json.encode(body)
     request = urllib.request.Request(address, sent, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=30) as answer:
         return bytes(answer.read())
 
 
-def opening(name: str) -> dict[str, object]:
+def make_opening(name: str) -> dict[str, object]:
     """A short game for two, or for as few as there may be."""
     meta = catalogue.find(name).META
-    options = {name: value for name, value in SHORT.items() if name in meta.options.__struct_fields__}
+    options = {name: value for name, value in SHORT_OPTIONS.items() if name in meta.options.__struct_fields__}
     players = [{"name": f"Bot {seat}", "address": f"bot{seat}@example.org"} for seat in range(min(meta.seats))]
     return {"game": name, "players": players, "options": options, "pace": 0}
 
@@ -70,7 +70,7 @@ def opening(name: str) -> dict[str, object]:
 def test_it_plays_every_game_to_its_end(server, games):
     """All these games at once, each with a bot of its own for all seats; what it leaves is a sound log."""
     api = f"{server}/api/v1"
-    links = {name: msgspec.json.decode(asked(f"{api}/tables", opening(name)))["links"] for name in games}
+    links = {name: msgspec.json.decode(ask(f"{api}/tables", make_opening(name)))["links"] for name in games}
     with ExitStack() as stack:
         bots = {
             name: stack.enter_context(subprocess.Popen([sys.executable, str(BOT), server, *own]))
@@ -79,7 +79,7 @@ def test_it_plays_every_game_to_its_end(server, games):
         stack.callback(lambda: [bot.kill() for bot in bots.values()])
         assert {name: bot.wait(timeout=100) for name, bot in bots.items()} == dict.fromkeys(links, 0)
     for name, own in links.items():
-        log = msgspec.json.decode(asked(f"{api}/t/{own[0]}/log"), type=Export)
+        log = msgspec.json.decode(ask(f"{api}/t/{own[0]}/log"), type=Export)
         assert log.seed, name
         assert audit(catalogue.find(name), log).finding is None
 
@@ -102,4 +102,4 @@ def test_it_puts_a_move_together_from_a_menu_too_long_to_be_listed(entry):
 
 
 def test_it_is_short_enough_to_be_read_at_once():
-    assert len(BOT.read_text("utf-8").splitlines()) < LONGEST
+    assert len(BOT.read_text("utf-8").splitlines()) < MAX_LINES

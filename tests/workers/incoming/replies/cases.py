@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from tests.workers.incoming.replies import clients
-from tests.workers.incoming.replies.clients import Body, plain, several
+from tests.workers.incoming.replies.clients import Body, make_multipart, plain
 
 
 class Position(Struct, frozen=True):
@@ -90,44 +90,46 @@ def _tiles(
     return Reply(name, "carcassonne", language, client, own, moves, **more)
 
 
-def with_picture(own: str, letter: str, language: str) -> Body:
+def add_picture(own: str, letter: str, language: str) -> Body:
     """Apple Mail with a picture in the middle: text, picture, text."""
     picture = Body("Content-Type: image/png; name=cat.png\nContent-Disposition: inline", b"iVBORw0KGgo=\n")
-    return several("mixed", plain(own), picture, plain(f"\n{clients.APPLE[language]}\n{clients.marked(letter)}"))
+    return make_multipart(
+        "mixed", plain(own), picture, plain(f"\n{clients.APPLE[language]}\n{clients.mark_quoted(letter)}")
+    )
 
 
-def attached(own: str, letter: str, language: str) -> Body:
+def attach_file(own: str, letter: str, language: str) -> Body:
     """The move of another player, in an attached file."""
     file = Body('Content-Type: text/plain; name="a.txt"\nContent-Disposition: attachment; filename="a.txt"', b"flip\n")
-    return several("mixed", plain(own), file)
+    return make_multipart("mixed", plain(own), file)
 
 
-def forwarded(own: str, letter: str, language: str) -> Body:
+def forward(own: str, letter: str, language: str) -> Body:
     whole = Body("Content-Type: message/rfc822", b"Subject: old\nContent-Type: text/plain\n\nflip\n")
-    return several("mixed", plain(own), whole)
+    return make_multipart("mixed", plain(own), whole)
 
 
-def signed(own: str, letter: str, language: str) -> Body:
+def sign(own: str, letter: str, language: str) -> Body:
     seal = Body('Content-Type: application/pgp-signature; name="signature.asc"', b"-----BEGIN PGP SIGNATURE-----\n")
-    return several("signed", several("mixed", plain(own)), seal)
+    return make_multipart("signed", make_multipart("mixed", plain(own)), seal)
 
 
 def empty_plain(own: str, letter: str, language: str) -> Body:
     """A phone that fills in the HTML only."""
-    return several("alternative", plain(" \n"), clients.gmail_html(own, letter, language))
+    return make_multipart("alternative", plain(" \n"), clients.gmail_html(own, letter, language))
 
 
-def listed(own: str, letter: str, language: str) -> Body:
+def add_list_footer(own: str, letter: str, language: str) -> Body:
     """HTML alone, and a footer that a gateway hung below as text."""
     footer = "This e-mail and its attachments are confidential and meant for the intended recipient only."
-    return several("mixed", clients.outlook_html(own, letter, language), plain(footer))
+    return make_multipart("mixed", clients.outlook_html(own, letter, language), plain(footer))
 
 
-def mislabelled(own: str, letter: str, language: str) -> Body:
+def mislabel(own: str, letter: str, language: str) -> Body:
     return plain(own, "utf-8", "8bit", real="cp1252")
 
 
-def unlabelled(own: str, letter: str, language: str) -> Body:
+def drop_label(own: str, letter: str, language: str) -> Body:
     return plain(own, "us-ascii", "8bit", real="utf-8")
 
 
@@ -207,17 +209,17 @@ REPLIES = (
     _turf("zimbra_fr", "fr", clients.zimbra, "je joue 3", "play 3 A4"),
     _turf("roundcube_nl", "nl", clients.roundcube, "speel 8 a9", "play 8 A9"),
     _turf("mutt_en", "en", clients.mutt, "play 8 A9", "play 8 A9"),
-    _turf("between_en", "en", clients.between, "play 8 A9", "play 8 A9"),
+    _turf("between_en", "en", clients.write_between, "play 8 A9", "play 8 A9"),
     _kaiser("bare_en", "en", clients.bare, "a11 a5", *A5),
-    _kaiser("picture_de", "de", with_picture, "rücke A 11 A 5", *A5),
-    _kaiser("attached_nl", "nl", attached, "verzet A11 A5", *A5),
-    _kurier("forwarded_en", "en", forwarded, "Look what I found.", letter="refused"),
-    _kaiser("signed_en", "en", signed, "move A11 A5", *A5),
+    _kaiser("picture_de", "de", add_picture, "rücke A 11 A 5", *A5),
+    _kaiser("attached_nl", "nl", attach_file, "verzet A11 A5", *A5),
+    _kurier("forwarded_en", "en", forward, "Look what I found.", letter="refused"),
+    _kaiser("signed_en", "en", sign, "move A11 A5", *A5),
     _kurier("empty_plain_nl", "nl", empty_plain, "sla om", *FLIP, letter="accepted"),
-    _kurier("footer_html_de", "de", listed, "aufdecken", *FLIP, letter="accepted"),
+    _kurier("footer_html_de", "de", add_list_footer, "aufdecken", *FLIP, letter="accepted"),
     _kurier("footer_nl", "nl", clients.bare, f"zet kozak baikal\n\n{FOOTER}", *DEPLOY),
-    _kurier("mislabelled_fr", "fr", mislabelled, "déploie cosaque Baikal-Bar", *DEPLOY),
-    _kurier("unlabelled_fr", "fr", unlabelled, "déploie cosaque Baikal-Bar", *DEPLOY),
+    _kurier("mislabelled_fr", "fr", mislabel, "déploie cosaque Baikal-Bar", *DEPLOY),
+    _kurier("unlabelled_fr", "fr", drop_label, "déploie cosaque Baikal-Bar", *DEPLOY),
     _kurier("unheard_of_charset", "de", unheard_of, "Setze Kosake Baikal-Bar", *DEPLOY),
     _kurier("utf16_fr", "fr", utf16, "déployer cosaque Baikal-Bar", *DEPLOY),
     _kurier("utf7_de", "de", utf7, "setze Kosak Baikal-Bar – bitte", *DEPLOY),
@@ -247,8 +249,8 @@ REPLIES = (
     _kurier("initials_fr", "fr", clients.gmail, "retourne\nF.", *FLIP, letter="accepted"),
     _kurier("nothing_of_ones_own", "en", clients.gmail, "", letter="refused"),
     _kurier("nothing_below_outlook", "nl", clients.outlook_web, "", letter="refused"),
-    _kurier("unmarked_top", "en", clients.unmarked, "deploy cossack Baikal-Bar", *DEPLOY),
-    _kurier("unmarked_talk", "en", clients.unmarked, "Thanks, will look tonight", letter="refused"),
+    _kurier("unmarked_top", "en", clients.quote_without_marks, "deploy cossack Baikal-Bar", *DEPLOY),
+    _kurier("unmarked_talk", "en", clients.quote_without_marks, "Thanks, will look tonight", letter="refused"),
     _kurier("status_fr", "fr", clients.iphone, "Situation ?", letter="accepted"),
     _kurier("help_de", "de", clients.galaxy, "Hilfe!", letter="accepted"),
     _kurier("help_nl", "nl", clients.outlook_app, "hulp aub", letter="accepted"),

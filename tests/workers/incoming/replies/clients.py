@@ -15,7 +15,7 @@ ABROAD = tomllib.loads((Path(__file__).parent / "abroad.toml").read_text("utf-8"
 
 
 def abroad(name: str) -> dict[str, str]:
-    """These words in languages that the service does not speak."""
+    """The words of mail programs in languages that the service does not speak."""
     return {language: words[name].replace("{a}", SENDER) for language, words in ABROAD.items()}
 
 
@@ -89,13 +89,13 @@ def plain(
     """A body of text; `real` is the code it is truly in, where its header is wrong."""
     charset, coding = (charset, coding) if real or _fits(text, charset) else ("utf-8", "quoted-printable")
     raw = text.encode(real or charset)
-    return Body(_headers(f"text/plain; charset={charset}{params}", coding), _coded(raw, coding))
+    return Body(_headers(f"text/plain; charset={charset}{params}", coding), _encode(raw, coding))
 
 
 def html(text: str, charset: str = "utf-8", coding: str = "quoted-printable", head: str = "") -> Body:
     page = f"<html><head>{head}</head><body>{text}</body></html>"
     charset = charset if _fits(page, charset) else "utf-8"
-    return Body(_headers(f"text/html; charset={charset}", coding), _coded(page.encode(charset), coding))
+    return Body(_headers(f"text/html; charset={charset}", coding), _encode(page.encode(charset), coding))
 
 
 def _fits(text: str, charset: str) -> bool:
@@ -103,7 +103,7 @@ def _fits(text: str, charset: str) -> bool:
     return text.encode(charset, "replace").decode(charset) == text
 
 
-def several(kind: str, *bodies: Body) -> Body:
+def make_multipart(kind: str, *bodies: Body) -> Body:
     """A body of bodies."""
     border = f"=_{kind}_border"
     parts = b"".join(f"--{border}\n{body.headers}\n\n".encode() + body.content.rstrip(b"\n") + b"\n" for body in bodies)
@@ -114,7 +114,7 @@ def _headers(kind: str, coding: str) -> str:
     return f"Content-Type: {kind}\nContent-Transfer-Encoding: {coding}"
 
 
-def _coded(raw: bytes, coding: str) -> bytes:
+def _encode(raw: bytes, coding: str) -> bytes:
     match coding:
         case "base64":
             return base64.encodebytes(raw)
@@ -123,7 +123,7 @@ def _coded(raw: bytes, coding: str) -> bytes:
     return raw
 
 
-def marked(letter: str) -> str:
+def mark_quoted(letter: str) -> str:
     return "".join(f"> {line}\n" if line else ">\n" for line in letter.splitlines())
 
 
@@ -145,11 +145,11 @@ def gmail(own: str, letter: str, language: str) -> Body:
         f'<div dir="ltr" class="gmail_attr">{escape(GMAIL[language])}<br></div>'
         f'<blockquote class="gmail_quote" style="margin:0px 0px 0px 0.8ex">{lines(letter)}</blockquote></div>'
     )
-    return several("alternative", plain(f"{own}\n\n{above}\n\n{marked(letter)}"), html(page))
+    return make_multipart("alternative", plain(f"{own}\n\n{above}\n\n{mark_quoted(letter)}"), html(page))
 
 
 def gmail_below(own: str, letter: str, language: str) -> Body:
-    return plain(f"{GMAIL[language]}\n\n{marked(letter)}\n{own}\n")
+    return plain(f"{GMAIL[language]}\n\n{mark_quoted(letter)}\n{own}\n")
 
 
 def gmail_html(own: str, letter: str, language: str) -> Body:
@@ -166,7 +166,7 @@ def outlook(own: str, letter: str, language: str) -> Body:
         f"{lines(letter, 'p')}</div>"
     )
     style = "<style><!-- p.MsoNormal {margin:0cm;} --></style><!--[if gte mso 9]><xml>move</xml><![endif]-->"
-    return several("alternative", plain(text, "Windows-1252"), html(page, "Windows-1252", head=style))
+    return make_multipart("alternative", plain(text, "Windows-1252"), html(page, "Windows-1252", head=style))
 
 
 def outlook_html(own: str, letter: str, language: str) -> Body:
@@ -196,7 +196,7 @@ def outlook_app(own: str, letter: str, language: str) -> Body:
 
 
 def apple(own: str, letter: str, language: str) -> Body:
-    return plain(f"{own}\n\n> {APPLE[language]}\n> \n{marked(letter)}\n", params=";\n\tdelsp=no")
+    return plain(f"{own}\n\n> {APPLE[language]}\n> \n{mark_quoted(letter)}\n", params=";\n\tdelsp=no")
 
 
 def apple_html(own: str, letter: str, language: str) -> Body:
@@ -204,21 +204,21 @@ def apple_html(own: str, letter: str, language: str) -> Body:
         f'<div>{lines(own)}</div><br id="lineBreakAtBeginningOfMessage"><div><blockquote type="cite">'
         f"<div>{escape(APPLE[language])}</div>{lines(letter)}</blockquote></div>"
     )
-    return several("alternative", html(page, "us-ascii" if page.isascii() else "utf-8"))
+    return make_multipart("alternative", html(page, "us-ascii" if page.isascii() else "utf-8"))
 
 
 def iphone(own: str, letter: str, language: str) -> Body:
-    text = f"{own}\n\n{IPHONE[language]}\n\n> {APPLE[language]}\n> \n> \ufeff{letter.splitlines()[0]}\n{marked(letter)}"
-    return plain(text, coding="base64")
+    quotation = f"> {APPLE[language]}\n> \n> \ufeff{letter.splitlines()[0]}\n{mark_quoted(letter)}"
+    return plain(f"{own}\n\n{IPHONE[language]}\n\n{quotation}", coding="base64")
 
 
 def thunderbird(own: str, letter: str, language: str) -> Body:
     """Below the quotation, with lines that flow."""
-    return plain(f"{THUNDERBIRD[language]}\n{marked(letter)}\n{own}\n", params="; format=flowed", coding="8bit")
+    return plain(f"{THUNDERBIRD[language]}\n{mark_quoted(letter)}\n{own}\n", params="; format=flowed", coding="8bit")
 
 
 def thunderbird_above(own: str, letter: str, language: str) -> Body:
-    text = f"{own}\n\n-- \nAnna\nstop\n\n{THUNDERBIRD[language]}\n{marked(letter)}"
+    text = f"{own}\n\n-- \nAnna\nstop\n\n{THUNDERBIRD[language]}\n{mark_quoted(letter)}"
     return plain(text, params="; format=flowed", coding="8bit")
 
 
@@ -235,19 +235,19 @@ def the_bat(own: str, letter: str, language: str) -> Body:
 
 def k9(own: str, letter: str, language: str) -> Body:
     text = "Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet."
-    return plain(f"{own}\n-- \n{text}\n\n{APPLE[language]}\n{marked(letter)}")
+    return plain(f"{own}\n-- \n{text}\n\n{APPLE[language]}\n{mark_quoted(letter)}")
 
 
 def yahoo(own: str, letter: str, language: str) -> Body:
     above = "    On Wednesday, February 3, 2027 at 10:00:00 AM GMT+1, Depesche <table@games.example> wrote:  "
     text = f" {own} \n\n{above}\n \n {letter}"
     page = f'<div class="ydp1">{lines(own)}</div><div id="ydp2" class="yahoo_quoted">{lines(above + letter)}</div>'
-    return several("alternative", plain(text), html(page))
+    return make_multipart("alternative", plain(text), html(page))
 
 
 def proton(own: str, letter: str, language: str) -> Body:
     above = "On Wednesday, February 3rd, 2027 at 10:00 AM, Depesche <table@games.example> wrote:"
-    return plain(f"{own}\n\nSent with Proton Mail secure email.\n\n{above}\n\n{marked(letter)}")
+    return plain(f"{own}\n\nSent with Proton Mail secure email.\n\n{above}\n\n{mark_quoted(letter)}")
 
 
 def webde(own: str, letter: str, language: str) -> Body:
@@ -264,21 +264,21 @@ def zimbra(own: str, letter: str, language: str) -> Body:
 
 def roundcube(own: str, letter: str, language: str) -> Body:
     above = {"nl": "Depesche schreef op 2027-02-03 10:00:", "de": "Am 2027-02-03 10:00, schrieb Depesche:"}
-    return plain(f"{above.get(language, 'On 2027-02-03 10:00, Depesche wrote:')}\n{marked(letter)}\n{own}\n")
+    return plain(f"{above.get(language, 'On 2027-02-03 10:00, Depesche wrote:')}\n{mark_quoted(letter)}\n{own}\n")
 
 
 def mutt(own: str, letter: str, language: str) -> Body:
     above = "On Wed, Feb 03, 2027 at 10:00:00AM +0100, Depesche wrote:"
-    return plain(f"{above}\n{marked(letter)}\n{own}\n\n-- \nAnna  | stop\n", "us-ascii", "7bit")
+    return plain(f"{above}\n{mark_quoted(letter)}\n{own}\n\n-- \nAnna  | stop\n", "us-ascii", "7bit")
 
 
-def between(own: str, letter: str, language: str) -> Body:
+def write_between(own: str, letter: str, language: str) -> Body:
     """An answer in the middle of what it answers."""
     first, *rest = letter.splitlines()
-    return plain(f"{GMAIL[language]}\n> {first}\n\n{own}\n\n" + marked("\n".join(rest)))
+    return plain(f"{GMAIL[language]}\n> {first}\n\n{own}\n\n" + mark_quoted("\n".join(rest)))
 
 
-def unmarked(own: str, letter: str, language: str) -> Body:
+def quote_without_marks(own: str, letter: str, language: str) -> Body:
     """A program that puts the letter below without any mark."""
     return plain(f"{own}\n\n{letter}")
 
