@@ -61,7 +61,7 @@ def list_files() -> tuple[str, ...]:
 
 
 def exists(name: str) -> bool:
-    """Return whether a file or folder has this name, or this end of its name; `<...>` stands for any one name.
+    """Return whether a file or folder has this name, or this end of its name; `<...>` matches any one name.
 
     The files of the example game are those that `depesche new-game` writes.
     """

@@ -26,12 +26,12 @@ class Page(Struct, frozen=True):
         return next(row for row in self.rows if row.name == name)
 
 
-SHARED = "{% macro show(row) %}{{ row.name }} {{ row.score }}{% endmacro %}"
+SHARED_TEMPLATE = "{% macro show(row) %}{{ row.name }} {{ row.score }}{% endmacro %}"
 BASE = "{{ page.heading }}{% block body %}{% endblock %}"
 
 
 def faults(source: str, **others: str) -> list[str]:
-    loader = jinja2.DictLoader({"page": source, "shared": SHARED, "base": BASE, **others})
+    loader = jinja2.DictLoader({"page": source, "shared": SHARED_TEMPLATE, "base": BASE, **others})
     environment = jinja2.Environment(loader=loader, extensions=["jinja2.ext.do"], autoescape=True)
     return find_faults("page", {"page": Page}, environment)
 
@@ -73,5 +73,5 @@ def test_what_a_struct_has_can_be_used(source: str) -> None:
         ("{% extends 'base' %}{% block body %}{{ page.body }}{% endblock %}", "page:1: Page has no `body`"),
     ],
 )
-def test_what_is_missing_is_found(source: str, fault: str) -> None:
+def test_a_missing_name_is_found(source: str, fault: str) -> None:
     assert fault in faults(source)

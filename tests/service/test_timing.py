@@ -173,7 +173,7 @@ def test_an_impossible_calendar_is_refused(calendar: Calendar, sentence: str) ->
     assert timing.check_calendar(fine) == fine
 
 
-def at(text: str, zone: str = "UTC") -> int:
+def parse_time(text: str, zone: str = "UTC") -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp())
 
 
@@ -193,7 +193,7 @@ def at(text: str, zone: str = "UTC") -> int:
     ],
 )
 def test_deadlines_as_people_would_expect_them(due: str, moved: str, calendar: Calendar) -> None:
-    since = at("2027-01-06T12:00", calendar.zone)
+    since = parse_time("2027-01-06T12:00", calendar.zone)
     assert local(
-        timing.compute_deadline(since, at(due, calendar.zone) - since, calendar), calendar
+        timing.compute_deadline(since, parse_time(due, calendar.zone) - since, calendar), calendar
     ) == datetime.fromisoformat(moved).replace(tzinfo=ZoneInfo(calendar.zone))

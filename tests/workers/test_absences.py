@@ -223,7 +223,7 @@ def test_a_vacation_applies_to_all_tables_of_a_player(any_app: App, clock: FakeT
     assert list_coming(any_app, later[0]) == []
 
 
-def test_a_player_ends_only_the_own_vacation_and_at_all_tables(any_app: App, table: list[Place]) -> None:
+def test_a_player_ends_only_the_own_vacation_and_at_each_table(any_app: App, table: list[Place]) -> None:
     mover, other = table
     says(any_app, mover, "vacation 2027-02-01 2027-02-05")
     for place in (mover, other):

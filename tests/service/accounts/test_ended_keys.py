@@ -8,7 +8,7 @@ from service.accounts import leaving
 from service.people.proof import ProvenPerson
 from service.store.schema import letters
 from tests.servers import Sink
-from tests.service.accounts.test_account import ANNA, person, signed_in
+from tests.service.accounts.test_account import ANNA, person, sign_in
 from tests.sites import Site, Visitor
 from workers.outgoing import post
 
@@ -24,7 +24,7 @@ def copy_cookie(site: Site, visitor: Visitor) -> Visitor:
 
 def test_a_copied_cookie_is_worth_nothing_after_signing_out(site: Site) -> None:
     site.open_table()
-    anna = signed_in(site)
+    anna = sign_in(site)
     thief = copy_cookie(site, anna)
     assert thief.client.get("/my").status_code == 200
     anna.post("/leave")
@@ -33,16 +33,16 @@ def test_a_copied_cookie_is_worth_nothing_after_signing_out(site: Site) -> None:
 
 def test_signing_out_on_one_device_leaves_the_others_signed_in(site: Site) -> None:
     site.open_table()
-    one = signed_in(site)
+    one = sign_in(site)
     site.time += 1
-    other = signed_in(site)
+    other = sign_in(site)
     one.post("/leave")
     assert other.client.get("/my").status_code == 200
 
 
 def test_a_deleted_person_is_signed_in_nowhere(site: Site) -> None:
     site.open_table()
-    anna = signed_in(site)
+    anna = sign_in(site)
     leaving.delete_person(site.app, ProvenPerson(person(site)), ANNA)
     assert anna.client.get("/my").status_code == 303
 
@@ -57,7 +57,7 @@ def test_a_new_settings_link_ends_those_of_older_letters(site: Site, visitor: Vi
     site.open_table()
     old = site.app.links.preferences(person(site))
     visitor.get(f"/wishes/{old}")
-    page = signed_in(site).post("/my/settings-link")
+    page = sign_in(site).post("/my/settings-link")
     assert page.status_code == 303
     visitor.get(f"/wishes/{old}", 404)
     assert visitor.post(f"/wishes/{old}/stop").status_code == 404

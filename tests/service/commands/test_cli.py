@@ -347,7 +347,7 @@ def test_playout_finds_a_game_that_breaks_a_promise(depesche, monkeypatch, fault
     assert result.json["seed"] == "x y"
 
 
-def test_a_broken_playout_saves_its_moves_with_the_one_that_broke_it(depesche, monkeypatch, tmp_path):
+def test_a_broken_playout_saves_its_moves_including_the_last(depesche, monkeypatch, tmp_path):
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, decide=fail_to_decide)})
     result = depesche("playout", "highcard", "--seed", 1, "--log", tmp_path / "log.json", "--json")
     assert result.status == 1

@@ -43,7 +43,7 @@ def standby(first: machines.Postgres) -> Iterator[tuple[Server, str]]:
 
 
 class Twins:
-    """An app with a replica, a game that is over and one that runs; it counts the queries to each server."""
+    """An app with a replica, a finished game and a running one; it counts the queries to each server."""
 
     def __init__(self, app: App, follower: Server) -> None:
         self.app, self.follower = app, follower

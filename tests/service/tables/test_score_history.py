@@ -17,13 +17,15 @@ GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
-    look = apps.load_table(service.app, service.play_like(load(game, "short")).table)
+    snapshot = apps.load_table(service.app, service.play_like(load(game, "short")).table)
     with service.app.store.reading() as db:
-        sources = game_story.load_sources(service.app, db, look)
-    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.position.state)]
+        sources = game_story.load_sources(service.app, db, snapshot)
+    assert [sum(one.values()) for one in sources] == [
+        one.score for one in snapshot.game.standing(snapshot.position.state)
+    ]
     assert any(sources)
     for language in LANGUAGES:
-        narrator = Narrator(look.game, look.names, language)
+        narrator = Narrator(snapshot.game, snapshot.names, language)
         assert all(narrator.label_source(source) for one in sources for source in one)
 
 
@@ -34,7 +36,9 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     service.submit(opened.links[1 - mover], "undo")
     service.submit(opened.links[mover], "agree")
     service.play_until(opened.table, lambda state: bool(state.places))
-    look = apps.load_table(service.app, opened.table)
+    snapshot = apps.load_table(service.app, opened.table)
     with service.app.store.reading() as db:
-        sources = game_story.load_sources(service.app, db, look)
-    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.position.state)]
+        sources = game_story.load_sources(service.app, db, snapshot)
+    assert [sum(one.values()) for one in sources] == [
+        one.score for one in snapshot.game.standing(snapshot.position.state)
+    ]

@@ -12,7 +12,7 @@ from tests.services import RunningService, Visit
 SLOWER = 6  # than this machine
 TOUCH_MS = 50
 
-# How long it takes from a press to the ring around what was pressed.
+# How long it takes from a press until the pressed place has its frame.
 MEASURE = """(token) => new Promise((done) => {
   const spot = document.querySelector(`[data-token="${token}"]`);
   spot.addEventListener("click", () => { window.pressed = performance.now(); }, { capture: true });
@@ -52,16 +52,16 @@ def test_a_piece_goes_where_it_was_sent_before_the_verdict_and_back_if_that_is_a
     service: RunningService, visit: Visit
 ) -> None:
     page, start, end = open_board(service, visit)
-    held = list[Route]()
+    routes = list[Route]()
     page.route(
-        re.compile("/t/"), lambda route: held.append(route) if route.request.method == "POST" else route.continue_()
+        re.compile("/t/"), lambda route: routes.append(route) if route.request.method == "POST" else route.continue_()
     )
     click(page, start)
     click(page, end)
     goal = page.locator(f'[data-token="{end}"]').get_attribute("transform") or ""
     page.locator(".bar .confirm").click()
     expect(page.locator(".piece.pending")).to_have_attribute("transform", goal)
-    route = held.pop()
+    route = routes.pop()
     sent = route.request.post_data_buffer or b""
     route.continue_(post_data=sent.replace(f"move {start} {end}".encode(), f"move {end} {start}".encode()))
     expect(page.locator(".bar .note.bad")).to_be_visible()
@@ -70,6 +70,6 @@ def test_a_piece_goes_where_it_was_sent_before_the_verdict_and_back_if_that_is_a
     click(page, end)
     page.locator(".bar .confirm").click()
     expect(page.locator(".piece.pending")).to_have_count(1)
-    held[0].continue_()
+    routes[0].continue_()
     expect(page.locator(".note.good")).to_be_visible()
     expect(page.locator(".piece.pending")).to_have_count(0)

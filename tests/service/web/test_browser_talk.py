@@ -62,11 +62,11 @@ def test_a_click_that_completes_a_move_makes_it_if_the_player_chose_so(service: 
 
 
 def test_a_move_without_confirming_can_be_stopped_for_two_seconds(service: RunningService, visit: Visit) -> None:
-    opened, seat, page = begun(service, visit, at_once=True)
+    opened, seat, page = open_game(service, visit, at_once=True)
     length = apps.load_table(service.app, opened.table).row.length
     start, end = SHORT_GAMES[seat].split()[0].split("-")
-    spot(page, start).click()
-    spot(page, end).click()
+    find_spot(page, start).click()
+    find_spot(page, end).click()
     expect(page.locator(".confirm.soon")).to_be_visible()
     page.get_by_role("button", name="Start over").click()
     page.wait_for_timeout(2_300)
