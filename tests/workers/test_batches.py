@@ -166,7 +166,7 @@ def test_an_unreadable_log_does_not_delay_other_tables(any_app: App, monkeypatch
 
 
 def test_what_was_tried_before_is_judged_alone(any_app: App, clock: apps.FakeTime) -> None:
-    """Only one submission of a batch can be the one that killed its referee."""
+    """Only one submission of a batch can have killed its referee."""
     tables = [apps.start_table(any_app) for _ in range(3)]
     numbers = submit_moves(any_app, tables)
     with any_app.store.writing() as connection:

@@ -116,7 +116,7 @@ def test_the_doctor_tells_programs_of_a_misspelt_setting(capsys, monkeypatch):
     status, out, _ = run_command(capsys, "doctor", "--json")
     (finding,) = json.loads(out)
     assert status == 1
-    assert finding["verdict"] == "ill"
+    assert finding["verdict"] == "failed"
     assert "Did you mean DEPESCHE_SMTP?" in finding["what"]
 
 
