@@ -83,7 +83,7 @@ def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(app: App, c
     assert "To move: Guest." in answer.text
     assert "accepted" in answer.message_id
     reply(client, answer, "hilfe")
-    assert "several moves of one turn" in wait_for_letter(app, "> hilfe").text
+    assert "put each move on its own line" in " ".join(wait_for_letter(app, "> hilfe").text.split())
 
 
 def test_an_empty_answer_is_not_sent(app: App, client: FlaskClient) -> None:
