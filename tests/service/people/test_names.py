@@ -88,9 +88,9 @@ def test_the_name_that_the_host_gave_the_server_is_taken(tmp_path: Path, clock: 
         assert table
 
 
-def open_table(app: App, *called: str, organiser: ProvenPerson | None = None) -> str:
+def open_table(app: App, *called: str, signed_in: ProvenPerson | None = None) -> str:
     guests = [Invitee(name, f"player{number}@example.org") for number, name in enumerate(called)]
-    return apps.open_new(app, "kaiser", {}, guests, signed_in=organiser).table
+    return apps.open_new(app, "kaiser", {}, guests, signed_in=signed_in).table
 
 
 def rows(app: App, table: Any) -> Any:

@@ -177,7 +177,7 @@ def test_bonus_cards_of_turfmaster_are_offered_whole_and_cards_over_the_handicap
     what = page.locator(".bar .what")
     expect(what).to_contain_text("Take the two bonus cards. Touch a glowing place.")
     assert what.evaluate("one => one.scrollHeight <= one.clientHeight")
-    assert Thumb(page, 1).look()
+    assert Thumb(page, 1).read_spots()
     cards = page.locator(".tray .card")
     numbers = cards.evaluate_all("(all) => all.map((one) => [Number(one.dataset.token), one.matches('.wasted')])")
     assert {wasted for number, wasted in numbers if number > 8} == {True}
