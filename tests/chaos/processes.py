@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
-RECOVERY_S = 120.0  # in which a service has to recover, also on a busy machine
+RECOVERY_S = 300.0  # bots may finish whole games at tables that their players left, on a busy machine
 STOP_S = 30.0  # a container has ten seconds, which on a busy machine may be too few
 
 
