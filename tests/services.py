@@ -25,7 +25,7 @@ from service.web.server import create_server
 from tests import apps
 from tests.web_server import serving
 from workers import process_pool
-from workers.processes import embedded
+from workers.processes import run_embedded
 
 Visit = Callable[..., Page]
 ENTRIES_BEFORE_MOVES = 4  # of a table for two: it is opened, both sit down, the game starts
@@ -128,7 +128,7 @@ def run_service(folder: Path) -> Iterator[RunningService]:
         app = apps.make_app(settings, wall_clock)
         with (
             mock.patch.object(process_pool, "start"),
-            embedded(app),
+            run_embedded(app),
             serving(create_server(app, listener, threads=8)),
         ):
             yield RunningService(app)

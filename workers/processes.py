@@ -228,7 +228,7 @@ JOIN_S = 0.02
 
 
 @contextmanager
-def embedded(app: App) -> Iterator[None]:
+def run_embedded(app: App) -> Iterator[None]:
     """Run everything but the web server in threads, and end them afterwards."""
     stop, servers = threading.Event(), _start_mail_servers(app)
     set_app(app)

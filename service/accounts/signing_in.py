@@ -110,7 +110,7 @@ def correct_address(app: App, place: Place, text: str) -> None:
         own = sitting[seat]
         person = register.find_or_create_person(connection, address, own.name, app.now())
         if any(other.person == person and other.seat != seat for other in sitting):
-            raise Refused("Somebody else at this table has this address; please give your own.")
+            raise Refused("Another player at this table has this address; please give your own.")
         limits.refuse_table(connection, app.settings, person, [], app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)
         queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())

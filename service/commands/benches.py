@@ -190,7 +190,7 @@ def pages() -> Iterator[Measure]:
         yield Measure("finished Carcassonne, first look", visitor.measure(path), "ms", TABLE_MS, at_most=True)
         yield from _summarize("finished Carcassonne", [visitor.measure(path) for _ in range(VISITS)], TABLE_MS)
         cold = [_measure_uncached(app, visitor, path) for _ in range(VISITS)]
-        yield from _summarize("finished Carcassonne, board drawn anew", cold, TABLE_MS)
+        yield from _summarize("finished Carcassonne, board not cached", cold, TABLE_MS)
 
 
 @bench

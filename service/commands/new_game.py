@@ -25,7 +25,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     )
     command.add_argument("name", metavar="NAME", help="small letters, digits and _; also the name of its Python module")
     command.add_argument("--title", help="what the box says")
-    command.add_argument("--author", default="somebody", help="who designed and published it")
+    command.add_argument("--author", default="an unknown author", help="who designed and published it")
     gather = add_command(
         subparsers,
         "catalogues",

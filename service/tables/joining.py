@@ -59,7 +59,7 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
         db = work.locked.flush()
         seat = next((one for one in queries.list_seats(db, table) if one.status == FREE), None)
         if seat is None:
-            raise Unknown("Somebody was quicker; all seats at this table are taken.")
+            raise Unknown("Another player was quicker; all seats at this table are taken.")
         person = register.find_or_create_person(db, address, name, app.now(), language)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
@@ -131,7 +131,7 @@ def take_offered_seat(
     with at_table(app, table.row.id) as work:
         db = work.locked.flush()
         if not work.locked.position.seats[seat].offered:
-            raise Unknown("Somebody was quicker; this seat has been taken.")
+            raise Unknown("Another player was quicker; this seat has been taken.")
         row = queries.list_seats(db, table.row.id)[seat]
         if row.link_number != table.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")

@@ -37,12 +37,12 @@ def verdict_beside_bots_production() -> Iterator[Measure]:
 @bench
 def verdict_beside_bots_embedded() -> Iterator[Measure]:
     """The time from submission to verdict in the embedded service, whose bots think in a separate process."""
-    from workers.processes import embedded
+    from workers.processes import run_embedded
 
     with tempfile.TemporaryDirectory() as folder:
         app = App(Settings(folder=Path(folder)))
         app.open()
-        with embedded(app):
+        with run_embedded(app):
             open_tables(app)
             yield from compare(app, process_pool.list_pids()[0], "embedded")
         app.close()

@@ -15,7 +15,7 @@ from service.commands.benches import Measure, bench, verdicts
 from service.settings import Settings
 from tests import servers
 from tests.bench.bench_servers import start_servers
-from workers.processes import embedded
+from workers.processes import run_embedded
 
 
 @bench
@@ -24,7 +24,7 @@ def verdict_embedded() -> Iterator[Measure]:
     with tempfile.TemporaryDirectory() as folder:
         app = App(Settings(folder=Path(folder)))
         app.open()
-        with embedded(app):
+        with run_embedded(app):
             yield from verdicts(app, "embedded")
         app.close()
 

@@ -151,7 +151,7 @@ def run_serve(options: argparse.Namespace) -> int:
     from service.app import App
     from service.settings import EMBEDDED
     from service.web import server, start_warm_up
-    from workers.processes import embedded
+    from workers.processes import run_embedded
 
     settings = load_settings(options)
     server.raise_file_limit()
@@ -160,7 +160,7 @@ def run_serve(options: argparse.Namespace) -> int:
         _open(app)
         start_warm_up()
         web_server = server.create_server(app, listener, EMBEDDED_THREADS)
-        with embedded(app):
+        with run_embedded(app):
             if options.demo:
                 _say(f"A table against a bot is open: {open_demo_table(app)}")
             _say(f"Depesche is open at {settings.address}/ (stop with Ctrl-C)")

@@ -22,13 +22,13 @@ from service.store.schema import mailbox
 from service.tables import access, submitting
 from service.tables.opening import Invitee
 from tests import apps
-from workers.processes import embedded
+from workers.processes import run_embedded
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
     app = apps.make_app(Settings(folder=tmp_path, thinking=0.01), wall_clock)
-    with embedded(app):
+    with run_embedded(app):
         yield app
     app.close()
 
@@ -106,6 +106,6 @@ def test_answers_are_received_at_the_address_that_the_host_sets(tmp_path: Path) 
     port = local_mailbox.find_free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
     app = apps.make_app(settings, wall_clock)
-    with embedded(app), smtplib.LMTP("127.0.0.1", port) as client:
+    with run_embedded(app), smtplib.LMTP("127.0.0.1", port) as client:
         client.sendmail("guest@localhost", ["nobody@localhost"], "Subject: hello\n\nhello\n")
     app.close()

@@ -34,7 +34,7 @@ from workers.incoming.mail_headers import MailHeaders
 from workers.outgoing import pictures, post
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
-from workers.processes import embedded
+from workers.processes import run_embedded
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"
 SOON_S = 60.0  # on a busy machine; a server that announces no mail is asked again after 120 seconds
@@ -245,7 +245,7 @@ def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_o
     idling, poll = threading.Event(), IdleManager.poll
     monkeypatch.setattr(IdleManager, "poll", lambda self, timeout: idling.set() or poll(self, timeout))
     place, move = apps.find_move(app, apps.start_table(app))
-    with embedded(app):
+    with run_embedded(app):
         assert idling.wait(SOON_S)
         mailbox.add_mails(answer(app, place, move))
         wait_until(lambda: list_played(app) == [move])
