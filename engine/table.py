@@ -71,7 +71,7 @@ ROUND = "round"
 ALLOWED_WHILE_WAITING = frozenset("substitute relieve offer vacation home".split())  # commands of the server
 
 
-class Outcome(NamedTuple):
+class TableOutcome(NamedTuple):
     """The table after a command, and the events of the command."""
 
     table: Table
@@ -179,7 +179,7 @@ def _derive_key(table: Table, seed: bytes) -> bytes:
 
 def play(
     game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = refuse_rewind
-) -> Outcome:
+) -> TableOutcome:
     """Judge and carry out a command of a seat, or of the server (None); raise Refused if it is not allowed.
 
     A command that needs a round of the beacon is accepted, and waits for it.
@@ -191,10 +191,10 @@ def play(
     except RoundPending as pending:
         chance.draws.clear()
         named = RoundNamed(pending.round)
-        return Outcome(close_entry(await_round(table, named, seat, str(move)), None, False), (named,))
+        return TableOutcome(close_entry(await_round(table, named, seat, str(move)), None, False), (named,))
 
 
-def _carry_out(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> Outcome:
+def _carry_out(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> TableOutcome:
     if seat is None and move.verb == "expire":
         return _move_for_late_seat(game, table, move, chance)
     if seat is not None:
@@ -205,16 +205,16 @@ def _carry_out(game: Game, table: Table, seat: int | None, move: Move, chance: C
     return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
 
 
-def _apply(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> Outcome:
+def _apply(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> TableOutcome:
     """Apply events of the table, and its end if they lead to it."""
     after = evolve(game, table, events, rewind)
     end = _find_end(game, after)
-    return Outcome(close_entry(evolve(game, after, end, rewind), None, False), (*events, *end))
+    return TableOutcome(close_entry(evolve(game, after, end, rewind), None, False), (*events, *end))
 
 
 def _play_while_waiting(
     game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind
-) -> Outcome:
+) -> TableOutcome:
     """Judge a command while a round is awaited: the round, going on without it, or a command without draws."""
     assert table.waiting_command
     if seat is None and move.verb == ROUND:
@@ -262,13 +262,13 @@ def _answer_seal_request(table: Table, seat: int, move: Move) -> tuple[SealAsked
     return SealRefused(seat), False
 
 
-def _release(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> Outcome:
+def _release(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> TableOutcome:
     """Carry out the waiting command, after these events."""
     command = table.waiting_command
     assert command
     after = evolve(game, table, first, rewind)
     outcome = _carry_out(game, after, command.seat, Move.parse(command.move or "-"), chance, rewind)
-    return Outcome(outcome.table, (*first, *outcome.events))
+    return TableOutcome(outcome.table, (*first, *outcome.events))
 
 
 def _check_seat_may_act(table: Table, seat: int) -> None:
@@ -278,7 +278,7 @@ def _check_seat_may_act(table: Table, seat: int) -> None:
         raise Refused("The game is over." if table.phase == "over" else "The game has not begun yet.")
 
 
-def _move_for_late_seat(game: Game, table: Table, move: Move, chance: Chance) -> Outcome:
+def _move_for_late_seat(game: Game, table: Table, move: Move, chance: Chance) -> TableOutcome:
     """Make the server's move for a seat whose time is up."""
     if table.phase != "playing" or len(move.args) < 2:
         raise _explain_impossible(move)
@@ -296,13 +296,13 @@ def _parse_seat(table: Table, number: str) -> int:
     return int(number)
 
 
-def _make_move(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Move, chance: Chance) -> Outcome:
+def _make_move(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Move, chance: Chance) -> TableOutcome:
     games.check(menu(game, table, seat), move)
     state, events = games.perform(game, table.state, seat, move, chance)
     step = Step(table.length, seat, bool(chance.draws), table.last)
     after = replace(table, state=state, undo_request=None, length=table.length + 1, last=step)
     end = _find_end(game, after)
-    return Outcome(evolve(game, after, end, refuse_rewind), (*first, *events, *end))
+    return TableOutcome(evolve(game, after, end, refuse_rewind), (*first, *events, *end))
 
 
 def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:

@@ -46,7 +46,7 @@ CLAIM = (
 SUBMISSION_COLUMNS = len(submissions.c)
 
 
-class Claim(Struct, frozen=True):
+class ClaimedSubmission(Struct, frozen=True):
     """A submission that this referee has locked together with its table."""
 
     submission: SubmissionRow
@@ -84,7 +84,7 @@ def judge_batch(app: App, skipped: set[str] | None = None) -> bool:
     )
 
 
-def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[Claim]:
+def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[ClaimedSubmission]:
     """Lock the next submissions and their tables, except skipped tables; with `table`, only its first submission."""
     statement = CLAIM.where(tables.c.id.not_in(skipped))
     if table is not None:
@@ -92,12 +92,14 @@ def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | 
     return _load_claims(db, statement)
 
 
-def _load_claims(db: Connection, statement: object) -> list[Claim]:
+def _load_claims(db: Connection, statement: object) -> list[ClaimedSubmission]:
     rows = db.execute(statement).all()  # type: ignore[call-overload]  # of a Select whose columns vary
-    return [Claim(SubmissionRow(*row[:SUBMISSION_COLUMNS]), TableRow(*row[SUBMISSION_COLUMNS:])) for row in rows]
+    return [
+        ClaimedSubmission(SubmissionRow(*row[:SUBMISSION_COLUMNS]), TableRow(*row[SUBMISSION_COLUMNS:])) for row in rows
+    ]
 
 
-def _judge_claimed(app: App, db: Connection, claims: Sequence[Claim]) -> AfterCommit:
+def _judge_claimed(app: App, db: Connection, claims: Sequence[ClaimedSubmission]) -> AfterCommit:
     """Judge submissions; if one may have ended a process before, count the new try first, in a transaction before."""
     claims = _split_off(claims)
     if not any(_is_suspect(app, claim.submission) for claim in claims):
@@ -107,7 +109,7 @@ def _judge_claimed(app: App, db: Connection, claims: Sequence[Claim]) -> AfterCo
     return lambda: _judge_suspects(app, claims)
 
 
-def _split_off(claims: Sequence[Claim]) -> Sequence[Claim]:
+def _split_off(claims: Sequence[ClaimedSubmission]) -> Sequence[ClaimedSubmission]:
     """The claims up to the first that was tried before; a submission that was tried before is judged alone."""
     return list(takewhile(lambda claim: not claim.submission.tries, claims)) or claims[:1]
 
@@ -116,7 +118,7 @@ def _is_suspect(app: App, submission: SubmissionRow) -> bool:
     return submission.tries > 0 or submission.at <= app.now() - SUSPECT_AFTER_S
 
 
-def _judge_suspects(app: App, claims: Sequence[Claim]) -> None:
+def _judge_suspects(app: App, claims: Sequence[ClaimedSubmission]) -> None:
     """Judge submissions whose try was counted, unless another referee was quicker."""
     with app.store.writing() as db:
         again = _load_claims(db, CLAIM.where(_is_among(claims)))
@@ -126,7 +128,7 @@ def _judge_suspects(app: App, claims: Sequence[Claim]) -> None:
     _announce(app, judgement)
 
 
-def _handle_failure(app: App, claims: Sequence[Claim], error: Exception) -> None:
+def _handle_failure(app: App, claims: Sequence[ClaimedSubmission], error: Exception) -> None:
     """Refuse a submission that failed alone; if the database failed, restore the number of tries instead.
 
     Verdicts that are stored already stay as they are.
@@ -142,7 +144,7 @@ def _handle_failure(app: App, claims: Sequence[Claim], error: Exception) -> None
                 queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
 
 
-def _is_among(claims: Sequence[Claim]) -> ColumnElement[bool]:
+def _is_among(claims: Sequence[ClaimedSubmission]) -> ColumnElement[bool]:
     keys = [(claim.table, claim.submission.id) for claim in claims]
     return tuple_(submissions.c.table, submissions.c.id).in_(keys)
 
@@ -153,7 +155,7 @@ def _announce(app: App, judgement: Judgement) -> None:
     judging.publish_changes(app, judgement.tables)
 
 
-def judge_all(app: App, batch: Batch, claims: Sequence[Claim]) -> Judgement:
+def judge_all(app: App, batch: Batch, claims: Sequence[ClaimedSubmission]) -> Judgement:
     """Judge submissions in their order, each at the table as the one before left it, and write everything."""
     load = locked_table.load_locked(app, batch, [claim.table_row for claim in claims])
     changed, verdicts = dict[str, LockedTable](), dict[int, VerdictMessage]()

@@ -6,10 +6,10 @@ import os
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -30,39 +30,6 @@ from service.commands.terminal import (
 if TYPE_CHECKING:
     from engine.audit import Comparison, Receipt, Report
     from engine.log import Export
-
-
-LINE_END = "\n"  # after it drivers add advice of their own
-Verdict = Literal["ok", "warning", "FAILED", "look"]
-
-
-class Finding(Struct, frozen=True):
-    """One line of the doctor; the verdict `look` asks the host to look at something."""
-
-    verdict: Verdict
-    about: str
-    what: str
-    mend: str = ""
-
-
-def ok(about: str, what: str) -> Finding:
-    return Finding("ok", about, what)
-
-
-def warn(about: str, what: str, mend: str) -> Finding:
-    return Finding("warning", about, what, mend)
-
-
-def fail(about: str, what: str, mend: str) -> Finding:
-    return Finding("FAILED", about, what, mend)
-
-
-def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """Run a check; a check that fails is a finding itself."""
-    try:
-        yield from check()
-    except Exception as error:
-        yield fail(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)
 
 
 DRIFT_STATUS, DAMAGE_STATUS = 3, 4

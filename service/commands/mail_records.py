@@ -11,7 +11,7 @@ from dns.exception import DNSException
 from dns.nameserver import Do53Nameserver
 from dns.resolver import NXDOMAIN, NoResolverConfiguration, Resolver
 
-from service.commands.audit import Finding, ok, warn
+from service.commands.check_results import CheckResult, ok, warn
 from service.settings import Settings
 
 TOPIC = "dns"
@@ -65,7 +65,7 @@ class Zone:
         self._settings, self._servers = settings, servers
         self._domain = settings.mail_host
 
-    def check(self) -> Iterator[Finding]:
+    def check(self) -> Iterator[CheckResult]:
         """Check each record that the server needs; report only a silence if no name server answers."""
         try:
             yield from (
@@ -88,7 +88,7 @@ class Zone:
         texts = self._fetch(name, "TXT")
         return [text for text in texts if text.replace(";", " ").split()[:1] == [version]]
 
-    def _check_address(self) -> Iterator[Finding]:
+    def _check_address(self) -> Iterator[CheckResult]:
         """Check that the name in the links of letters has an address."""
         name = urlsplit(self._settings.address).hostname or ""
         if not name.strip(".0123456789") or ":" in name or "." not in name:
@@ -99,7 +99,7 @@ class Zone:
         else:
             yield warn(TOPIC, f"{name}, where the links lead, has no address", f"add a record: {name}. A <this server>")
 
-    def _check_spf(self) -> Iterator[Finding]:
+    def _check_spf(self) -> Iterator[CheckResult]:
         records, domain = self._fetch_texts(self._domain, "v=spf1"), self._domain
         if not records:
             example = f'{domain}. TXT "v=spf1 mx -all", with include: or ip4: for the server that sends'
@@ -113,11 +113,11 @@ class Zone:
         else:
             yield ok(TOPIC, f"SPF of {domain}: {records[0]}")
 
-    def _check_dkim(self) -> Iterator[Finding]:
+    def _check_dkim(self) -> Iterator[CheckResult]:
         selector = self._settings.dkim
         if not selector:
             mend = "set DEPESCHE_DKIM to the selector that the relay signs with, or try: depesche doctor --mail ADDRESS"
-            yield Finding("look", TOPIC, "DKIM: this server does not know which key the relay signs with", mend)
+            yield CheckResult("look", TOPIC, "DKIM: this server does not know which key the relay signs with", mend)
             return
         name = f"{selector}._domainkey.{self._domain}"
         tags = [dict(_parse_tags(text)) for text in self._fetch(name, "TXT")]
@@ -132,7 +132,7 @@ class Zone:
                 TOPIC, f"DKIM: there is no key at {name}", f"add what the relay made: {name}. TXT “v=DKIM1; p=…”"
             )
 
-    def _check_dmarc(self) -> Iterator[Finding]:
+    def _check_dmarc(self) -> Iterator[CheckResult]:
         """Check the record of the domain, or of the nearest parent domain that has one."""
         labels = self._domain.split(".")
         domains = [".".join(labels[number:]) for number in range(max(1, len(labels) - 1))]
@@ -148,7 +148,7 @@ class Zone:
         mend = f'add a record: _dmarc.{self._domain}. TXT "v=DMARC1; p=none"'
         yield warn(TOPIC, f"no DMARC record for {self._domain}: large providers ask for one", mend)
 
-    def _check_answers(self) -> Iterator[Finding]:
+    def _check_answers(self) -> Iterator[CheckResult]:
         """Check that answers by mail, and reports of undelivered letters, reach the domain."""
         if not (self._settings.inbound or self._settings.imap):
             return

@@ -19,7 +19,7 @@ Verdict = Literal["holds", "fails", "unusable"]
 STATUS: dict[Verdict, int] = {"holds": FINE, "fails": WRONG, "unusable": MISUSE}
 
 
-class Outcome(Struct, frozen=True):
+class ScenarioResult(Struct, frozen=True):
     """The outcome of one file; the sentence is the reason if it does not hold."""
 
     file: str
@@ -57,23 +57,23 @@ def run_scenarios(args: Namespace) -> int:
     return max(STATUS[outcome.verdict] for outcome in outcomes)
 
 
-def check_file(file: str) -> Outcome:
+def check_file(file: str) -> ScenarioResult:
     """Load and run one scenario file."""
     from engine import scenario as scenarios
 
     try:
         outcome = _load(file)
     except Misuse as misuse:
-        return Outcome(file, "", "unusable", str(misuse))
+        return ScenarioResult(file, "", "unusable", str(misuse))
     try:
         scenarios.run(outcome)
     except scenarios.Invalid as misfit:
-        return Outcome(file, outcome.title, "unusable", f"{file} is not a scenario: {misfit}")
+        return ScenarioResult(file, outcome.title, "unusable", f"{file} is not a scenario: {misfit}")
     except scenarios.Failed as failed:
-        return Outcome(file, outcome.title, "fails", str(failed))
+        return ScenarioResult(file, outcome.title, "fails", str(failed))
     except Exception as fault:
-        return Outcome(file, outcome.title, "fails", f"the rules broke down: {type(fault).__name__}: {fault}")
-    return Outcome(file, outcome.title, "holds")
+        return ScenarioResult(file, outcome.title, "fails", f"the rules broke down: {type(fault).__name__}: {fault}")
+    return ScenarioResult(file, outcome.title, "holds")
 
 
 def _load(file: str) -> Scenario:
@@ -87,6 +87,6 @@ def _load(file: str) -> Scenario:
         raise Misuse(f"{file} is not a scenario: it is no readable text.") from error
 
 
-def _format_outcome(outcome: Outcome) -> str:
+def _format_outcome(outcome: ScenarioResult) -> str:
     name = f"{outcome.file}: {outcome.title}" if outcome.title else outcome.file
     return f"ok     {name}" if outcome.verdict == "holds" else f"FAILED {name}: {outcome.sentence}"

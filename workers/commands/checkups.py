@@ -15,7 +15,7 @@ from sqlalchemy import func, select, text
 
 from engine.refusal import Refused
 from service.app import connect_redis
-from service.commands.audit import Finding, fail, ok, try_check, warn
+from service.commands.check_results import CheckResult, fail, ok, try_check, warn
 from service.links import Links
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
@@ -30,7 +30,7 @@ TIMEOUT_S = 5.0
 START_WORKER = "start one: depesche worker, or depesche serve"
 
 
-def check_all(settings: Settings) -> Iterator[Finding]:
+def check_all(settings: Settings) -> Iterator[CheckResult]:
     """Check every part of the service, even if another check failed."""
     database, redis = (url.rpartition("@")[2] for url in (settings.database_url, settings.redis))
     yield from try_check(
@@ -63,7 +63,7 @@ def has_database(settings: Settings) -> bool:
     return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
 
 
-def _check_database(settings: Settings, name: str) -> Iterator[Finding]:
+def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
     if not has_database(settings):
         yield ok("database", f"database {name}: not there yet; the first start makes it")
         return
@@ -78,7 +78,7 @@ def _check_database(settings: Settings, name: str) -> Iterator[Finding]:
             yield from _check_clock(store)
 
 
-def _check_replica(settings: Settings, name: str) -> Iterator[Finding]:
+def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
     """Check that the replica follows; a long silence is no sign, for there may have been no moves."""
     with closing(Store(settings.replica)) as store, store.reading() as connection:
         query = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
@@ -98,7 +98,7 @@ def _measure_size(store: Store) -> str:
         return f"{int(connection.execute(text(f'SELECT {size}')).scalar_one()) / 2**20:,.1f} MB"
 
 
-def _check_schema(store: Store, shape: str) -> Iterator[Finding]:
+def _check_schema(store: Store, shape: str) -> Iterator[CheckResult]:
     if store.is_current():
         yield ok("schema", f"schema {shape}")
     elif not shape:
@@ -108,7 +108,7 @@ def _check_schema(store: Store, shape: str) -> Iterator[Finding]:
         yield warn("schema", f"schema {shape}: of another version than this program", mend)
 
 
-def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
+def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
     file = settings.folder / "secret"
     if not settings.secret and not file.exists():
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
@@ -119,7 +119,7 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[Finding]:
         yield ok("secret", "secret: the links in this server's letters were made with it")
 
 
-def _check_redis(settings: Settings, name: str) -> Iterator[Finding]:
+def _check_redis(settings: Settings, name: str) -> Iterator[CheckResult]:
     with closing(connect_redis(settings.redis)) as redis:
         if settings.redis == EMBEDDED:
             yield ok("redis", "Redis embedded: in this process")
@@ -129,12 +129,12 @@ def _check_redis(settings: Settings, name: str) -> Iterator[Finding]:
         yield from _compare_clocks("that of Redis", time.time() - seconds)
 
 
-def _check_relay(settings: Settings, name: str) -> Iterator[Finding]:
+def _check_relay(settings: Settings, name: str) -> Iterator[CheckResult]:
     emails.connect(settings.smtp).quit()
     yield ok("smtp", f"mail server {name}: it answers")
 
 
-def _check_inbound(settings: Settings) -> Iterator[Finding]:
+def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
     """Connect to the inbox for answers, as the mail server in front does."""
     if not settings.inbound:
         return
@@ -156,7 +156,7 @@ def _check_inbound(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _check_mailbox(settings: Settings, name: str) -> Iterator[Finding]:
+def _check_mailbox(settings: Settings, name: str) -> Iterator[CheckResult]:
     """Check that the mailbox opens, and how soon an answer is noticed."""
     with mailbox_polling.open_mailbox(settings) as mailbox:
         soon = (
@@ -165,7 +165,7 @@ def _check_mailbox(settings: Settings, name: str) -> Iterator[Finding]:
         yield ok("inbound", f"mailbox {name}: an answer is noticed {soon}")
 
 
-def _check_clock(store: Store) -> Iterator[Finding]:
+def _check_clock(store: Store) -> Iterator[CheckResult]:
     """Compare this machine's clock with that of the database, and with the last move."""
     now = int(time.time())
     with store.reading() as connection:
@@ -181,7 +181,7 @@ def _check_clock(store: Store) -> Iterator[Finding]:
     yield from _compare_clocks("that of the database", time.time() - float(theirs)) if theirs is not None else ()
 
 
-def _compare_clocks(whose: str, seconds: float) -> Iterator[Finding]:
+def _compare_clocks(whose: str, seconds: float) -> Iterator[CheckResult]:
     if abs(seconds) > MAX_CLOCK_SKEW_S:
         mend = "synchronise the clocks of all machines: apt install systemd-timesyncd"
         yield warn("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
@@ -189,7 +189,7 @@ def _compare_clocks(whose: str, seconds: float) -> Iterator[Finding]:
         yield ok("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
 
 
-def _check_disk(settings: Settings) -> Iterator[Finding]:
+def _check_disk(settings: Settings) -> Iterator[CheckResult]:
     """Check the free space in the folder; a copy of the database needs as much as the database."""
     folder = next(
         place for place in (settings.folder.absolute(), *settings.folder.absolute().parents) if place.exists()
@@ -212,7 +212,7 @@ def _check_disk(settings: Settings) -> Iterator[Finding]:
         yield ok("disk", what)
 
 
-def check_overdue_work(settings: Settings) -> Iterator[Finding]:
+def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
     """Find work that has waited so long that no process can be there to do it."""
     if not has_database(settings):
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from engine.refusal import Refused
-from service.commands.audit import Finding, fail, ok, warn
+from service.commands.check_results import CheckResult, fail, ok, warn
 from service.commands.terminal import (
     FINE,
     WRONG,
@@ -84,11 +84,11 @@ def _log_to_stderr() -> Iterator[None]:
         structlog.configure(**before)
 
 
-def _describe(finding: Finding) -> dict[str, str]:
+def _describe(finding: CheckResult) -> dict[str, str]:
     return {"about": finding.about, "verdict": finding.verdict.lower(), "what": finding.what, "mend": finding.mend}
 
 
-def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterator[Finding]:
+def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterator[CheckResult]:
     from service.settings import EMBEDDED
     from workers.commands import checkups
 
@@ -123,7 +123,7 @@ def _choose_name_servers(dns: str | None) -> list[Server]:
         raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.") from None
 
 
-def _send_letter(settings: Settings, to: str) -> Iterator[Finding]:
+def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:
     """Send a letter to this address; report the answer of the mail server and what to look at in the letter."""
     from service.people import register
     from service.settings import EMBEDDED
@@ -144,12 +144,12 @@ def _send_letter(settings: Settings, to: str) -> Iterator[Finding]:
         yield fail("letter", what, mend)
         return
     yield ok("letter", what)
-    yield Finding("look", "letter", f"at its headers where it arrived; it left with {', '.join(trial.headers)}")
+    yield CheckResult("look", "letter", f"at its headers where it arrived; it left with {', '.join(trial.headers)}")
     expected = "spf, dkim and dmarc should be “pass”, and dkim’s h= name list-unsubscribe, list-unsubscribe-post"
-    yield Finding("look", "letter", expected)
+    yield CheckResult("look", "letter", expected)
 
 
-def check_settings(settings: Settings) -> Iterator[Finding]:
+def check_settings(settings: Settings) -> Iterator[CheckResult]:
     """Find settings that are allowed but hardly intended."""
     from service.settings import EMBEDDED
 

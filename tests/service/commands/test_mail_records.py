@@ -12,7 +12,7 @@ import pytest
 
 from service import cli
 from service.commands import mail_records
-from service.commands.audit import Finding
+from service.commands.check_results import CheckResult
 from service.commands.mail_records import NotAnswered, Server, Zone, fetch_records, list_name_servers
 from service.settings import Settings
 from tests import servers
@@ -36,7 +36,7 @@ SETTINGS = Settings(
 )
 
 
-def check(*records: str, settings: Settings = SETTINGS) -> list[Finding]:
+def check(*records: str, settings: Settings = SETTINGS) -> list[CheckResult]:
     with or_skip(lambda: servers.dns_server(*records)) as server:
         return list(Zone(settings, [server]).check())
 

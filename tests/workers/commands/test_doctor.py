@@ -13,7 +13,7 @@ from sqlalchemy import text, update
 
 from service import cli
 from service.app import App
-from service.commands.audit import Finding
+from service.commands.check_results import CheckResult
 from service.settings import Settings
 from service.store.schema import letters, tables
 from tests import apps, servers
@@ -102,7 +102,7 @@ def test_letters_that_are_not_sent_are_noticed(folder: Path, capsys: pytest.Capt
     assert "warning: letters that are not sent: 1\n" in capsys.readouterr().out
 
 
-def find_findings(app: App, about: str) -> list[Finding]:
+def find_findings(app: App, about: str) -> list[CheckResult]:
     return [finding for finding in checkups.check_all(app.settings) if finding.about == about]
 
 

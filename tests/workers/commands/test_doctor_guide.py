@@ -27,7 +27,7 @@ def iter_lines(function: ast.FunctionDef) -> Iterator[str]:
         match node:
             case ast.Call(func=ast.Name("warn" | "fail"), args=[_, what, *_]):
                 yield from resolve(what, function)
-            case ast.Call(func=ast.Name("Finding"), args=[ast.Constant("look"), _, what, *_]):
+            case ast.Call(func=ast.Name("CheckResult"), args=[ast.Constant("look"), _, what, *_]):
                 yield from resolve(what, function)
             case ast.Call(func=ast.Name("try_check"), args=[_, name, *_]):
                 yield from (f"{line}: {GAP}" for line in resolve(name, function))
