@@ -174,11 +174,12 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
         raise Ignored("This address is not one that takes answers.")
     place = access.find_by_reply_address(app, address[1])
     person, owner = _load_player(app, place)
-    try:
+    remarks = _list_remarks(app, place)
+    try:  # without the database: a mail that cannot be parsed is ignored, and an outage must not look like one
         message = mail_headers.parse_message(raw[:PARSED_BYTES])
         headers = MailHeaders.from_message(message)
         mail_headers.check_sender(headers, envelope_sender, owner, app.settings)
-        lines = reply_text.list_own_lines(message, _list_remarks(app, place))
+        lines = reply_text.list_own_lines(message, remarks)
         answers = _find_answered_entry(headers, place)
         if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
             lines = (UNSUBSCRIBE,)

@@ -1,17 +1,19 @@
 """A mail that cannot be stored holds up no mail behind it: it is cleaned on its way in, or set aside for the host."""
 
 import smtplib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select, text
+from sqlalchemy.exc import OperationalError
 
 from service.accounts import leaving
 from service.app import App
 from service.hosting import overview
 from service.people.proof import ProvenPerson
-from service.store.schema import letters, mails, people, refused_mails
+from service.store.schema import letters, mails, people, refused_mails, seats
 from service.tables import access
 from tests import apps
 from tests.apps import FakeTime
@@ -122,3 +124,36 @@ def test_while_the_database_cannot_be_reached_the_mail_server_keeps_the_mail(
     with listening(app) as client, pytest.raises(smtplib.SMTPDataError) as refusal:
         client.sendmail("", [make_bounce_address(app)], load("postfix"))
     assert refusal.value.smtp_code == 451
+
+
+@pytest.mark.parametrize("transaction", range(4))
+def test_an_outage_in_any_transaction_of_a_mail_leaves_it_with_the_mail_server(
+    app: App, monkeypatch: pytest.MonkeyPatch, transaction: int
+) -> None:
+    place = apps.start_table(app)[0]
+    with app.store.reading() as db:
+        seat = db.execute(select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)).one()
+    answer = (
+        app,
+        b"From: anna@example.org\r\n\r\nstatus\r\n",
+        access.make_reply_address(app, seat),
+        "anna@example.org",
+    )
+    begun = 0
+
+    def fail_once(begin: Callable[..., Any]) -> Callable[..., Any]:
+        def begin_or_fail(*args: Any, **kwargs: Any) -> Any:
+            nonlocal begun
+            begun += 1
+            if begun == transaction + 1:
+                raise OperationalError("", {}, Exception("the server closed the connection"))
+            return begin(*args, **kwargs)
+
+        return begin_or_fail
+
+    for name in ("reading", "writing"):
+        monkeypatch.setattr(app.store, name, fail_once(getattr(app.store, name)))
+    assert inbox.receive(*answer) == inbox.REPLY_TRY_LATER
+    assert inbox.receive(*answer) == inbox.REPLY_OK
+    with app.store.reading() as db:
+        assert len(db.execute(select(mails)).all()) == 1
