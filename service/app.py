@@ -13,6 +13,7 @@ from engine import catalogue
 from service.links import Links
 from service.lru import Caches
 from service.monitoring import Metrics
+from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret
 from service.store import Store, server_facts
 from service.store.server_facts import NoticeBoard
@@ -45,6 +46,7 @@ class App:
         self.inbound = ""  # where the local mailbox sends answers to
         self.links = Links(self.secret)
         self.caches = Caches()
+        self.client = SafeClient(settings.proxy)
 
     def open(self) -> None:
         """Migrate the database; raise Refused if its links were made with another secret."""

@@ -54,6 +54,7 @@ SCHEMES = (
     ("imap", ("imaps", "imap"), "imaps://user:password@mail.example.org/INBOX"),
     ("address", ("http", "https"), "https://games.example.org"),
     ("database", ("sqlite", "postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@db/depesche"),
+    ("proxy", ("http",), "http://proxy:3128"),
     ("replica", ("postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@replica/depesche"),
 )
 
@@ -92,6 +93,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     trusted_authserv: str = ""
     logs: str = "plain"  # for people, or json for programs
     metrics: str = ""  # the password of /metrics for other machines
+    proxy: str = ""  # the way out for requests to addresses that players choose
     luck: str = "sealed"  # of new tables whose organiser chooses none: sealed or public
     beacon: str = QUICKNET  # of public draws: its addresses, key, first round and period
     games: str = ""  # installed packages with games; their code has all rights of this program

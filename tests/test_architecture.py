@@ -91,6 +91,7 @@ LAYERS = (
         "service.settings",
         "service.links",
         "service.lru",
+        "service.safe_http",
         "service.wakeups",
         "service.monitoring",
         "service.timing",

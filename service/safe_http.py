@@ -1,0 +1,271 @@
+"""Requests to addresses that players choose, such as webhooks: https only, and never into the host's own network.
+
+The name of an address is resolved once, each of its numbers is checked, and the connection goes to a checked one: a
+name server that changes its answer gains nothing. A request follows no redirect, and has a bounded time and answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from http.client import HTTPException, HTTPResponse, HTTPSConnection
+from ipaddress import IPv4Address, IPv6Address
+from typing import NoReturn
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from dns.exception import DNSException
+from dns.resolver import NoResolverConfiguration, resolve_name
+from msgspec import Struct
+
+from engine.refusal import Refused
+
+TIMEOUT_S = 8.0  # for the whole request, from the first question to a name server to the end of the answer
+CONNECT_TIMEOUT_S = 3.0  # for each number of an address
+DNS_TIMEOUT_S = 3.0
+MAX_ANSWER_BYTES = 16 * 1024
+MAX_HEADER_CHARS = 200
+MAX_URL_CHARS = 2_000
+MAX_TRIED_NUMBERS = 2
+HTTPS_PORT = 443
+PROXY_PORT = 3128
+NAT64 = ipaddress.ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
+INTERNET = ipaddress.ip_network("2000::/3")  # all IPv6 addresses of the Internet are in here
+SPECIAL = [ipaddress.ip_network(text) for text in ("2002::/16", "2001::/23", "2001:db8::/32", "3fff::/20")]
+# Those are 6to4, Teredo and documentation.
+NumericAddress = IPv4Address | IPv6Address
+Resolve = Callable[[str], list[str]]
+
+
+class ForbiddenAddress(Refused):
+    """An address that no request is sent to; trying again does not help."""
+
+
+class Unreachable(Refused):
+    """A request that was not answered; trying again later may help."""
+
+
+class HttpAnswer(Struct, frozen=True):
+    """The answer to a request; `body` is cut to MAX_ANSWER_BYTES."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]  # with names in small letters
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+
+def is_public(number: NumericAddress) -> bool:
+    """Return whether an address belongs to the Internet, and not to a private network or to this machine."""
+    if isinstance(number, IPv6Address):
+        if number.ipv4_mapped is not None:
+            return False  # no name server has a reason to give an IPv4 address in this form
+        if number in NAT64:
+            return is_public(IPv4Address(int(number) & 0xFFFF_FFFF))
+        if number not in INTERNET:
+            return False
+    is_special = number.is_multicast or number.is_reserved or number.is_private or number.is_link_local
+    return number.is_global and not is_special and not any(number in network for network in SPECIAL)
+
+
+def resolve(host: str) -> list[str]:
+    """Ask the name servers of this machine for the IPv4 and IPv6 addresses of a host."""
+    try:
+        numbers = list(resolve_name(host, lifetime=DNS_TIMEOUT_S, search=False).addresses())
+    except (DNSException, NoResolverConfiguration, OSError, ValueError) as error:
+        raise Unreachable("The name {host} was not found.", host=host) from error
+    return sorted(numbers, key=lambda number: ":" in number)
+
+
+class SafeClient:
+    """Sends requests to addresses that players choose; `proxy` is the host's own HTTP proxy, such as http://proxy:3128.
+
+    Tests replace the name server, the check of addresses and the trusted certificates.
+    """
+
+    def __init__(
+        self,
+        proxy: str = "",
+        resolve: Resolve = resolve,
+        is_allowed: Callable[[NumericAddress], bool] = is_public,
+        tls: ssl.SSLContext | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._proxy = urlsplit(proxy) if proxy else None
+        self._resolve = resolve
+        self._is_allowed = is_allowed
+        self._given_tls = tls
+        self._timeout_s = timeout_s
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return self._given_tls or ssl.create_default_context()  # which reads all certificates
+
+    def check(self, url: str) -> None:
+        """Raise ForbiddenAddress if no request may be sent to this address, or Unreachable if its name is not found."""
+        self._find_numbers(parse_url(url))
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> HttpAnswer:
+        """Send a POST request and return the answer; raise ForbiddenAddress or Unreachable if there is none."""
+        return self.request("POST", url, body, headers)
+
+    def request(self, method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> HttpAnswer:
+        """Send a request and return the answer; raise ForbiddenAddress or Unreachable if there is none."""
+        ends_at = time.monotonic() + self._timeout_s
+        parts = parse_url(url)
+        numbers = self._find_numbers(parts)
+        sender = _Connection(parts.hostname or "", parts.port or HTTPS_PORT, numbers, self._tls, self._proxy, ends_at)
+        try:
+            with sender.closed_in_time():
+                target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
+                sender.request(method, target, body or None, {"Connection": "close", **(headers or {})})
+                answer = _read_answer(sender.getresponse())
+                sender.count_seconds_left()  # of an answer that was cut, a part may look whole
+                return answer
+        except ssl.SSLCertVerificationError as error:
+            why = error.verify_message
+            raise Unreachable("{host} does not prove its name: {why}.", host=parts.hostname, why=why) from error
+        except (OSError, HTTPException, ValueError) as error:
+            if time.monotonic() >= ends_at or isinstance(error, TimeoutError):
+                raise Unreachable("{host} did not answer in time.", host=parts.hostname) from error
+            raise Unreachable("{host} did not answer.", host=parts.hostname) from error
+
+    def _find_numbers(self, parts: SplitResult) -> list[str]:
+        """Return the numeric addresses of a host; raise ForbiddenAddress unless all of them are allowed."""
+        host = parts.hostname or ""
+        numbers = [host] if _parse_number(host) else self._resolve(host)
+        parsed = [_parse_number(number) for number in numbers]
+        if not numbers:
+            raise Unreachable("The name {host} was not found.", host=host)
+        if not all(number is not None and self._is_allowed(number) for number in parsed):
+            raise ForbiddenAddress("{host} is not on the public Internet; please use another address.", host=host)
+        return [*numbers[:MAX_TRIED_NUMBERS], *numbers[MAX_TRIED_NUMBERS:][-1:]]  # the last may be the only IPv6
+
+
+def parse_url(url: str) -> SplitResult:
+    """Parse an https address; raise ForbiddenAddress for anything else."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0 and len(url) <= MAX_URL_CHARS
+    except ValueError:
+        good = False
+    if not good or not url.isascii() or not url.isprintable() or " " in url or "\\" in url or "@" in parts.netloc:
+        _refuse_url()
+    return parts
+
+
+def _refuse_url() -> NoReturn:
+    raise ForbiddenAddress("Please use an address that begins with https:// and has no user or password in it.")
+
+
+def _parse_number(text: str) -> NumericAddress | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _read_answer(response: HTTPResponse) -> HttpAnswer:
+    body = response.read(MAX_ANSWER_BYTES)
+    headers = {name.lower(): value[:MAX_HEADER_CHARS] for name, value in response.getheaders()}
+    return HttpAnswer(response.status, body, headers)
+
+
+class _Connection(HTTPSConnection):
+    """A connection to one of the checked numbers; the certificate has to prove the name."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        numbers: list[str],
+        tls: ssl.SSLContext,
+        proxy: SplitResult | None,
+        ends_at: float,
+    ) -> None:
+        super().__init__(host, port, context=tls)
+        self._numbers, self._tls, self._proxy, self._ends_at = numbers, tls, proxy, ends_at
+        self._raw: socket.socket | None = None
+        self._stopped = False
+
+    def connect(self) -> None:
+        """Connect to the first number that answers; called by `request`."""
+        for place, number in enumerate(self._numbers, 1):
+            try:
+                self._raw = self._open(number)
+                break
+            except OSError:
+                if place == len(self._numbers):
+                    raise
+        assert self._raw is not None
+        self._raw.settimeout(self.count_seconds_left())
+        self.sock = self._tls.wrap_socket(self._raw, server_hostname=self.host, do_handshake_on_connect=False)
+        self._raw = self.sock
+        self.sock.do_handshake()
+
+    def _open(self, number: str) -> socket.socket:
+        timeout_s = min(CONNECT_TIMEOUT_S, self.count_seconds_left())
+        if self._proxy is None:
+            return socket.create_connection((number, self.port), timeout_s)
+        assert self._proxy.hostname
+        raw = socket.create_connection((self._proxy.hostname, self._proxy.port or PROXY_PORT), timeout_s)
+        self._raw = raw
+        _open_tunnel(raw, f"[{number}]" if ":" in number else number, self.port, self._proxy)
+        return raw
+
+    def count_seconds_left(self) -> float:
+        """Return the seconds that are left; raise TimeoutError if there are none."""
+        left = self._ends_at - time.monotonic()
+        if left <= 0 or self._stopped:
+            raise TimeoutError
+        return left
+
+    @contextmanager
+    def closed_in_time(self) -> Iterator[None]:
+        """Close the connection at the end of the block, and when its time is over: a slow answer has no timeout."""
+        timer = threading.Timer(max(0.0, self._ends_at - time.monotonic()), self._stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.close()
+
+    def _stop(self) -> None:
+        self._stopped = True
+        if self._raw is not None:
+            _shut_down(self._raw)
+
+
+def _shut_down(raw: socket.socket) -> None:
+    """End a connection that another thread is reading from."""
+    try:
+        socket.socket.shutdown(raw, socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
+def _open_tunnel(raw: socket.socket, host: str, port: int, proxy: SplitResult) -> None:
+    """Ask a proxy for a tunnel to a checked number (RFC 9110, section 9.3.6)."""
+    head = [f"CONNECT {host}:{port} HTTP/1.1", f"Host: {host}:{port}"]
+    if proxy.username:
+        password = base64.b64encode(f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()).decode()
+        head.append(f"Proxy-Authorization: Basic {password}")
+    raw.sendall("\r\n".join([*head, "", ""]).encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        received = raw.recv(1)  # not one byte of what follows belongs to the proxy
+        answer += received
+        if not received or len(answer) > MAX_ANSWER_BYTES:
+            raise OSError("the proxy opens no tunnel")
+    if answer.split(b" ", 2)[1:2] != [b"200"]:
+        raise OSError("the proxy refuses the tunnel")
