@@ -33,7 +33,10 @@ FOR_HOSTS = (  # printed in a terminal, in English
     "service/tables/transfer.py",
     "workers/commands/",
 )
-SENTENCES = {"Refused", "Unknown", "TransferredAway", "ForbiddenAddress", "Unreachable", "NotInstalled", "Garbled", "Sentence", "_"}
+SENTENCES = {
+    *("Refused", "Unknown", "TransferredAway", "NotInstalled", "Garbled", "ForbiddenAddress", "Unreachable"),
+    *("Sentence", "_"),
+}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
 HEADER = """{comment}
