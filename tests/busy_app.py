@@ -35,7 +35,6 @@ class BusyApp:
     def __init__(self, app: App) -> None:
         self.app = app
         self.flask_app: Flask = create_app(app)
-        self.flask_app.config["WTF_CSRF_ENABLED"] = False
         self.played = apps.start_table(app)
         self._anna = self.find_person()
         self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))

@@ -1,6 +1,5 @@
 """An app with its pages, visitors with browsers, and a checker of HTML, for tests of pages."""
 
-import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -109,14 +108,8 @@ class Visitor:
         assert response.status_code == status, response.text
         return response.text
 
-    def token(self) -> str:
-        match = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/new/kaiser"))
-        assert match
-        return match[1]
-
     def post(self, path: str, **fields: object) -> TestResponse:
-        data = {name.replace("__", "."): value for name, value in fields.items()}
-        return self.client.post(path, data={"csrf_token": self.token(), **data})
+        return self.client.post(path, data={name.replace("__", "."): value for name, value in fields.items()})
 
     def submit(self, link: str, move: str, **fields: object) -> str:
         """Send a move as the form of the page does; return the page that follows."""
@@ -138,7 +131,6 @@ class PageChecker(HTMLParser):
         self.fields: list[str] = []
         self.ids: list[str] = []
         self.inside: list[str] = []
-        self.open_form: list[str] | None = None
         self.feed(page)
         self.faults += [f"no label: {name}" for name in self.fields if name not in self.labelled]
         self.faults += [f"id twice: {name}" for name in self.ids if self.ids.count(name) > 1]
@@ -150,13 +142,9 @@ class PageChecker(HTMLParser):
             self.faults.append(f"inline: <{tag}>")
         if "id" in given:
             self.ids.append(given["id"])
-        if tag == "form":
-            self.open_form = ["csrf"] if given.get("method") == "post" else []
         if tag == "label":
             self.inside.append(tag)
             self.labelled.add(given.get("for", ""))
-        if given.get("name") == "csrf_token":
-            self.open_form = []
         if (tag == "input" and given.get("type") not in ("hidden", "submit")) or tag in ("select", "textarea"):
             self.fields += [] if self.inside else [given.get("id", given.get("name", "?"))]
         if tag == "img" and "alt" not in given:
@@ -165,6 +153,3 @@ class PageChecker(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "label":
             self.inside.pop()
-        if tag == "form":
-            self.faults += ["a form without csrf_token"] if self.open_form else []
-            self.open_form = None

@@ -46,9 +46,7 @@ WRONG = "a" * 32
 @pytest.fixture
 def flask_app(app: App) -> Flask:
     apps.start_table(app)
-    flask_app = create_app(app)
-    flask_app.config["WTF_CSRF_ENABLED"] = False
-    return flask_app
+    return create_app(app)
 
 
 def list_mistakes(text: str) -> list[str]:

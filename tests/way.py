@@ -90,7 +90,6 @@ class Relay:
 def trace_move(app: App, _: apps.FakeTime) -> Way:
     """Trace a move from its request to the letter about it."""
     flask_app = create_app(app)
-    flask_app.config["WTF_CSRF_ENABLED"] = False
     client, places = flask_app.test_client(), apps.start_table(app)
     for number in range(ROUNDS):
         post.run()

@@ -9,7 +9,6 @@ from typing import Any
 
 from flask import Flask, request
 from flask_limiter import Limiter
-from flask_wtf.csrf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
@@ -29,11 +28,13 @@ from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import name_visitor, page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
+    STOP_VIEW,
     LenientSessions,
     answer_error,
     begin_request,
     compress,
     log_request,
+    refuse_foreign_form,
     set_headers,
     set_retry_after,
 )
@@ -80,7 +81,6 @@ OPENING_VIEWS = (
 SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
 HINT_VIEWS = ("table.hint", "api.hint")
-STOP_VIEW = "preferences.stop"
 STOP_LIMIT = "300 per minute"  # a mail provider stops letters for many people
 
 
@@ -93,10 +93,8 @@ def wire(app: App) -> Flask:
     _configure(flask_app, app)
     for blueprint in BLUEPRINTS:
         flask_app.register_blueprint(blueprint)
-    csrf = CSRFProtect(flask_app)
-    csrf.exempt(api)
-    csrf.exempt(flask_app.view_functions[STOP_VIEW])  # mail programs stop letters by themselves (RFC 8058)
     flask_app.before_request(begin_request)
+    flask_app.before_request(refuse_foreign_form)
     if app.settings.logs == "json":
         flask_app.after_request(log_request)
     flask_app.after_request(set_retry_after)  # the last function that is registered is the first to run
@@ -120,8 +118,6 @@ def _configure(flask_app: Flask, app: App) -> None:
         SESSION_COOKIE_HTTPONLY=True,
         PERMANENT_SESSION_LIFETIME=SESSION_AGE,
         SESSION_COOKIE_SECURE=app.settings.address.startswith("https"),
-        WTF_CSRF_TIME_LIMIT=None,
-        WTF_CSRF_SSL_STRICT=False,  # it wants a Referer, and our pages let browsers send none
     )
 
 

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import jinja2
 from flask import Response, current_app, make_response, request, url_for
-from flask_wtf.csrf import generate_csrf
 from msgspec import Struct
 from sqlalchemy.exc import OperationalError
 
@@ -102,7 +101,6 @@ def page_environment(in_language: str) -> jinja2.Environment:
     pages.globals = {
         **pages.globals,
         "url_for": url_for,
-        "csrf_token": generate_csrf,
     }
     return pages
 

@@ -9,17 +9,17 @@ import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import structlog
 from flask import Flask, Response, g, request, url_for
 from flask.sessions import SecureCookieSessionInterface
-from flask_wtf.csrf import CSRFError
 from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
 from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import Forbidden, HTTPException
 
 from engine.catalogue import NotInstalled
 from engine.refusal import Refused
@@ -55,6 +55,25 @@ def begin_request() -> None:
     bind_contextvars(request=proposed if REQUEST_ID.fullmatch(proposed) else secrets.token_hex(8))
 
 
+STOP_VIEW = "preferences.stop"  # mail programs stop letters by themselves (RFC 8058)
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+def refuse_foreign_form() -> None:
+    """Raise Forbidden if a page of another site made the browser send this form.
+
+    Browsers say so themselves: in Sec-Fetch-Site, or over plain HTTP in Origin. Programs send neither.
+    """
+    is_program = request.endpoint == STOP_VIEW or request.blueprint == "api"
+    if request.method in SAFE_METHODS or is_program:
+        return
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    own_hosts = (request.host, urlsplit(get_app().settings.address).netloc)
+    is_own = site in ("same-origin", "none") if site else origin is None or urlsplit(origin).netloc in own_hosts
+    if not is_own:
+        raise Forbidden
+
+
 def log_request(response: Response) -> Response:
     """Log the request by its route; its path may hold a link, which is a key."""
     ms = round((time.perf_counter() - g.began) * 1000, 1)
@@ -72,10 +91,10 @@ def set_retry_after(response: Response) -> Response:
 
 
 def set_headers(response: Response) -> Response:
-    """Forbid foreign code, caching, and a Referer, which would give a link away."""
+    """Forbid foreign code, caching, and a Referer to other sites, which would give a link away."""
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
     response.headers.setdefault("Cache-Control", "no-store")
-    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Referrer-Policy"] = "same-origin"  # "no-referrer" would hide the Origin of our own forms too
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["X-Robots-Tag"] = "noindex"
     response.headers["X-Request-Id"] = get_contextvars().get("request", "")
@@ -147,6 +166,7 @@ class LenientSessions(SecureCookieSessionInterface):
 
 SENTENCES = {
     400: Sentence("This request could not be read; please go back to the page and try again."),
+    403: Sentence("Another website sent this form. Please open the page here, and send it again."),
     404: Sentence("There is nothing at this address; please use the newest link you have."),
     405: Sentence("This address is only for looking at; please use the buttons on the page."),
     413: Sentence("That is far too much text for a move; please write a few words."),
@@ -158,7 +178,6 @@ SENTENCES_FOR_PROGRAMS = SENTENCES | {
     405: Sentence("This cannot be done here; the header Allow says what can, and the page /api how."),
     413: Sentence("That is too much; a request has at most 64 kB."),
 }
-OLD_FORM = Sentence("This page has grown old; please go back, load it again, and send the form once more.")
 FAULT = Sentence("Something went wrong on our side. Please look again to see what was done before you repeat it.")
 NO_DATABASE = Sentence("Our records cannot be reached just now. Please look again in a moment to see what was done.")
 
@@ -200,8 +219,6 @@ def _explain(error: Exception, sentences: Mapping[int, Sentence]) -> tuple[int, 
             return 400, Sentence.from_refusal(error)
         case Refused():
             return 422, Sentence.from_refusal(error)
-        case CSRFError():
-            return 400, OLD_FORM
         case HTTPException(code=int(code)):
             return code, sentences.get(code, Sentence(str(error.description)))
         case DataError():  # PostgreSQL stores no text with a NUL in it

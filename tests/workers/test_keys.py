@@ -105,7 +105,6 @@ def test_who_was_refused_a_seat_by_a_fault_sits_down_with_the_same_link(
 
 def test_no_key_and_no_entry_holds_a_link_or_a_part_of_it(any_app: App) -> None:
     flask_app = create_app(any_app)
-    flask_app.config["WTF_CSRF_ENABLED"] = False
     client = flask_app.test_client()
     places = apps.open_table(any_app)
     client.post(f"/api/v1/t/{places[0].link}/sit", json={})

@@ -60,13 +60,6 @@ def test_a_note_too_long_or_unreadable_is_refused(site: Site, visitor: Visitor) 
     assert "only players can do this" in send(visitor, opened.watch, "note", 422, note="mine")
 
 
-def test_a_form_from_elsewhere_changes_nothing(site: Site, visitor: Visitor) -> None:
-    opened = site.start_table()
-    for path in ("talk", "note", "at-once", "watched", "released"):
-        assert visitor.client.post(f"/t/{opened.links[0]}/{path}", data={"wanted": "yes"}).status_code == 400
-        assert visitor.client.get(f"/t/{opened.links[0]}/{path}").status_code == 405
-
-
 # Moving without asking again
 
 

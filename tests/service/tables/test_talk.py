@@ -204,7 +204,6 @@ def test_a_note_is_one_text_and_is_written_as_often_a_minute_as_a_player_moves(t
     with apps.run_app(apps.make_settings(tmp_path, moves_per_minute=5), FakeTime()) as app:
         place = apps.start_table(app)[0]
         client = create_app(app).test_client()
-        client.application.config["WTF_CSRF_ENABLED"] = False
         for page in ("note", "talk"):
             codes = [
                 client.post(f"/t/{place.link}/{page}", data={page: "x", "text": "x"}).status_code for _ in range(7)

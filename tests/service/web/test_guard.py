@@ -222,7 +222,7 @@ def test_every_answer_has_its_headers(busy: BusyApp) -> None:
         for gaps in (next(busy.list_values(rule)), dict.fromkeys(rule.arguments, "x")):
             with visitor.get(busy.fill_route(rule, gaps)) as response:
                 values = [response.headers[name] for name in ("Referrer-Policy", "X-Content-Type-Options")]
-                assert [*values, response.headers["X-Robots-Tag"]] == ["no-referrer", "nosniff", "noindex"]
+                assert [*values, response.headers["X-Robots-Tag"]] == ["same-origin", "nosniff", "noindex"]
                 policy = response.headers["Content-Security-Policy"]
                 assert "default-src 'none'" in policy
                 assert "unsafe" not in policy or rule.endpoint == "mailbox.body"
@@ -231,21 +231,35 @@ def test_every_answer_has_its_headers(busy: BusyApp) -> None:
 # Forms
 
 
-def test_forms_are_accepted_over_https_without_a_referer(app: App) -> None:
-    visitor = create_app(app).test_client()
-    page = visitor.get("/play/kaiser", base_url="https://games.example.org").text
-    form = {"name": "Anna", "bots": "1", "csrf_token": page.partition('name="csrf_token" value="')[2].partition('"')[0]}
-    assert visitor.post("/play/kaiser", data=form, base_url="https://games.example.org").status_code == 303
+FOREIGN = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
 
 
-def test_every_form_needs_its_word_except_what_programs_send(app: App) -> None:
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 303),  # a program
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "https://games.example.org"}, 303),
+        ({"Origin": "https://games.example.org"}, 303),  # an old browser
+        ({"Origin": "http://127.0.0.1:8765"}, 303),  # the address of the settings, where a proxy changes the host
+        ({"Sec-Fetch-Site": "same-site", "Origin": "https://other.example.org"}, 403),
+        (FOREIGN, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),  # a page that hides where it is from
+    ],
+)
+def test_only_forms_of_our_own_pages_are_accepted(app: App, headers: dict[str, str], status: int) -> None:
+    visitor, form = create_app(app).test_client(), {"name": "Anna", "bots": "1"}
+    sent = {"data": form, "headers": headers, "base_url": "https://games.example.org"}
+    assert visitor.post("/play/kaiser", **sent).status_code == status
+
+
+def test_no_form_of_another_site_does_anything_except_what_programs_send(app: App) -> None:
     busy = BusyApp(app)
-    busy.flask_app.config["WTF_CSRF_ENABLED"] = True
     visitor, before = busy.new_visitor(), busy.dump_database()
     open_to_all = {
         rule.endpoint
         for rule in busy.list_routes("POST")
-        if b"grown old" not in visitor.post(busy.fill_route(rule, dict.fromkeys(rule.arguments, "1"))).data
+        if visitor.post(busy.fill_route(rule, dict.fromkeys(rule.arguments, "1")), headers=FOREIGN).status_code != 403
     }
     assert open_to_all == {"preferences.stop", "api.open_table", "api.sit", "api.submit", "api.hint"}
     assert busy.dump_database() == before
@@ -281,7 +295,6 @@ def test_visitors_behind_a_trusted_web_server_are_counted_separately(
     chosen = apps.make_settings(tmp_path, opens_per_hour=1, proxies=proxies)
     with apps.run_app(chosen, apps.FakeTime()) as app:
         flask_app = create_app(app)
-        flask_app.config["WTF_CSRF_ENABLED"] = False
         assert [visit(flask_app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == statuses
 
 

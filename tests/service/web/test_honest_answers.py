@@ -26,7 +26,6 @@ def places(app: App) -> list[Place]:
 @pytest.fixture
 def client(app: App) -> FlaskClient:
     flask_app = create_app(app)
-    flask_app.config["WTF_CSRF_ENABLED"] = False
     return flask_app.test_client()
 
 
@@ -39,7 +38,6 @@ def test_a_refused_move_does_not_tell_a_program_to_wait(client: FlaskClient, pla
 def test_moves_by_the_form_have_a_limit_too(tmp_path: Path, clock: apps.FakeTime) -> None:
     with apps.run_app(apps.make_settings(tmp_path, moves_per_minute=3), clock) as app:
         flask_app = create_app(app)
-        flask_app.config["WTF_CSRF_ENABLED"] = False
         place = apps.start_table(app)[0]
         answers = [
             flask_app.test_client().post(f"/t/{place.link}", data={"move": f"move {number}"}) for number in range(5)

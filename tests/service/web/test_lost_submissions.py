@@ -67,7 +67,6 @@ def test_a_program_reads_that_it_must_send_a_lost_move_again(crashing: App) -> N
 
 def test_a_page_says_that_a_lost_move_has_to_be_sent_again(crashing: App) -> None:
     client, place, move = start(crashing)
-    client.application.config["WTF_CSRF_ENABLED"] = False
     answer = client.post(f"/t/{place.link}", data={"move": move})
     assert answer.status_code == 422
     assert "please send it again" in answer.text

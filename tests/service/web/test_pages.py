@@ -386,23 +386,17 @@ def test_a_move_too_long_and_a_megabyte_of_garbage(site: Site, visitor: Visitor)
     assert (huge.status_code, "far too much text" in huge.text) == (413, True)
 
 
-def test_a_form_from_elsewhere(site: Site, visitor: Visitor) -> None:
-    opened = site.start_table()
-    response = visitor.client.post(f"/t/{opened.links[0]}", data={"move": site.list_moves(opened)[0]})
-    assert (response.status_code, "grown old" in response.text) == (400, True)
-
-
 @pytest.mark.parametrize(
-    ("ahead", "status"), [(3_600, 303), (0, 303), (-91 * 86_400, 400)], ids=["set back", "right", "too old"]
+    ("ahead", "is_signed_in"), [(3_600, True), (0, True), (-91 * 86_400, False)], ids=["set back", "right", "too old"]
 )
-def test_a_form_counts_also_when_the_clock_was_set_back_since(
-    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ahead: int, status: int
+def test_a_visitor_stays_signed_in_also_when_the_clock_was_set_back_since(
+    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ahead: int, is_signed_in: bool
 ) -> None:
-    opened, now = site.start_table(), time.time
+    person, now = site.load(site.start_table()).seats[0].person, time.time
     with monkeypatch.context() as then:
         then.setattr(TimestampSigner, "get_timestamp", lambda signer: int(now()) + ahead)
-        form = {"csrf_token": visitor.token(), "move": site.list_moves(opened)[0]}
-    assert visitor.client.post(f"/t/{opened.links[site.find_mover(opened)]}", data=form).status_code == status
+        visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    assert (visitor.client.get("/my").status_code == 200) == is_signed_in
 
 
 def test_a_spectator_cannot_move(site: Site, visitor: Visitor) -> None:
@@ -470,7 +464,7 @@ def test_every_page_has_its_headers(site: Site, visitor: Visitor) -> None:
         headers = visitor.client.get(path).headers
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert "unsafe" not in headers["Content-Security-Policy"]
-        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Referrer-Policy"] == "same-origin"
         assert headers["Cache-Control"] == "no-store"
         assert headers["X-Content-Type-Options"] == "nosniff"
 
