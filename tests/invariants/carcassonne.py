@@ -21,6 +21,7 @@ def check(state):
     check_flocks(state)
     check_abbeys(state)
     check_shrines(state)
+    check_titles(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     assert all(award.points > 0 for award in state.owed)
     assert all(step >= 0 for steps in state.track for step in steps)
@@ -96,6 +97,17 @@ def check_shrines(state):
     for cell, placed in state.tiles.items() if state.options.shrines else ():
         if has_cloister(placed.tile):
             assert len(find_rivals(state, cell, has_shrine(placed.tile))) <= 1
+
+
+def check_titles(state):
+    """Each title is for a completed feature, and no completed feature that was scored is larger."""
+    for kind, title in {"city": "king", "road": "baron"}.items():
+        complete = [len(one.tiles) for one in state.features.values() if one.kind == kind and not one.open]
+        seat, tiles = state.titles.get(title, (0, 0))
+        assert not tiles or tiles in complete
+        if state.options.king_robber and state.phase != "playing":
+            assert tiles == max(complete, default=0)
+            assert seat in range(len(state.track))
 
 
 def check_flocks(state):

@@ -12,6 +12,7 @@ from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out
 from engine.games.carcassonne.points import (
     CORNERS,
     GARDENS,
+    SMALL_CLOISTERS,
     STAGES,
     corner_point,
     figure_point,
@@ -37,6 +38,7 @@ from engine.menu import Choice, Menu, MenuEntry, Subset
 __all__ = [
     "GARDENS",
     "PIECES",
+    "SMALL_CLOISTERS",
     "STAGES",
     "TRACK",
     "Extent",

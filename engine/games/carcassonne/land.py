@@ -287,6 +287,11 @@ def cells_of(state: State, feature: Feature) -> list[str]:
     return [cells[number] for number in feature.tiles]
 
 
+def cell_of_segment(state: State, number: int) -> str:
+    """Return the cell of the tile that the segment with this number is on."""
+    return list(state.tiles)[number // MOST_SEGMENTS]
+
+
 def has_segment(state: State, cell: str, token: str) -> bool:
     """Whether there is a tile on a cell, and a segment with this token on it."""
     placed = state.tiles.get(cell)

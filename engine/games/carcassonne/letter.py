@@ -33,6 +33,8 @@ MARK_LETTERS = {
     "cloth": "t",
     "besieged": "x",
     "travellers": "p",
+    "darmstadtium": "d",
+    "church": "k",
 }
 SIGN_LETTERS = {
     "rose": "r",

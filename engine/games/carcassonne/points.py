@@ -60,6 +60,8 @@ INNER_FIELDS: Mapping[str, Offset] = {
     "AM02 field-inner": (-27, -27),
     "AM02 field-inner2": (27, -27),
     "AM03 field-inner": (-16, -24),
+    "KR5 field-inner": (-27, -27),
+    "KR5 field-inner2": (27, -27),
     "T03 field-inner": (-22, 30),
     "T04 field-inner": (-22, 30),
     "T06 field": (12, 10),
@@ -85,6 +87,7 @@ GARDENS: Mapping[str, Offset] = {
     "BT07": (30, -28),
     "HS14": (32, 30),
     "AM10": (26, -24),
+    "KR2": (24, 24),
 }
 STAGES: Mapping[str, Offset] = {
     "BT01": (0, -6),
@@ -95,7 +98,7 @@ STAGES: Mapping[str, Offset] = {
 }
 """Where the acrobats perform."""
 
-SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30)}
+SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14)}
 CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""

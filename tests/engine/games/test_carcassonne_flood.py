@@ -5,7 +5,7 @@ import pytest
 from engine import bots, options
 from engine.games import carcassonne
 from tests.engine.games.carcassonne_flood import Count
-from tests.engine.games.carcassonne_flood_boxes import BoxCount
+from tests.engine.games.carcassonne_flood_more import MoreCount
 
 BOXES = {
     "base": {},
@@ -18,7 +18,7 @@ BOXES = {
 
 FIRST_BOXES = ("inns_cathedrals", "traders_builders", "abbot", "river")
 MORE_BOXES = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
-MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers")
+MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers", "king_robber", "darmstadt")
 LATER_BOXES = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
@@ -31,6 +31,7 @@ LATER_BOXES = {
     "abbeys among shrines and sheep": {"abbey_mayor": True, "shrines": True, "hills_sheep": True, "besiegers": True},
     "trees and tolls": {"fruit_trees": True, "tollkeepers": True, "abbot": True, "inns_cathedrals": True},
     "school": {"school": True, "tollkeepers": True, "traders_builders": True},
+    "king and churches": {"king_robber": True, "darmstadt": True, "besiegers": True, "shrines": True},
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }
 
@@ -61,7 +62,7 @@ def test_the_score_is_what_flooding_every_feature_gives(boxes, number):
 @every_number
 @pytest.mark.parametrize("boxes", LATER_BOXES)
 def test_the_score_of_further_boxes_is_what_counting_by_hand_gives(boxes, number):
-    check(LATER_BOXES[boxes], 2 + number % 4, b"further %d" % number, BoxCount)
+    check(LATER_BOXES[boxes], 2 + number % 4, b"further %d" % number, MoreCount)
 
 
 @pytest.mark.soak

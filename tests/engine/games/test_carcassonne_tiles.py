@@ -26,6 +26,8 @@ def test_each_box_has_its_tiles():
         "fruit_trees": 6,
         "tollkeepers": 10,
         "school": 2,
+        "king_robber": 5,
+        "darmstadt": 3,
     }
 
 

