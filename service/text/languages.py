@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import io
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
+
+from markupsafe import Markup, escape
 
 from engine import catalogue
 
@@ -53,7 +56,7 @@ def format_moment(language: str, at: int | datetime) -> str:
     """Write a date and a time in the style of this language; seconds since 1970 are shown in UTC."""
     from babel.dates import format_date, format_time
 
-    then, locale = datetime.fromtimestamp(at, UTC) if isinstance(at, int) else at, LOCALES.get(language, language)
+    then, locale = datetime.fromtimestamp(at, UTC) if isinstance(at, int) else at, _locale(language)
     return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
 
 
@@ -61,13 +64,28 @@ def format_weekday(language: str, then: datetime) -> str:
     """Write a moment in the next days with its weekday and without its year."""
     from babel.dates import format_date, format_skeleton, format_time
 
-    locale, after = LOCALES.get(language, language), "," if language == "de" else ""
+    locale, after = _locale(language), "," if language == "de" else ""
     when = f"{format_date(then, 'EEEE', locale)}{after} {format_skeleton('MMMMd', then, locale=locale)}"
     return f"{when}, {format_time(then, 'short', locale=locale)}"
+
+
+def join_words(language: str, words: Iterable[str]) -> str:
+    """Write a list of words as a sentence does: “A, B and C”. In a page its words are escaped."""
+    from babel.lists import format_list
+
+    listed = list(words)
+    is_markup = any(isinstance(word, Markup) for word in listed)
+    text = format_list([str(escape(word)) for word in listed] if is_markup else listed, locale=_locale(language))
+    return Markup(text) if is_markup else text  # noqa: S704 - each word is escaped
+
+
+def _locale(language: str) -> str:
+    """Return the locale whose customs are those of a language."""
+    return LOCALES.get(language, language)
 
 
 def format_day(language: str, iso_date: str) -> str:
     """Write a day, given as 2027-01-05, in the style of this language."""
     from babel.dates import format_date
 
-    return format_date(date.fromisoformat(iso_date), "medium", LOCALES.get(language, language))
+    return format_date(date.fromisoformat(iso_date), "medium", _locale(language))

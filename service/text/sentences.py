@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -86,6 +86,10 @@ class Translator:
     def ngettext(self, one: str, many: str, count: int, **words: object) -> str:
         """Return the form of a sentence for this count, which is filled in for `%(count)s`."""
         return self._fill(self._catalogue.ngettext(one, many, count), {"count": count, **words})
+
+    def join(self, words: Iterable[str]) -> str:
+        """Return words as a list in a sentence: “A, B and C”."""
+        return languages.join_words(self.language, words)
 
     def translate(self, sentence: Translatable) -> str:
         """Return a stored sentence or a refusal in this language."""

@@ -133,6 +133,7 @@ def get_environment(language: str = "en", domain: str = languages.COMMON) -> jin
         "day": functools.partial(languages.format_day, language),
         "say": functools.partial(sentences.translate, language),
         "brief": shorten_name,
+        "join_words": functools.partial(languages.join_words, language),
         "linked": sentences.link_places,
         "unmarked": sentences.remove_place_marks,
     }

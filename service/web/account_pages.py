@@ -21,7 +21,7 @@ from service.tables import access
 from service.text import numbers
 from service.text.languages import translate_in_game
 from service.text.sentences import Sentence, translate
-from service.web.rendering import get_app, language, render
+from service.web.rendering import get_app, join_names, language, render
 
 account = Blueprint("account", __name__)
 VISIT = "visit"  # key of the session cookie
@@ -170,7 +170,7 @@ def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str
 
 
 def _claim_row(claim: SeatClaim) -> ClaimRow:
-    return ClaimRow(claim.table, _title(claim.game), claim.organiser, ", ".join(claim.others), claim.at, claim.opened)
+    return ClaimRow(claim.table, _title(claim.game), claim.organiser, join_names(claim.others), claim.at, claim.opened)
 
 
 @account.post("/t/<link>/address")
@@ -288,10 +288,10 @@ def _table_row(table: MyTable) -> MyTableRow:
         seat=table.seat,
         link=table.link,
         title=_title(table.game),
-        names=", ".join(name or translate(language(), FREE_SEAT) for name in table.others),
+        names=join_names(name or translate(language(), FREE_SEAT) for name in table.others),
         phase=table.phase,
         to_move=table.to_move,
-        waiting_for=", ".join(table.to_move_names) if waits else "",
+        waiting_for=join_names(table.to_move_names) if waits else "",
         due_at=table.due_at,
         at=table.at,
         place=table.place,

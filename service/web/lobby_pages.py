@@ -26,7 +26,7 @@ from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.account_pages import find_proof
-from service.web.rendering import game_title, get_app, language, render
+from service.web.rendering import game_title, get_app, join_names, language, render
 from service.web.table_frame import AboutTable, Chair, chairs, describe_table
 
 lobby = Blueprint("lobby", __name__)
@@ -122,7 +122,7 @@ def _describe_open(table: Snapshot) -> OpenTable:
         token=get_app().links.join(table.row.id),
         game=table.game.META.name,
         title=game_title(table.game.META),
-        names=", ".join(names),
+        names=join_names(names),
         clock=table.clock,
         free=sum(seat.status == "open" for seat in table.seats),
     )
@@ -135,7 +135,7 @@ def _describe_watched(table: Snapshot) -> WatchedTable:
         link=get_app().links.watch(table.row.id),
         title=game_title(table.game.META),
         scores=" · ".join(scores),
-        waiting_for=", ".join(seat.name for seat in table.seats if seat.open_since is not None),
+        waiting_for=join_names(seat.name for seat in table.seats if seat.open_since is not None),
     )
 
 

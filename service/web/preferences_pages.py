@@ -23,7 +23,7 @@ from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
-from service.web.rendering import COOKIE, get_app, language, parse_small_int, render
+from service.web.rendering import COOKIE, get_app, join_names, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 language_choice = Blueprint("language", __name__)
@@ -297,7 +297,7 @@ def _table_settings(recipient: Recipient) -> TableSettings | None:
     letters, plain = seat.otherwise.letters, seat.otherwise.plain
     return TableSettings(
         title=translate_in_game(language(), seat.game, seat.title),
-        names=", ".join(seat.names),
+        names=join_names(seat.names),
         letters="" if letters is UNSET else letters,
         plain="" if plain is UNSET else "yes" if plain else "no",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from service.app import App
 from service.settings import EMBEDDED
 from service.store import queries
 from service.tables import access
-from service.text import numbers
+from service.text import languages, numbers
 from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.sentences import Translatable
 from service.text.templates import get_environment
@@ -80,6 +80,11 @@ def language() -> str:
     """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
     chosen = request.cookies.get(COOKIE, "")
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return names as a list in a sentence, in the language of the page: “Anna, Berta and Clara”."""
+    return languages.join_words(language(), names)
 
 
 def game_title(game: Meta) -> str:

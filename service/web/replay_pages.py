@@ -25,7 +25,7 @@ from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator
 from service.web.menu_forms import describe_move
-from service.web.rendering import from_replica, game_title, get_app, language, render
+from service.web.rendering import from_replica, game_title, get_app, join_names, language, render
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 verify = Blueprint("verify", __name__, url_prefix="/verify")
@@ -88,7 +88,7 @@ class GalleryGame(Struct, frozen=True):
 
     @property
     def names(self) -> str:
-        return ", ".join(player.name for _, player in self.ranks)
+        return join_names(player.name for _, player in self.ranks)
 
 
 class GalleryPage(Struct, frozen=True):

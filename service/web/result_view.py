@@ -14,7 +14,7 @@ from service.tables.history.game_story import Mark
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
 from service.text.narration import Narrator
-from service.web.rendering import get_app
+from service.web.rendering import get_app, join_names
 
 TINTS = (
     "#3f74b5", "#d18f1f", "#4c9a5b", "#a8577f", "#7b6bb8", "#5aa9b5", "#b8613d", "#8a8a3a", "#6b7280", "#c2b280",
@@ -164,6 +164,6 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
         can_release=seat is not None and seat.person is not None,
         is_released=seat is not None and seat.released,
         is_shown=is_shown_in_gallery(table),
-        missing=", ".join(row.name for row in table.seats if row.person is not None and not row.released),
+        missing=join_names(row.name for row in table.seats if row.person is not None and not row.released),
         name=seat.name if seat else "",
     )

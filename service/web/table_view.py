@@ -31,7 +31,7 @@ from service.timing import Calendar
 from service.web import menu_forms
 from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
-from service.web.rendering import get_app, language
+from service.web.rendering import get_app, join_names, language
 from service.web.result_view import FinalResult, list_ranks, load_result
 from service.web.table_frame import Chair, TableFrame, chairs, describe_verdict, make_frame
 
@@ -242,7 +242,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
 def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
     """The names of the players to move, and when the first of them is due."""
     to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
-    return ", ".join(row.name for row in to_move), next((row.due_at for row in to_move if row.due_at), None)
+    return join_names(row.name for row in to_move), next((row.due_at for row in to_move if row.due_at), None)
 
 
 def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:
@@ -361,7 +361,7 @@ def _make_question(
     return Question(
         who=table.names[request.seat],
         is_yours=request.seat == place.seat,
-        waiting=", ".join(table.names[seat] for seat in waiting),
+        waiting=join_names(table.names[seat] for seat in waiting),
         can_agree="agree" in commands,
         can_refuse="refuse" in commands,
     )

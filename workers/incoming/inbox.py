@@ -43,6 +43,7 @@ ANSWER_ADDRESS = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9
 TABLE_LETTER_ID = re.compile(
     r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
+SUBJECT_TURN = re.compile(r"\] ?#([0-9]{1,9})\s*$", re.ASCII)  # of a mail that a link in a letter opened
 UNSUBSCRIBE = "unsubscribe"  # in the subject of a mail that a mail program's button sends, perhaps without a body
 MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
 REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
@@ -213,10 +214,14 @@ def _warn_player(app: App, place: Place, owner: str, address: str) -> None:
 
 
 def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
-    """The entry that began the turn in the answered letter; OTHER_LETTER if that was a letter to another seat."""
+    """The entry that began the turn in the answered letter; OTHER_LETTER if that was a letter to another seat.
+
+    A mail that a link opened answers no letter for its mail program: its subject names the turn.
+    """
     letter_id = next(filter(None, map(TABLE_LETTER_ID.match, headers.iter_answered_ids())), None)
     if letter_id is None:
-        return None
+        named = SUBJECT_TURN.search(headers.decode("Subject"))
+        return int(named[1]) if named else None
     if letter_id.group(1, 3) != (place.table, str(place.seat)):
         return OTHER_LETTER
     return int(letter_id[2]) if letter_id[2] and letter_id[4] else None

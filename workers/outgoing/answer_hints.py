@@ -28,14 +28,15 @@ TOKEN_WORDS = ("said", "following", "verb")  # the words of a refusal that quote
 class HintLine(Struct, frozen=True):
     """Moves that differ only in their last word: the words before it, and each last word with its whole move.
 
-    A line without last words is `move`, which may be unfinished: its page asks for the rest. `more` is whether the page
-    has more last words.
+    A line without last words is `move`. If that is unfinished, its page asks for the rest, and `begin` are the words
+    that an answer begins with. `more` is whether the page has more last words.
     """
 
     stem: str
     ends: tuple[tuple[str, str], ...] = ()
     move: str = ""
     more: bool = False
+    begin: str = ""
 
     @property
     def text(self) -> str:
@@ -49,11 +50,11 @@ class HintLine(Struct, frozen=True):
         return len(self.ends) == 1 and not self.more if self.ends else bool(self.move)
 
     @property
-    def links(self) -> tuple[tuple[str, str], ...]:
-        """The parts of the line that become links in HTML, each with its move."""
+    def links(self) -> tuple[tuple[str, str, str], ...]:
+        """The parts of the line that become links in HTML, each with its move and the words of an answer with it."""
         if self.is_one_move:
-            return ((self.text, self.ends[0][1] if self.ends else self.move),)
-        return self.ends
+            return ((self.text, self.ends[0][1] if self.ends else self.move, self.begin or self.text),)
+        return tuple((end, move, f"{self.stem} {end}") for end, move in self.ends)
 
     @property
     def front(self) -> str:
@@ -71,6 +72,12 @@ class Hint(Struct, frozen=True):
     lines: tuple[HintLine, ...]
     more: bool = False
     amount: str = ""
+
+    @property
+    def only_move(self) -> str:
+        """The words of the only move with this verb; empty if there are several."""
+        line = self.lines[0]
+        return line.text if len(self.lines) == 1 and line.is_one_move and not line.begin else ""
 
 
 def list_hints(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[Hint, ...]:
@@ -192,9 +199,13 @@ def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Hint
             return Hint(label, lines[:MAX_LINES], len(lines) > MAX_LINES)
         case Subset():
             items = ", ".join(writer.write_token(item, entry.items) for item in entry.items)
-            return Hint(label, (HintLine(f"{verb} {items}", move=entry.verb),), amount=_write_amount(entry, writer))
+            return Hint(
+                label,
+                (HintLine(f"{verb} {items}", move=entry.verb, begin=f"{verb} "),),
+                amount=_write_amount(entry, writer),
+            )
         case Number():
-            return Hint(label, (HintLine(f"{verb} {entry.least}–{entry.most}", move=entry.verb),))
+            return Hint(label, (HintLine(f"{verb} {entry.least}–{entry.most}", move=entry.verb, begin=f"{verb} "),))
 
 
 def _write_amount(entry: Subset, writer: MoveWriter) -> str:

@@ -24,7 +24,7 @@ from service.settings import Settings
 from service.text import receipts
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
-from workers.outgoing.letter import LetterRequest, find_kind
+from workers.outgoing.letter import LetterRequest, find_kind, make_mailto
 
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
@@ -150,7 +150,7 @@ def _format_mailto(content: LetterContent) -> str:
     if not content.reply_to:
         return ""
     mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
-    return f", <mailto:{content.reply_to}?subject={UNSUBSCRIBE}%20%5B{mark}%5D&body={UNSUBSCRIBE}>"
+    return f", <{make_mailto(content.reply_to, f'{UNSUBSCRIBE} [{mark}]', UNSUBSCRIBE)}>"
 
 
 def _make_phrase(title: str) -> str:

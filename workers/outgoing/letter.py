@@ -7,7 +7,7 @@ digest, or is left to reminders. News of a table are sent unless the player want
 from __future__ import annotations
 
 from typing import Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
@@ -177,14 +177,38 @@ class Result(Struct, frozen=True):
     score_word: str
 
 
+def make_mailto(address: str, subject: str, text: str) -> str:
+    """Return the link that opens a mail with its recipient, subject and text filled in (RFC 6068)."""
+    return f"mailto:{quote(address, safe='@+')}?{urlencode({'subject': subject, 'body': text}, quote_via=quote)}"
+
+
+class AnswerLinks(Struct, frozen=True):
+    """The two ways to answer with one tap: the table's page with a move, and a mail with it.
+
+    `turn` is the entry that began the turn, 0 without one. The subject of the mail names it.
+    """
+
+    page: str
+    address: str
+    subject: str
+    turn: int
+
+    def link_to_move(self, move: str) -> str:
+        """Return the page with a move prepared to be confirmed; it says so if that turn is over."""
+        return f"{self.page}?{urlencode({'say': move, 'turn': self.turn})}"
+
+    def mail(self, text: str) -> str:
+        """Return the link that opens a mail to the table with these words."""
+        return make_mailto(self.address, f"{self.subject} #{self.turn}" if self.turn else self.subject, text)
+
+
 class TableSection(Struct, frozen=True):
     """The part of a letter that every kind has: news of the table. `commands` are those that an answer may contain."""
 
     title: str
-    link: str
+    links: AnswerLinks
     rules: str
     replay: str
-    turn: int
     players: tuple[Player, ...]
     notice: str
     result: Result | None
@@ -193,16 +217,18 @@ class TableSection(Struct, frozen=True):
     board: BoardSection | None
     commands: str
 
-    def link_to_move(self, move: str) -> str:
-        """Return the page with a move prepared to be confirmed; it says so if that turn is over."""
-        return f"{self.link}?{urlencode({'say': move, 'turn': self.turn})}"
+    @property
+    def link(self) -> str:
+        """The page of the table."""
+        return self.links.page
 
 
 class Footer(Struct, frozen=True):
-    """The foot of a letter from a table: the receipt, why the reader gets the letter, and the letter settings."""
+    """The foot of a letter from a table: the receipt, the subject's mark, why the letter comes, and its settings."""
 
     receipt_label: str
     receipt: str
+    mark: str
     reason: str
     settings_link: str
 
@@ -299,7 +325,8 @@ class Review(Struct, frozen=True):
 class Body(Struct, frozen=True, kw_only=True):
     """The part of a letter that depends on its kind. A section that is empty or None is left out.
 
-    `question` says how to answer a question of the other players, `undone` are the moves that they want to take back.
+    `question` says how to answer a question of the other players with one of the words `replies`, `undone` are the
+    moves that they want to take back.
     """
 
     headline: str
@@ -307,6 +334,7 @@ class Body(Struct, frozen=True, kw_only=True):
     shows_title: bool = True
     deadline: str = ""
     question: str = ""
+    replies: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
     report: tuple[AnsweredLine, ...] = ()
     invitation: Invitation | None = None

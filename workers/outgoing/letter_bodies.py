@@ -31,7 +31,7 @@ from workers.outgoing.pictures import Chart
 def write_invitation(draft: TableDraft) -> Body:
     """Invite the reader to a seat."""
     _, snapshot = draft.translator.gettext, draft.snapshot
-    names = ", ".join(player.name or _("a free seat") for player in list_players(snapshot.names))
+    names = draft.translator.join(player.name or _("a free seat") for player in list_players(snapshot.names))
     asks_to_sit = draft.scene is None and draft.seat.status == "invited"
     meta = snapshot.game.META
     return Body(
@@ -126,6 +126,7 @@ def write_asked(draft: TableDraft) -> Body:
         headline=_("%(who)s would like to take a move back. Do you agree?", who=find_name(draft, undo)),
         undone=narrate(draft, (entry for entry in entries if record.find_mover(entry) is not None)),
         question=_("Answer this letter with one word, yes or no."),
+        replies=(_("yes"), _("no")),
         answers=build_answers(draft),
         button=_("Answer"),
     )
@@ -140,6 +141,7 @@ def write_pausing(draft: TableDraft) -> Body:
             who=find_name(draft, draft.snapshot.position.pause_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
+        replies=(_("yes"), _("no")),
         answers=build_answers(draft),
         button=_("Answer"),
     )
@@ -155,6 +157,7 @@ def write_sealing(draft: TableDraft) -> Body:
             who=find_name(draft, draft.snapshot.position.seal_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
+        replies=(_("yes"), _("no")),
         answers=build_answers(draft),
         button=_("Answer"),
     )
@@ -176,6 +179,7 @@ def write_paused(draft: TableDraft) -> Body:
             who="" if seat is None else draft.snapshot.names[seat],
         ),
         question=_("To go on, answer this letter with one word: resume"),
+        replies=(draft.writer.write_verb("resume"),),
         answers=build_answers(draft),
         button=_("Look at the table"),
     )
@@ -190,6 +194,7 @@ def write_unlit(draft: TableDraft) -> Body:
             " runs."
         ),
         question=_("Whoever would rather go on without it answers with one word: sealed. All players have to agree."),
+        replies=(draft.writer.write_verb("sealed"),),
         answers=build_answers(draft),
         button=write_move_button(draft),
     )
@@ -327,6 +332,8 @@ def write_over(draft: TableDraft) -> Body:
     return Body(
         headline=_("The game of %(title)s is over.", title=draft.title),
         shows_title=False,
+        question=_("Another game with the same players and rules? Answer with one word: again"),
+        replies=(draft.writer.write_verb("again"),),
         review=build_review(draft),
         button=_("Play again"),
     )

@@ -29,6 +29,7 @@ from workers.outgoing import answer_hints, emails
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import (
     AnsweredLine,
+    AnswerLinks,
     Answers,
     BoardSection,
     Example,
@@ -45,6 +46,7 @@ from workers.outgoing.letter import (
     TableSection,
 )
 
+MINUTE_S = 60
 MAX_OWN_LINES = 6  # of the reader's own last turn
 MAX_ENTRIES, SHOWN_ENTRIES = 60, 12  # since the reader's last move; of older ones the letter says how many there are
 MAX_QUOTE_LENGTH = 200  # characters of a line of a mail
@@ -101,6 +103,11 @@ class TableDraft(Struct, frozen=True):
         return f"{self.app.settings.address}/t/{access.make_seat_link(self.app, self.seat)}"
 
     @property
+    def subject_mark(self) -> str:
+        """The mark of the table at the end of each subject."""
+        return f"[{access.make_subject_mark(self.app, self.seat)}]"
+
+    @property
     def settings_page(self) -> str:
         """The address of the reader's letter settings."""
         return emails.settings_page(self.app, self.seat.person or 0, self.request.settings_number)
@@ -112,10 +119,9 @@ def build_table_section(draft: TableDraft) -> TableSection:
     sentence = Sentence.load(request.sentence)
     return TableSection(
         title=draft.title,
-        link=link,
+        links=build_links(draft),
         rules=f"{draft.app.settings.address}/rules/{draft.snapshot.game.META.name}",
         replay=f"{link}/replay",
-        turn=draft.seat.open_since or 0,
         players=draft.scene.players if draft.scene else list_players(draft.snapshot.names),
         notice=draft.translator.translate(sentence) if sentence else "",
         result=build_result(draft),
@@ -124,6 +130,19 @@ def build_table_section(draft: TableDraft) -> TableSection:
         board=build_board(draft, draft.scene) if draft.scene else None,
         commands=write_commands(draft),
     )
+
+
+def build_links(draft: TableDraft) -> AnswerLinks:
+    """Return the links by which the reader answers."""
+    address = access.make_reply_address(draft.app, draft.seat)
+    turn = draft.seat.open_since if draft.menu else None
+    return AnswerLinks(draft.link, address, write_thread_subject(draft), turn or 0)
+
+
+def write_thread_subject(draft: TableDraft) -> str:
+    """Return the subject that holds the letters of a table together."""
+    names = draft.translator.join(name for name in draft.snapshot.names if name)
+    return " ".join(f"{draft.title}: {names} {draft.subject_mark}".split())
 
 
 def build_result(draft: TableDraft) -> Result | None:
@@ -183,7 +202,7 @@ def build_board(draft: TableDraft, scene: Scene) -> BoardSection:
     picture = (
         None if draft.request.plain else LetterPicture("board", make_cid(draft, "board"), draw_board_svg(scene), alt)
     )
-    return BoardSection(draw_board_text(scene), legend, picture)
+    return BoardSection(draw_board_text(scene).rstrip(), legend, picture)
 
 
 def make_cid(draft: TableDraft, name: str) -> str:
@@ -211,6 +230,10 @@ def build_footer(draft: TableDraft) -> Footer:
             "Receipt after %(length)s entry:", "Receipt after %(length)s entries:", row.length, length=row.length
         ),
         receipt=row.head,
+        mark=translator.gettext(
+            "%(mark)s in the subject is the mark of this table; please leave it in your answers.",
+            mark=draft.subject_mark,
+        ),
         reason=translator.gettext(
             "You get this letter because %(who)s gave this address a seat at a table of Depesche. Whoever has the link"
             " plays in your place, so keep it to yourself. If you do not want to play, do nothing, or resign on the"
@@ -249,19 +272,18 @@ def write_deadline(translator: Translator, due_at: int | None, now: int, calenda
 
 
 def write_time_left(translator: Translator, seconds: int) -> str:
-    """Return how much time is left, in one unit; empty after the deadline.
-
-    A letter leaves some minutes after its turn began: what is missing of a unit by that is not counted.
-    """
-    days, hours = ((seconds + unit // 24) // unit for unit in (DAY_S, HOUR_S))
-    if days >= 2:
-        return translator.ngettext("%(count)s day left.", "%(count)s days left.", days)
-    if hours:
-        return translator.ngettext("%(count)s hour left.", "%(count)s hours left.", hours)
-    if seconds > 0:
-        minutes = max(seconds // 60, 1)
-        return translator.ngettext("%(count)s minute left.", "%(count)s minutes left.", minutes)
-    return ""
+    """Return how much time is left, to the nearest hour, or minute in the last hour; empty after the deadline."""
+    if seconds <= 0:
+        return ""
+    days, hours = divmod(round(seconds / HOUR_S), DAY_S // HOUR_S)
+    parts = [
+        translator.ngettext("%(count)s day", "%(count)s days", days) if days else "",
+        translator.ngettext("%(count)s hour", "%(count)s hours", hours) if hours else "",
+    ]
+    if seconds < HOUR_S - MINUTE_S // 2:
+        minutes = max(round(seconds / MINUTE_S), 1)
+        parts = [translator.ngettext("%(count)s minute", "%(count)s minutes", minutes)]
+    return translator.gettext("%(time)s left.", time=translator.join(filter(None, parts)))
 
 
 def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
@@ -347,7 +369,7 @@ def _write_status(draft: TableDraft, orders: str) -> str:
     translator = draft.translator
     to_move = [seat.name for seat in draft.snapshot.seats if seat.open_since is not None]
     turn = (
-        translator.gettext("To move: %(names)s.", names=", ".join(to_move))
+        translator.gettext("To move: %(names)s.", names=translator.join(to_move))
         if to_move
         else translator.gettext("Nobody is to move.")
     )

@@ -173,7 +173,7 @@ def describe_claim(draft: PersonalDraft, claim: SeatClaim) -> str:
     """Return the game, the other players, the organiser, and the date."""
     _ = draft.translator.gettext
     title = name_game(draft, claim.game)
-    names = ", ".join(name if register.is_name(name) else "?" for name in claim.others)
+    names = draft.translator.join(name if register.is_name(name) else "?" for name in claim.others)
     opened_at = datetime.fromtimestamp(claim.at, draft.calendar.timezone)
     day = format_moment(draft.request.language, opened_at)
     heading = _("%(title)s with %(names)s", title=title, names=names) if names else title
@@ -307,7 +307,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     narrator = Narrator(table.game, table.names, draft.request.language, seat.seat)
     chapters = narration.describe_entries(table.game, entries, narrator, seat.seat)
     sentences = [sentence for chapter in chapters for sentence in chapter.sentences]
-    others = ", ".join(name for number, name in enumerate(table.names) if number != seat.seat)
+    others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
     with app.store.reading() as connection:
         remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
     return DigestTurn(

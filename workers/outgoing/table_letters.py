@@ -147,13 +147,13 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    tag = access.make_subject_mark(app, draft.seat)
-    proof = f".{tag.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
+    mark = access.make_subject_mark(app, draft.seat)
+    proof = f".{mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)
     if draft.kind == "digest":
         message_id = emails.make_personal_id(app, request)
     content = LetterContent(
-        subject=write_subject(draft, tag),
+        subject=write_subject(draft),
         id=message_id,
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
@@ -177,17 +177,16 @@ def write_sender(draft: TableDraft) -> str:
     return draft.translator.gettext("%(server)s: your turn", server=draft.app.settings.sender_name)
 
 
-def write_subject(draft: TableDraft, tag: str) -> str:
+def write_subject(draft: TableDraft) -> str:
     """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
-    names = ", ".join(name for name in draft.snapshot.names if name)
-    subject = f"{draft.title}: {names} [{tag}]"
+    subject = letter_parts.write_thread_subject(draft)
     _ = draft.translator.gettext
     match draft.kind:
         case "reminder":
-            subject = f"{_('Reminder:')} {subject}"
+            return f"{_('Reminder:')} {subject}"
         case "over":
-            subject = f"{_('The end:')} {subject}"
-    return " ".join(subject.split())
+            return f"{_('The end:')} {subject}"
+    return subject
 
 
 def make_thread(request: LetterRequest, suffix: str, mail_id: str) -> tuple[str, tuple[str, ...]]:

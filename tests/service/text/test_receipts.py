@@ -99,7 +99,7 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
         f"Quittung nach 12 Einträgen: {HASH}.",
         f"Reçu après 12 entrées\u00a0: {HASH}",
         f"Reçu après 12 entrées : {HASH}",
-        f"| Ontvangstbewijs na 12 notities:\n| {HASH}",
+        f"| Ontvangstbewijs na 12 regels in het logboek:\n| {HASH}",
     ],
     ids=str,
 )

@@ -149,7 +149,7 @@ def test_an_invitation_tells_what_one_is_invited_to(app: App, kind: str) -> None
         "Anna invites you to a game of Kaiser",
         " ".join(catalogue.find("kaiser").META.about.split()[:6]),
         "/rules/kaiser",
-        "At the table: Anna, Berta.",
+        "At the table: Anna and Berta.",
         "Time for a move: 3 days",
         "You need no account",
         "answer this letter with:",
@@ -163,8 +163,8 @@ def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(app: App) -> None:
     guests = [anna, Invitee("Berta", "berta@example.org"), anybody]
     links = apps.open_new(app, "kaiser", {}, guests, None).links
     letter = write_letter(app, access.find(app, links[1]), "invitation")
-    assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
-    assert ": Anna, Berta [" in letter["Subject"]
+    assert "At the table: Anna, Berta and a free seat." in body(letter, "plain")
+    assert ": Anna and Berta [" in letter["Subject"]
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
