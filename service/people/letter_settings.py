@@ -24,13 +24,15 @@ Hour = Annotated[int, Meta(ge=0, le=23)]
 class LetterSettings(Struct, frozen=True):
     """The letters a player gets: one for every turn, one a day at `hour`, only reminders, or none.
 
-    `plain` letters have neither HTML nor picture; with `at_once` a page makes a move without asking again.
+    `plain` letters have neither HTML nor picture; with `at_once` a page makes a move without asking again. With `talk`
+    remarks of other players come in letters of their own, instead of in the next letter about the game.
     """
 
     letters: Mode = "turn"
     hour: Hour = 8
     plain: bool = False
     at_once: bool = False
+    talk: bool = False
 
 
 class TableLetterSettings(Struct, frozen=True, omit_defaults=True):

@@ -13,12 +13,16 @@ from sqlalchemy import Connection, func, insert, select
 
 from engine.refusal import Refused
 from service.app import App
-from service.people import register
+from service.people import letter_settings, register
 from service.settings import DAY_S
-from service.store.schema import letters, talk
+from service.store import queries
+from service.store.batch import OwedLetter
+from service.store.schema import letters, people, seats, talk
 from service.tables.access import Place, require_seat
 from service.timing import HOUR_S
 
+TALK_LETTER = "talk"  # a kind of letters
+TALK_DELAY_S = 60  # so that one letter has what is said in a minute
 MAX_REMARK_CHARS = 1_000
 MAX_REMARKS_AN_HOUR = 30  # remarks of one seat
 MAX_CHARS_A_DAY = 10_000  # in the remarks of one seat
@@ -67,7 +71,26 @@ def add_remark(connection: Connection, table: str, seat: int, text: str, at: int
     today = select(func.coalesce(func.sum(func.length(talk.c.text)), 0)).where(*own, talk.c.at > at - DAY_S)
     if connection.execute(today).scalar_one() + len(remark) > MAX_CHARS_A_DAY:
         raise Refused("You have written a great deal at this table today; please go on tomorrow.")
-    connection.execute(insert(talk), {"table": table, "seat": seat, "at": at, "text": remark})
+    row = {"table": table, "seat": seat, "at": at, "text": remark}
+    number = connection.execute(insert(talk).returning(talk.c.id), row).scalar_one()
+    _owe_letters(connection, table, seat, number, at)
+
+
+def _owe_letters(connection: Connection, table: str, speaker: int, number: int, at: int) -> None:
+    """Owe a letter with a remark to each other player who wants one and is owed none yet."""
+    listeners = (
+        select(seats.c.seat, seats.c.wishes, people.c.wishes.label("everywhere"))
+        .select_from(seats.join(people, people.c.id == seats.c.person))
+        .where(seats.c.table == table, seats.c.seat != speaker, seats.c.status == "taken")
+    )
+    unsent = select(letters.c.seat).where(
+        letters.c.table == table, letters.c.kind.startswith(f"{TALK_LETTER}/"), letters.c.sent_at.is_(None)
+    )
+    owed = set(connection.execute(unsent).scalars())
+    for row in connection.execute(listeners).all():
+        if row.seat not in owed and letter_settings.merge_settings(row.everywhere, row.wishes).talk:
+            letter = OwedLetter(row.seat, f"{TALK_LETTER}/{number}", at + TALK_DELAY_S)
+            queries.owe_letter(connection, table, 0, letter)
 
 
 def list_newest(connection: Connection, table: str) -> list[Remark]:

@@ -48,6 +48,7 @@ class SettingsForm(Struct, frozen=True):
     quiet_until: str
     weekends: bool
     at_once: bool
+    talk: bool
 
 
 class TableSettings(Struct, frozen=True):
@@ -250,7 +251,7 @@ def _parse_settings(form: Mapping[str, str], recipient: Recipient) -> LetterSett
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
     mode = _parse_mode(form.get("letters", ""))
-    return LetterSettings(mode, hour, bool(form.get("plain")), bool(form.get("at_once")))
+    return LetterSettings(mode, hour, *(bool(form.get(name)) for name in ("plain", "at_once", "talk")))
 
 
 def _parse_mode(text: str) -> Mode:
@@ -316,6 +317,7 @@ def _parse_form(form: Mapping[str, str]) -> SettingsForm:
         quiet_until=form.get("quiet_until", ""),
         weekends="weekends" in form,
         at_once="at_once" in form,
+        talk="talk" in form,
     )
 
 
@@ -334,6 +336,7 @@ def _make_form(recipient: Recipient) -> SettingsForm:
         quiet_until=quiet_until,
         weekends=calendar.weekends,
         at_once=settings.at_once,
+        talk=settings.talk,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -29,7 +31,7 @@ from service.tables.access import Place
 from service.text.sentences import Sentence
 from workers.incoming import bounce_reports, mail_headers, reply_text
 from workers.incoming.mail_headers import Ignored, MailHeaders, Stranger
-from workers.incoming.mail_reports import OTHER_LETTER
+from workers.incoming.mail_reports import DIGEST, OTHER_LETTER
 from workers.jobs import log_database_error
 
 log = structlog.get_logger()
@@ -44,6 +46,9 @@ TABLE_LETTER_ID = re.compile(
     r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
 SUBJECT_TURN = re.compile(r"\] ?#([0-9]{1,9})\s*$", re.ASCII)  # of a mail that a link in a letter opened
+DIGEST_ID = re.compile(r"<[0-9]{1,18}\.digest\.", re.ASCII)
+TABLE_SIGN_CHARS = 6  # of a table's id, in the sign that begins a line of an answer to a digest
+TABLE_SIGN = re.compile(r"\W*([0-9a-z]{6})\s?-\s?([0-9]{1,9})\b[\s:]*(.*)", re.IGNORECASE | re.ASCII)
 UNSUBSCRIBE = "unsubscribe"  # in the subject of a mail that a mail program's button sends, perhaps without a body
 MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
 REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
@@ -165,7 +170,8 @@ def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> 
     except (Refused, Ignored) as refused:
         log.info("mail not taken", recipient=_redact(recipient), why=str(refused))
         return None
-    return _store(app, mail)
+    parts = _split_by_table(app, mail) if mail.answers == DIGEST else (mail,)
+    return [_store(app, part) for part in parts][-1]
 
 
 def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) -> IncomingMail:
@@ -214,17 +220,37 @@ def _warn_player(app: App, place: Place, owner: str, address: str) -> None:
 
 
 def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
-    """The entry that began the turn in the answered letter; OTHER_LETTER if that was a letter to another seat.
+    """The entry that began the turn in the answered letter; OTHER_LETTER for a letter to another seat, or DIGEST.
 
     A mail that a link opened answers no letter for its mail program: its subject names the turn.
     """
     letter_id = next(filter(None, map(TABLE_LETTER_ID.match, headers.iter_answered_ids())), None)
     if letter_id is None:
         named = SUBJECT_TURN.search(headers.decode("Subject"))
+        if named is None and any(map(DIGEST_ID.match, headers.iter_answered_ids())):
+            return DIGEST
         return int(named[1]) if named else None
     if letter_id.group(1, 3) != (place.table, str(place.seat)):
         return OTHER_LETTER
     return int(letter_id[2]) if letter_id[2] and letter_id[4] else None
+
+
+def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
+    """Return a mail for each table that an answer to a digest names; the whole mail if no line names a table."""
+    query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
+    with app.store.reading() as db:
+        own = db.execute(query.where(seats.c.status == "taken")).all()
+    parts: list[IncomingMail] = []
+    for line in mail.lines:
+        sign = TABLE_SIGN.match(line)
+        named = [seat for seat in own if sign and seat.table.startswith(sign[1].lower())]
+        if sign and len(named) == 1:
+            place = Place(named[0].table, named[0].seat, access.make_seat_link(app, named[0]))
+            key = f"{place.table}/{place.seat}/{mail.key.partition('/mail/')[2]}/{len(parts)}"
+            parts.append(replace(mail, place=place, key=key, answers=int(sign[2]), lines=(sign[3],)))
+        elif parts:
+            parts[-1] = replace(parts[-1], lines=(*parts[-1].lines, line))
+    return parts or (mail,)
 
 
 def _load_player(app: App, place: Place) -> tuple[int, str]:

@@ -57,6 +57,11 @@ CLAIM = (
 OTHER_TABLE = Refused(
     "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
 )
+MANY_TABLES = Refused(
+    "Your daily letter is about several tables, so nothing was played. To move here, answer this letter, or begin each"
+    " line of an answer to the daily letter with the sign at the heading of its table."
+)
+NOT_PLAYED = {mail_reports.OTHER_LETTER: OTHER_TABLE, mail_reports.DIGEST: MANY_TABLES}
 REMATCH_OPENED = Sentence("A rematch with the same players was opened; the letters of the new game follow.")
 ALREADY_SEATED = Sentence("You have sat down already.")
 NO_LINE = Refused("There is no line of its own in this mail.")
@@ -146,8 +151,8 @@ def _announce(app: App, progress: Progress) -> None:
 
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     """Play the lines of a mail, in order, up to the first that is refused."""
-    if mail.answers == mail_reports.OTHER_LETTER:
-        return Progress(locked, (mail_reports.make_refused_line("", OTHER_TABLE),), True)
+    if mail.answers in NOT_PLAYED:
+        return Progress(locked, (mail_reports.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
     lines = make_decoder(tuple[str, ...]).decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)

@@ -14,7 +14,8 @@ from service.store.schema import mails
 from service.text.sentences import Sentence
 from service.timing import HOUR_S
 
-OTHER_LETTER = -1  # the entry `mails.answers` of a mail that answers a letter to another seat
+# The entry `mails.answers` of a mail that answers a letter to another seat, or a digest of several tables.
+OTHER_LETTER, DIGEST = -1, -2
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
 
 

@@ -141,13 +141,13 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
     if request.person:
         table = f"?table={request.table}" if request.table else ""
         page = settings_page(app, request.person, request.settings_number)
-        message["List-Unsubscribe"] = f"<{page}/stop{table}>{_format_mailto(content)}"
+        message["List-Unsubscribe"] = f"<{page}/stop{table}>{_format_mailto(request, content)}"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
 
 
-def _format_mailto(content: LetterContent) -> str:
+def _format_mailto(request: LetterRequest, content: LetterContent) -> str:
     """Return the second way to unsubscribe, for mail programs without the first: an answer that says so."""
-    if not content.reply_to:
+    if not (request.table and content.reply_to):  # an answer to a digest would stop the letters of one table
         return ""
     mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
     return f", <{make_mailto(content.reply_to, f'{UNSUBSCRIBE} [{mark}]', UNSUBSCRIBE)}>"

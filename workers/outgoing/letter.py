@@ -46,6 +46,7 @@ TURN = LetterKind(digest="digest", reminders="drop", waits=True)
 REMINDER = LetterKind(waits=True)
 NEWS = LetterKind()
 FAREWELL = LetterKind(stops=False)  # the last letter of its table
+TALK = LetterKind(waits=True)
 END = LetterKind(is_slow=True)
 DIGEST = LetterKind(none="send", waits=True)  # written only of tables whose turns go into the digest
 
@@ -61,6 +62,7 @@ LETTER_KINDS = {
     "resumed": TURN,
     "reminder": REMINDER,
     "digest": DIGEST,
+    "talk": TALK,
     "asked": NEWS,
     "pausing": NEWS,
     "paused": NEWS,
@@ -216,6 +218,7 @@ class TableSection(Struct, frozen=True):
     talk: tuple[QuotedRemark, ...]
     board: BoardSection | None
     commands: str
+    say: str  # the word that begins a remark
 
     @property
     def link(self) -> str:

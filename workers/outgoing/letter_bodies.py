@@ -301,6 +301,15 @@ def write_declined(draft: TableDraft) -> Body:
     )
 
 
+def write_talk(draft: TableDraft) -> Body:
+    """Pass on what others said; the letter has nothing else."""
+    speakers = draft.translator.join(dict.fromkeys(remark.name for remark in draft.remarks))
+    return Body(
+        headline=draft.translator.gettext("News from your table: %(who)s wrote.", who=speakers),
+        button=draft.translator.gettext("Look at the table"),
+    )
+
+
 def write_unreachable(draft: TableDraft) -> Body:
     """Tell that letters to another player come back."""
     _ = draft.translator.gettext
@@ -432,6 +441,7 @@ WRITERS: dict[str, Callable[[TableDraft], Body]] = {
     "offered": write_offered,
     "offer": write_offer,
     "declined": write_declined,
+    "talk": write_talk,
     "unreachable": write_unreachable,
     "over": write_over,
 }

@@ -116,6 +116,7 @@ class TableDraft(Struct, frozen=True):
 def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
     request, link = draft.request, draft.link
+    scene = None if draft.kind == "talk" else draft.scene
     sentence = Sentence.load(request.sentence)
     return TableSection(
         title=draft.title,
@@ -125,10 +126,11 @@ def build_table_section(draft: TableDraft) -> TableSection:
         players=draft.scene.players if draft.scene else list_players(draft.snapshot.names),
         notice=draft.translator.translate(sentence) if sentence else "",
         result=build_result(draft),
-        events=build_recent_events(draft) if draft.scene else None,
+        events=build_recent_events(draft) if scene else None,
         talk=draft.remarks,
-        board=build_board(draft, draft.scene) if draft.scene else None,
-        commands=write_commands(draft),
+        board=build_board(draft, scene) if scene else None,
+        commands="" if draft.kind == "talk" else write_commands(draft),
+        say=draft.writer.say,
     )
 
 
@@ -244,13 +246,13 @@ def build_footer(draft: TableDraft) -> Footer:
     )
 
 
-def build_answers(draft: TableDraft) -> Answers | None:
-    """Return the moves that the reader can answer with; None if there are none."""
+def build_answers(draft: TableDraft, instruction: str = "") -> Answers | None:
+    """Return the moves that the reader can answer with, and how, if not by an answer to the letter; None if none."""
     if not draft.menu:
         return None
     writer, translator = draft.writer, draft.translator
     list_of_hints = answer_hints.list_hints(draft.menu, writer, draft.narrator)
-    instruction = translator.gettext(
+    instruction = instruction or translator.gettext(
         "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
     )
     if any(len(line.ends) > 1 for hint in list_of_hints for line in hint.lines):

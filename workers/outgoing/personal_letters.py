@@ -23,18 +23,19 @@ from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import narration
 from service.text.languages import format_moment, translate_in_game
-from service.text.narration import Narrator
 from service.text.sentences import Translator
 from service.text.templates import get_environment
 from service.timing import HOUR_S, Calendar
+from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
-from workers.outgoing import emails
-from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import LetterRequest, QuotedRemark
+from workers.outgoing import emails, letter_parts, pictures, table_letters
+from workers.outgoing.emails import LetterContent, Picture
+from workers.outgoing.letter import AnswerLinks, Answers, BoardSection, LetterPicture, LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import write_deadline
 
 LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
 MAX_TABLES = 30  # in one digest
+MAX_BOARDS = 8  # in one digest; Gmail cuts off letters of more than 100 kB
 MAX_SENTENCES = 4  # about each table
 RECENT_ENTRIES = 200
 
@@ -43,15 +44,18 @@ class DigestTurn(Struct, frozen=True):
     """A table in the digest that waits for the reader.
 
     `sentences` are the last events, `earlier` says how many are left out, and `talk` are the others' remarks since the
-    reader's last move.
+    reader's last move. The most urgent tables have their board and moves.
     """
 
     heading: str
-    deadline: str
-    earlier: str
-    sentences: tuple[str, ...]
-    talk: tuple[QuotedRemark, ...]
     link: str
+    deadline: str = ""
+    earlier: str = ""
+    sentences: tuple[str, ...] = ()
+    talk: tuple[QuotedRemark, ...] = ()
+    links: AnswerLinks | None = None
+    board: BoardSection | None = None
+    answers: Answers | None = None
 
 
 class PersonalLetter(Struct, frozen=True, kw_only=True):
@@ -67,6 +71,12 @@ class PersonalLetter(Struct, frozen=True, kw_only=True):
     turns: tuple[DigestTurn, ...] = ()
     more: str = ""
     settings_link: str = ""
+    reply_to: str = ""
+
+    @property
+    def pictures(self) -> tuple[LetterPicture, ...]:
+        """The boards of the letter."""
+        return tuple(turn.board.picture for turn in self.turns if turn.board and turn.board.picture)
 
 
 class PersonalDraft(Struct, frozen=True):
@@ -142,10 +152,7 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
         headline=_("%(name)s, is this your address?", name=person.name),
         text=write_confirm_text(draft, claims[0]),
         button=_("Yes or no"),
-        turns=tuple(
-            DigestTurn(heading=describe_claim(draft, claim), deadline="", earlier="", sentences=(), talk=(), link=link)
-            for claim in claims
-        ),
+        turns=tuple(DigestTurn(describe_claim(draft, claim), link) for claim in claims),
         reason=_(
             "Somebody typed this address at a table of Depesche. If it was not you, ignore this letter or answer no:"
             " nothing more will come."
@@ -226,15 +233,25 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the digest; None if no table waits for its reader any more."""
     _, ngettext = draft.translator.gettext, draft.translator.ngettext
     waiting = list_waiting_seats(draft.app, draft.person)
-    turns = tuple(turn for seat in waiting[:MAX_TABLES] if (turn := build_digest_turn(draft, seat)))
+    turns = tuple(
+        turn
+        for place, seat in enumerate(waiting[:MAX_TABLES])
+        if (turn := build_digest_turn(draft, seat, has_board=place < MAX_BOARDS))
+    )
     more = max(0, len(waiting) - MAX_TABLES)
     if not turns:
         return None
     headline = ngettext("It is your turn at one table", "It is your turn at %(count)s tables", len(turns) + more)
+    mark = access.make_subject_mark(draft.app, waiting[0]) if draft.app.settings.answered_at == "subject" else ""
     return PersonalLetter(
-        subject=headline,
+        subject=f"{headline} [{mark}]" if mark else headline,
         headline=headline,
-        text=_("Move on the page of a table. Answers to this letter are not read."),
+        text=_(
+            "You can answer this letter: begin each line with the sign at the heading of its table, and go on with your"
+            " move, such as: %(line)s",
+            line=f"{make_table_sign(waiting[0])} {find_example(turns)}",
+        ),
+        reply_to=access.make_reply_address(draft.app, waiting[0]),
         button=_("Make your move"),
         reason=_(
             "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"
@@ -244,6 +261,17 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
         more=ngettext("One more table waits for you.", "%(count)s more tables wait for you.", more) if more else "",
         settings_link=draft.settings_link,
     )
+
+
+def find_example(turns: Sequence[DigestTurn]) -> str:
+    """Return the words of a move at the first table that has any."""
+    hints = (hint for turn in turns if turn.answers for hint in turn.answers.hints)
+    return next((words for hint in hints for line in hint.lines for _, _, words in line.links), "…")
+
+
+def make_table_sign(seat: Any) -> str:
+    """Return the sign with which a line of an answer names the table and the turn."""
+    return f"{seat.table[:TABLE_SIGN_CHARS]}-{seat.open_since}"
 
 
 def find_only_turn(app: App, request: LetterRequest) -> LetterRequest | None:
@@ -290,7 +318,7 @@ def _belongs_in_digest(person: Any, seat: Any) -> bool:
     return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
 
 
-def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
+def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> DigestTurn | None:
     """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
     app, translator = draft.app, draft.translator
     try:
@@ -304,19 +332,27 @@ def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
         recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
     entries = narration.find_entries_since_own_move(recent, seat.seat)
     moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
-    narrator = Narrator(table.game, table.names, draft.request.language, seat.seat)
-    chapters = narration.describe_entries(table.game, entries, narrator, seat.seat)
-    sentences = [sentence for chapter in chapters for sentence in chapter.sentences]
-    others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
     with app.store.reading() as connection:
         remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
+    others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
+    request = replace(draft.request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
+    quoted = tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks)
+    of_table = table_letters.make_draft(app, request, table, recent, quoted)
+    sentences = letter_parts.narrate(of_table, entries)
+    heading = translator.gettext("%(title)s with %(names)s", title=of_table.title, names=others)
+    instruction = translator.gettext(
+        "Begin each line with %(sign)s, or choose on the page.", sign=make_table_sign(seat)
+    )
     return DigestTurn(
-        heading=translator.gettext("%(title)s with %(names)s", title=draft.name_game(table), names=others),
+        heading=f"{heading} · {make_table_sign(seat)}",
+        link=of_table.link,
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
         earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
-        sentences=tuple(sentences[-MAX_SENTENCES:]),
-        talk=tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks),
-        link=f"{app.settings.address}/t/{access.make_seat_link(app, seat)}",
+        sentences=sentences[-MAX_SENTENCES:],
+        talk=quoted,
+        links=letter_parts.build_links(of_table),
+        board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
+        answers=letter_parts.build_answers(of_table, instruction) if has_board else None,
     )
 
 
@@ -344,5 +380,7 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
         text=templates.get_template("mail/personal.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/personal.html").render(letter=letter),
         title=letter.title,
+        reply_to=letter.reply_to,
+        pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, request, content)

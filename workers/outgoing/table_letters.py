@@ -38,6 +38,8 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         mail_id, report = load_mail_report(connection, request)
     if request.kind_name == "unreachable" and is_reachable_again(snapshot, request):
         return None
+    if request.kind_name == "talk" and not remarks:  # another letter had them
+        return None
     draft = make_draft(app, request, snapshot, entries, remarks)
     if report is not None:
         draft = replace(draft, report=letter_parts.build_report(draft, report))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -86,6 +87,11 @@ def html(message: EmailMessage) -> str:
 
 def text(message: EmailMessage) -> str:
     return " ".join(message.get_body(("plain",)).get_content().split())
+
+
+def find_letters(sink: Sink, address: str) -> list[EmailMessage]:
+    """The letters that were sent to an address."""
+    return [letter for letter in sink.letters if letter["To"].addresses[0].addr_spec == address]
 
 
 def headlines(sink: Sink) -> list[str]:
@@ -220,6 +226,55 @@ def test_a_digest_of_one_table_is_answered_like_a_letter_and_an_old_one_moves_no
     play(relay_app, next(place for place in places if place != mover))
     deliver(relay_app, mover, apps.list_moves(relay_app, mover)[0], **seen)
     assert report(relay_app)[-1][1] == "refused"
+
+
+@pytest.mark.parametrize("layout", ["{sign} {move}", "[{sign}]: {move}", "Hi all,\n\n> quoted\n{SIGN} {move}\n\nBye"])
+def test_a_line_of_an_answer_to_a_digest_of_several_tables_names_its_table(
+    relay_app: App, smtp_sink: Sink, clock: FakeTime, layout: str
+) -> None:
+    movers = [start_game(relay_app, smtp_sink)[1]]
+    set_letters(relay_app, letters="digest", hour=8)
+    movers += [start_game(relay_app, smtp_sink)[1] for _ in range(2)]
+    tables = max(([one for one in movers if one.seat == seat] for seat in (0, 1)), key=len)
+    post.run()
+    smtp_sink.letters.clear()
+    clock.at = MORNING_AT + DAY + HOUR_S
+    post.run()
+    (letter,) = find_letters(smtp_sink, access.load_address(relay_app, tables[0]))
+    assert sum(part.get_content_type() == "image/png" for part in letter.walk()) == len(tables)
+    assert letter["Reply-To"]
+    signs = re.findall(r" · ([0-9a-f]{6}-\d+)", text(letter))
+    assert len(signs) == len(tables)
+    place = next(place for place in tables if place.table.startswith(signs[-1][:6]))
+    move = apps.list_moves(relay_app, place)[0]
+    own = layout.format(sign=signs[-1], SIGN=signs[-1].upper(), move=move)
+    deliver(relay_app, tables[0], own, In_Reply_To=letter["Message-ID"])
+    assert list_mailed_moves(relay_app) == [move]
+    assert not apps.list_moves(relay_app, place)
+    deliver(relay_app, tables[0], own, In_Reply_To=letter["Message-ID"])
+    deliver(relay_app, tables[0], move, In_Reply_To=letter["Message-ID"])
+    assert list_mailed_moves(relay_app) == [move]
+    assert report(relay_app)[-1][1] == "refused"
+
+
+def test_a_remark_comes_at_once_to_those_who_wish_it(relay_app: App, smtp_sink: Sink, clock: FakeTime) -> None:
+    places, mover = start_game(relay_app, smtp_sink)
+    other = next(place for place in places if place != mover)
+    talk.say(relay_app, mover, "Nobody asked for this one at once.")
+    set_letters(relay_app, letters="reminders", talk=True)
+    for remark in ("Hello there!", "How are you?"):
+        talk.say(relay_app, mover, remark)
+    clock.advance(talk.TALK_DELAY_S)
+    post.run()
+    (letter,) = find_letters(smtp_sink, access.load_address(relay_app, other))
+    assert smtp_sink.letters == [letter]
+    assert "Hello there!" in text(letter)
+    assert "How are you?" in html(letter)
+    deliver(relay_app, other, "say Fine, thanks", In_Reply_To=letter["Message-ID"])
+    clock.advance(talk.TALK_DELAY_S)
+    post.run()
+    (answer,) = find_letters(smtp_sink, access.load_address(relay_app, mover))
+    assert "Fine, thanks" in text(answer)
 
 
 def test_the_digest_brings_what_others_said_since_its_readers_last_move(
