@@ -273,7 +273,7 @@ def write_deadline(translator: Translator, due_at: int | None, now: int, calenda
     return f"{sentence} {write_time_left(translator, due_at - now)}".strip()
 
 
-def write_time_left(translator: Translator, seconds: int) -> str:
+def write_time_left(translator: Translator, seconds: float) -> str:
     """Return how much time is left, to the nearest hour, or minute in the last hour; empty after the deadline."""
     if seconds <= 0:
         return ""

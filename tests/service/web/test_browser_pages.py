@@ -88,9 +88,10 @@ def test_the_replay_counts_entries_as_the_log_does(service: RunningService, visi
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(3 * DAY_S - 60, "3 days left."), (2 * DAY_S, "2 days left."), (3500, "1 hour left.")]
+    ("seconds", "text"),
+    [(3 * DAY_S - 60, "3 days left."), (2.2 * DAY_S, "2 days and 5 hours left."), (3500, "58 minutes left.")],
 )
-def test_a_letter_counts_the_unit_that_has_just_begun(seconds: int, text: str) -> None:
+def test_a_letter_rounds_the_time_left_to_the_hour(seconds: float, text: str) -> None:
     assert write_time_left(Translator("en"), seconds) == text
 
 

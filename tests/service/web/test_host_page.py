@@ -26,7 +26,7 @@ def test_the_page_shows_the_state_of_the_server(site: Site, visitor: Visitor, do
     assert playing.table in page
     assert gathering.table in page
     assert "1 table gathering, 1 table playing" in page or "1 table playing, 1 table gathering" in page
-    assert "Carla, Dirk" in page  # whom the second waits for
+    assert "Carla and Dirk" in page  # whom the second waits for
 
 
 def test_it_shows_no_link_no_draw_and_no_note(site: Site, visitor: Visitor, door: str) -> None:

@@ -13,7 +13,7 @@ from tests.servers import Sink
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
 
-CHOICE = re.compile(r"^ {2}(\S.*(?:\n {4}\S.*)*)$", re.MULTILINE)
+CHOICE = re.compile(r"^ {2}((?!mailto:)\S.*(?:\n {4}\S.*)*)$", re.MULTILINE)
 OF_THESE = re.compile(r"\((\d+)[^)]*\)\s?:\n$")
 
 
