@@ -9,6 +9,8 @@ from engine.games.carcassonne.scoring import find_leaders
 from engine.games.carcassonne.state import Part, Task, figures_on_table
 from engine.games.carcassonne.tiles import MESSAGES
 
+PAYMENTS = ("protection",)
+
 
 def check(state):
     rules = rules_of(state.options)
@@ -23,8 +25,17 @@ def check(state):
     check_shrines(state)
     check_titles(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
-    assert all(award.points > 0 for award in state.owed)
-    assert all(step >= 0 for steps in state.track for step in steps)
+    check_points(state)
+
+
+def check_points(state):
+    """Points are above zero, except for payments, which alone bring a scoring figure below it."""
+    assert all(award.points > 0 or award.why in PAYMENTS for award in state.owed)
+    assert state.options.revolts or all(step >= 0 for steps in state.track for step in steps)
+    protected = [figure for figure in figures_on_table(state) if figure.protected]
+    assert state.options.revolts or not protected
+    for figure in protected:
+        assert state.features[root_of(state, figure)].kind in ("city", "road", "cloister")
 
 
 def check_tiles(state, deck):

@@ -63,6 +63,7 @@ __all__ = [
     "offer_tile_point",
     "place_point",
     "side_letters",
+    "space_number",
     "space_point",
     "tile_point",
     "turns_by_cell",
@@ -115,7 +116,7 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
     match verb, option:
         case "place", (cell, turn):
             return [("cells", cell), ("turns", turn)]
-        case "figure", (kind, segment):
+        case "figure" | "protect", (kind, segment):
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):
             return [("figures", figure)]
@@ -154,6 +155,11 @@ def list_unfit_cells(tiles: Iterable[str], offered: Iterable[str]) -> list[str]:
     return [cell for cell in beside if cell not in taken.union(offered)]
 
 
+def space_number(steps: int) -> int:
+    """Return the space of a scoring figure; below 0, where payments can bring it, the number of its steps."""
+    return steps if steps < 0 else steps % TRACK
+
+
 def list_signs(tiles: Mapping[str, Any]) -> list[str]:
     """Return the words of the signs on the table that the text board shows by a letter, in alphabetical order."""
     signs = {sign.split()[0] for placed in tiles.values() for sign in PIECES[placed.tile][0].signs}
@@ -171,12 +177,13 @@ def label_offer(token: str) -> str:
     The label of `field-nnw` is `NNW`, of `1,0/city-NE` it is `1,0 NE`, and of `cloister` it is empty.
     """
     cell, _, segment = token.rpartition("/")
-    end = segment.partition("-")[2]
-    if end.startswith("inner"):
-        end = end.replace("inner", "in")
-    elif end != "lying":
-        end = end.upper()
-    return f"{cell} {end}".strip()
+    ends = [_label_end(end) for end in segment.split("-")[1:]]
+    return " ".join((cell, *ends)).strip()
+
+
+def _label_end(end: str) -> str:
+    """Return how a label shows the end of a token: sides are capital letters, words are not."""
+    return end.replace("inner", "in") if end in ("lying", "safe") or end.startswith("inner") else end.upper()
 
 
 def turns_by_cell(places: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:

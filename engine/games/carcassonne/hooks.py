@@ -21,8 +21,9 @@ from engine.games.carcassonne.state import (
     Task,
     TilePlaced,
     can_draw,
+    find_root,
 )
-from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of
+from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of, figure_options
 from engine.menu import Menu, MenuEntry, Move
 from engine.refusal import Refused
 
@@ -31,7 +32,6 @@ BASE_ORDER = ("road", "city", "cloister", "garden", "field")
 BASE_VERBS = ("place", "figure", "pass", "score", "draw")
 ROUNDS = {
     "1a": "award_turn_start",
-    "1b": "award_tile_drawn",
     "1c": "award_tile_placed",
     "3": "award_before_features",
     "4": "award_turn_end",
@@ -116,9 +116,13 @@ class Box(Protocol):
         """Return a move that is possible instead of drawing a tile."""
         return None
 
-    def award_tile_drawn(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
-        """Return the awards of round 1b, before the tile is placed."""
-        return ()
+    def pick_tile(self, state: State, rules: Rules, chance: Chance) -> str | None:
+        """Return the tile that is drawn, or None if all tiles of the bag have the same chance."""
+        return None
+
+    def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Return the next event of round 1b, before the tile is placed; called until it returns None."""
+        return None
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
         """Return those of the options (cell, turn) where the box allows the tile."""
@@ -337,6 +341,34 @@ def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) ->
         if more:
             events.append(more)
     return events
+
+
+def pick_tile(state: State, rules: Rules, chance: Chance) -> str:
+    """Pick the next tile from the first bag."""
+    tiles = (box.pick_tile(state, rules, chance) for box in rules.hooks["pick_tile"])
+    return next(filter(None, tiles), None) or chance.pick("tile", state.bags[0])
+
+
+def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
+    """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
+    supply = state.supply[state.turn]
+    options: list[Args] = []
+    for kind, segments in rules.segments.items():
+        if supply[kind]:
+            options += _free_segments(state, rules, part, kind, segments)
+    return options
+
+
+def _free_segments(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
+    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
+    placed, features, parents = state.tiles[part.cell], state.features, state.parents
+    first, unobtrusive = placed.first, rules.unobtrusive
+    return [
+        args
+        for index, args in figure_options(placed.tile, placed.turn, kind, segments)
+        if not (figures := features[find_root(parents, first + index)].figures)
+        or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
+    ]
 
 
 def can_place_tile(state: State, rules: Rules) -> bool:

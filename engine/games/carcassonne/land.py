@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from engine.games.carcassonne.state import Feature, Figure, Part, PlacedTile, State, TilePlaced, Work, find_root
+from engine.games.carcassonne.state import (
+    Feature,
+    Figure,
+    Part,
+    PlacedTile,
+    State,
+    TilePlaced,
+    Work,
+    current_part,
+    find_root,
+)
 from engine.games.carcassonne.tiles import EDGES, MOST_SEGMENTS, PIECES, Piece, Segment, cells_around, neighbours
 
 Features = dict[int, Feature]
@@ -249,6 +259,35 @@ def add_figure(state: State, figure: Figure) -> State:
     features = state.features.copy()
     features[root] = replace(feature, figures=(*feature.figures, figure))
     return replace(state, features=features, supply=_change_supply(state, (figure,), -1))
+
+
+def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
+    """Return the figure that a move places: on the new tile, unless the token names another cell."""
+    cell, _, segment = token.rpartition("/")
+    cell, way = cell or current_part(state).cell, ""
+    placed = state.tiles[cell]
+    if segment not in PIECES[placed.tile][placed.turn].locals:
+        segment, _, way = segment.rpartition("-")
+    figure = Figure(seat, kind, cell, segment, way)
+    others = state.features[root_of(state, figure)].figures
+    return _number_figure(figure, {other.place for other in others}) if others else figure
+
+
+def _number_figure(figure: Figure, taken: Collection[str]) -> Figure:
+    """Give a figure a number if its place is taken, so that each place is unique."""
+    number = 1
+    while figure.place in taken:
+        number += 1
+        figure = replace(figure, way=str(number))
+    return figure
+
+
+def replace_figure(state: State, old: Figure, new: Figure) -> State:
+    """Replace a figure on the table by another one on the same segment."""
+    features, root = state.features.copy(), root_of(state, old)
+    figures = tuple(new if figure == old else figure for figure in features[root].figures)
+    features[root] = replace(features[root], figures=figures)
+    return replace(state, features=features)
 
 
 def remove_figures(state: State, figures: tuple[Figure, ...]) -> State:

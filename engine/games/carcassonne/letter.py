@@ -45,6 +45,7 @@ SIGN_LETTERS = {
     "tree": "Y",
     "village": "V",
     "school": "U",
+    "revolt": "R",
 }
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))

@@ -66,6 +66,7 @@ INNER_FIELDS: Mapping[str, Offset] = {
     "T04 field-inner": (-22, 30),
     "T06 field": (12, 10),
     "T14 field": (6, -6),
+    "RV03 field": (6, -6),
 }
 """Where a figure is on a field that reaches no side; on other tiles it is in the middle."""
 
@@ -103,8 +104,8 @@ CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""
 
-BESIDE_UPRIGHT = 22
-"""How far the mark for a figure that lies is from the mark for one that does not."""
+BESIDE_UPRIGHT = {"lying": 22, "safe": -22}
+"""How far the mark for a figure that lies or is protected is from the mark for one that does not."""
 
 NAME_DISTANCE = 25
 """How far the name of a mark in a letter is from the mark."""
@@ -129,7 +130,11 @@ def corner_point(cell: str, corner: str) -> Point:
 
 def is_lying(figure: Figure) -> bool:
     """Whether a figure is drawn lying: a farmer on his field, or a figure that was placed so."""
-    return figure.way == "lying" or (figure.segment.startswith("field") and figure.kind not in UPRIGHT_ON_FIELDS)
+    return (
+        figure.protected
+        or figure.way == "lying"
+        or (figure.segment.startswith("field") and figure.kind not in UPRIGHT_ON_FIELDS)
+    )
 
 
 def figure_point(tiles: Tiles, figure: Figure) -> Point:
@@ -154,7 +159,7 @@ def offer_point(tiles: Tiles, token: str) -> Point:
     cell = cell or list(tiles)[-1]
     segment, way = split_way(tiles, cell, rest)
     x, y = segment_point(tiles, cell, segment)
-    return Point(x + (BESIDE_UPRIGHT if way else 0), y)
+    return Point(x + BESIDE_UPRIGHT.get(way, 0), y)
 
 
 def offer_tile_point(tiles: Tiles, token: str) -> Point:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, inns_cathedrals, plays_with, rules_of
-from engine.games.carcassonne.hooks import Rules, place_tile
-from engine.games.carcassonne.land import root_of
+from engine.games.carcassonne.hooks import Rules, list_free_segments, pick_tile, place_tile
+from engine.games.carcassonne.land import read_figure
 from engine.games.carcassonne.state import (
     BonusCounted,
-    Figure,
     FigurePlaced,
     FigureWithheld,
     FinalScoringBegan,
@@ -35,9 +33,8 @@ from engine.games.carcassonne.state import (
     Work,
     can_draw,
     current_part,
-    find_root,
 )
-from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, Args, figure_options
+from engine.games.carcassonne.tiles import FITTING_TURNS, Args
 from engine.menu import Choice, Menu, MenuEntry, Move
 from engine.refusal import Refused
 
@@ -142,27 +139,10 @@ def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[Men
 
 def _figure_options(state: State, rules: Rules, part: Part) -> list[Args]:
     """§2.4: Return every figure of the supply with every segment on which it can be placed."""
-    options: list[Args] = []
-    seat = state.turn
-    supply = state.supply[seat]
-    for kind, segments in rules.segments.items():
-        if supply[kind]:
-            options += _free_segments(state, rules, part, kind, segments)
+    options = list_free_segments(state, rules, part)
     for box in rules.hooks["offer_figures"]:
-        options += box.offer_figures(state, rules, seat, part)
+        options += box.offer_figures(state, rules, state.turn, part)
     return options
-
-
-def _free_segments(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
-    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
-    placed, features, parents = state.tiles[part.cell], state.features, state.parents
-    first, unobtrusive = placed.first, rules.unobtrusive
-    return [
-        args
-        for index, args in figure_options(placed.tile, placed.turn, kind, segments)
-        if not (figures := features[find_root(parents, first + index)].figures)
-        or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
-    ]
 
 
 MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
@@ -183,35 +163,14 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Stru
             event = TilePlaced(current_part(state).tile, cell, int(turn), seat)
             return place_tile(state, rules, event, chance)
         case "figure":
-            return [FigurePlaced(_read_figure(state, seat, *move.args))]
+            return [FigurePlaced(read_figure(state, seat, *move.args))]
         case "pass":
             return [FigureWithheld(seat)]
         case "draw":
-            return [_draw_tile(state, chance)]
+            return [_draw_tile(state, rules, chance)]
         case "score":
             return [scoring.move_scorer(state, seat, move.args[0])]
     return rules.verbs[move.verb].decide(state, rules, seat, move, chance)
-
-
-def _read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
-    """Return the figure that a move places: on the new tile, unless the token names another cell."""
-    cell, _, segment = token.rpartition("/")
-    cell, way = cell or current_part(state).cell, ""
-    placed = state.tiles[cell]
-    if segment not in PIECES[placed.tile][placed.turn].locals:
-        segment, _, way = segment.rpartition("-")
-    figure = Figure(seat, kind, cell, segment, way)
-    others = state.features[root_of(state, figure)].figures
-    return _number_figure(figure, {other.place for other in others}) if others else figure
-
-
-def _number_figure(figure: Figure, taken: Collection[str]) -> Figure:
-    """Give a figure a number if its place is taken, so that each place is unique."""
-    number = 1
-    while figure.place in taken:
-        number += 1
-        figure = replace(figure, way=str(number))
-    return figure
 
 
 def waits_for_scorer(state: State) -> bool:
@@ -258,7 +217,7 @@ def stages_of(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
     score = (*features, *round_at("4"), *hook("after_tile"), _end_part)
     return {
         "draw": (*round_at("1a"), *close, _draw_or_end),
-        "place": (*round_at("1b"), *close, _set_tile_aside),
+        "place": (*hook("react_to_drawing"), *close, _set_tile_aside),
         "figure": (*round_at("1c"), *close, _skip_figure),
         "between": (*hook("after_figure"), *close, *score),
         "score": score,
@@ -284,11 +243,11 @@ def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Stru
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
     if rules.hooks["offer_instead_of_tile"] and _offer_instead_of_tile(state, rules, part):
         return None
-    return _draw_tile(state, chance) if can_draw(state) else _end_without_tiles(state, rules)
+    return _draw_tile(state, rules, chance) if can_draw(state) else _end_without_tiles(state, rules)
 
 
-def _draw_tile(state: State, chance: Chance) -> TileDrawn:
-    return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
+def _draw_tile(state: State, rules: Rules, chance: Chance) -> TileDrawn:
+    return TileDrawn(state.turn, pick_tile(state, rules, chance))
 
 
 def _end_without_tiles(state: State, rules: Rules) -> Struct:

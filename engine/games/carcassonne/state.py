@@ -25,7 +25,8 @@ class Options(Struct, frozen=True):
 class Figure(Struct, frozen=True, omit_defaults=True, gc=False):
     """A wooden figure on a segment of a tile.
 
-    `way` tells figures on the same segment apart: "lying", a corner of the tile, or a number.
+    `way` tells figures on the same segment apart: "lying", a corner of the tile, or a number. A `protected` figure is
+    safe from revolts (§27).
     """
 
     seat: int
@@ -33,6 +34,7 @@ class Figure(Struct, frozen=True, omit_defaults=True, gc=False):
     cell: str
     segment: str
     way: str = ""
+    protected: bool = False
 
     @property
     def place(self) -> str:

@@ -27,7 +27,7 @@ class BaseView(Struct, frozen=True):
     """The table as all seats see it; each box adds fields of its own.
 
     `tiles` are in the order in which they were placed. `parts` are the kinds of the parts of the turn that are going
-    on, the interrupted ones first.
+    on, the interrupted ones first. A `waiting` tile was drawn before the task that is to be done first.
     """
 
     turn: int | None
@@ -35,6 +35,7 @@ class BaseView(Struct, frozen=True):
     step: str
     parts: tuple[str, ...]
     drawn: str
+    waiting: str
     message: int
     tiles: dict[str, PlacedTile]
     figures: tuple[Figure, ...]
@@ -70,6 +71,7 @@ def view(state: State, seat: int | None) -> View:
         step=work.step,
         parts=tuple(part.kind for part in state.work if isinstance(part, Part)),
         drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
+        waiting=_find_waiting_tile(state),
         message=work.number if isinstance(work, Task) else 0,
         tiles=state.tiles,
         figures=figures_on_table(state),
@@ -81,6 +83,14 @@ def view(state: State, seat: int | None) -> View:
         places=state.places,
         **{name: read(state) for name, (_, read) in BOX_FIELDS.items()},
     )
+
+
+def _find_waiting_tile(state: State) -> str:
+    """Return the tile that is placed after the tasks on top of its part; empty if there is none."""
+    if not state.work or not isinstance(state.work[-1], Task):
+        return ""
+    part = next((work for work in reversed(state.work) if isinstance(work, Part)), Part())
+    return part.tile if part.step == "place" else ""
 
 
 def hear(event: Any, seat: int | None) -> Any:

@@ -1,6 +1,6 @@
 """The second implementation of the scoring, for the boxes that came last."""
 
-from tests.engine.games.carcassonne_flood_boxes import NEAR, BoxCount
+from tests.engine.games.carcassonne_flood_boxes import NEAR, NO_MEEPLES, BoxCount
 
 
 class MoreCount(BoxCount):
@@ -10,11 +10,44 @@ class MoreCount(BoxCount):
         super().__init__(seats)
         self.titles = {}
         self.options = None
+        self.turn = 0
+        self.safe = set()
+        self.laid = None
 
     def apply(self, event):
         if type(event).__name__ == "Began":
             self.options = event.options
-        super().apply(event)
+        if type(event).__name__ in ("TurnBegan", "OvertimeBegan"):
+            self.turn = event.seat
+        match type(event).__name__:
+            case "RevoltBroke":
+                self.settle()
+                self.revolt(event.kind)
+            case "FigureProtected":
+                self.scores[event.seat] -= 4 if self.laid == self.spot(event.figure) else 2
+                self.safe.add(self.spot(event.figure))
+            case _:
+                super().apply(event)
+        self.safe &= set(self.figures)
+        self.laid = self.spot(event.figure) if type(event).__name__ == "FigurePlaced" else None
+
+    def revolt(self, kind):
+        """Seat by seat from the one on turn, until one has lost meeples."""
+        for seat in (*range(self.turn, len(self.scores)), *range(self.turn)):
+            struck = [f for f in self.figures if f[0] == seat and self.kind(f) == kind and f[1] not in NO_MEEPLES]
+            self.scores[seat] += 2 * sum(figure in self.safe for figure in struck)
+            lost = [figure for figure in struck if figure not in self.safe]
+            self.figures = [figure for figure in self.figures if figure not in lost]
+            self.leave_alone(seat)
+            if lost:
+                return
+
+    def leave_alone(self, seat):
+        """Builders and pigs do not stay without a meeple of their owner."""
+        for figure in [f for f in self.figures if f[0] == seat and f[1] in ("builder", "pig")]:
+            area = self.land.flood(figure[2:])[0]
+            if not any(f[0] == seat and f[1] not in NO_MEEPLES and f[2:] in area for f in self.figures):
+                self.figures.remove(figure)
 
     def settle(self):
         if self.latest is not None:

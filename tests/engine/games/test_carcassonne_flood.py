@@ -18,7 +18,7 @@ BOXES = {
 
 FIRST_BOXES = ("inns_cathedrals", "traders_builders", "abbot", "river")
 MORE_BOXES = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
-MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers", "king_robber", "darmstadt")
+MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers", "king_robber", "darmstadt", "revolts")
 LATER_BOXES = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
@@ -32,6 +32,7 @@ LATER_BOXES = {
     "trees and tolls": {"fruit_trees": True, "tollkeepers": True, "abbot": True, "inns_cathedrals": True},
     "school": {"school": True, "tollkeepers": True, "traders_builders": True},
     "king and churches": {"king_robber": True, "darmstadt": True, "besiegers": True, "shrines": True},
+    "revolts": {"revolts": True, "traders_builders": True, "abbey_mayor": True},
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }
 

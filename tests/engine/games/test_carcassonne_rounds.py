@@ -64,7 +64,7 @@ def events_and_rounds(game):
     return [getattr(event, "place", type(event).__name__) for event in game.events]
 
 
-PLACES = ("1a", "1b", "1c", "3", "4")
+PLACES = ("1a", "1c", "3", "4")
 
 
 def test_each_round_comes_once_a_turn_and_in_order(mix_in):
@@ -72,15 +72,15 @@ def test_each_round_comes_once_a_turn_and_in_order(mix_in):
     game = set_up(fairy=True).play("place 1,0 0", "pass", "1: place 2,0 0", "1: pass")
     happened = events_and_rounds(game)
     seat_1 = happened[happened.index("TurnBegan") :]
-    whole_turn = ["TurnBegan", "1a", "TileDrawn", "1b", "TilePlaced", "1c", "FigureWithheld", "3", "4"]
-    assert seat_1 == [*whole_turn, *whole_turn[:4]]
-    assert game.points == [5, 5]
+    whole_turn = ["TurnBegan", "1a", "TileDrawn", "TilePlaced", "1c", "FigureWithheld", "3", "4"]
+    assert seat_1 == [*whole_turn, *whole_turn[:3]]
+    assert game.points == [4, 4]
 
 
 def test_a_tile_set_aside_does_not_begin_the_turn_again(mix_in):
     mix_in(box_that_awards(*PLACES))
     game = set_up(drawn="E", bag=("C", "U"), rig={"tile": ["C", "U"]}, fairy=True).play("place 0,-1 180", "pass")
-    assert events_and_rounds(game)[-6:] == ["TurnBegan", "1a", "TileDrawn", "1b", "TileSetAside", "TileDrawn"]
+    assert events_and_rounds(game)[-5:] == ["TurnBegan", "1a", "TileDrawn", "TileSetAside", "TileDrawn"]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -134,6 +134,16 @@ def test_a_box_may_make_an_event_after_the_figure_the_features_and_the_tile(mix_
         "Charged"
         in events_and_rounds(game)[events_and_rounds(game).index("FigurePlaced") if hook == "after_figure" else 1 :]
     )
+
+
+def test_what_happens_between_drawing_and_placing_is_a_round_with_a_message_of_its_own(mix_in):
+    mix_in(box_that_charges("react_to_drawing", 5, seat=1))
+    game = set_up_messages(message=[5], fairy=True).play("place 1,0 0", "pass")
+    assert game.menu(seat=1) == ["score"]
+    assert game.play("1: score meeple").menu(seat=1) == ["message"]
+    game.play("1: message points", "1: score meeple")
+    assert game.menu(seat=1) == ["place"]
+    assert game.state.track[1] == (7, 0)
 
 
 def test_a_seat_that_pays_goes_back_and_draws_no_message_on_a_dark_space_or_beyond_it(mix_in):

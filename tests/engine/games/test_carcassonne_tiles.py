@@ -28,6 +28,7 @@ def test_each_box_has_its_tiles():
         "school": 2,
         "king_robber": 5,
         "darmstadt": 3,
+        "revolts": 12,
     }
 
 

@@ -45,7 +45,7 @@ def scene(state, seat):
 def moments():
     """Return positions of busy games with the seat that is to move and the latest events."""
     positions = []
-    for seed in (0, 3, 6, 7):  # where nearly every menu comes that comes in fourteen games
+    for seed in (1, 2, 5, 6):  # where nearly every menu comes that comes in fourteen games
         for state, events in play_busy_game(ALL_BOXES, 3, seed):
             mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
             positions.append((state, mover, events))
@@ -220,7 +220,11 @@ def test_in_a_letter_every_choice_of_segments_bears_its_sides(moments):
     for state, seat in pick_by_verb(moments, 3):
         texts = {element.text for element in draw(state, seat).iter() if element.tag.endswith("}text")}
         offers = board.list_offers(carcassonne.menu(state, seat))
-        own = {board.label_offer(token) for token in offers.segments if token not in offers.figures} - {"", "lying"}
+        own = {board.label_offer(token) for token in offers.segments if token not in offers.figures} - {
+            "",
+            "lying",
+            "safe",
+        }
         assert own <= texts
         labels |= own
     assert {"NNW", "NNE"} & labels

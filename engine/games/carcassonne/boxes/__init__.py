@@ -22,6 +22,7 @@ from engine.games.carcassonne.boxes import (
     king_robber,
     messages,
     monasteries,
+    revolts,
     river,
     school,
     shrines,
@@ -52,6 +53,7 @@ BOXES: tuple[Box, ...] = (
     school.BOX,
     big_top.BOX,
     king_robber.BOX,
+    revolts.BOX,
     abbot.BOX,
 )
 """All boxes, in the order of pages and of their hooks; the abbot is last, as he adds gardens to the tiles of others."""

@@ -29,7 +29,7 @@ class ChurchCompleted(Struct, frozen=True, omit_defaults=True, tag=True):
     """A church was completed; its bonus is decided while all meeples are in place, and paid after the scoring."""
 
     cell: str
-    awards: tuple[Award, ...]
+    bonus: tuple[Award, ...]
 
 
 class ChurchPaid(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -47,7 +47,7 @@ def bonuses_due(state: State) -> dict[str, tuple[Award, ...]]:
 
 def apply_church_completed(state: State, event: ChurchCompleted) -> State:
     state = add_note(state, _church_note(event.cell))
-    return replace(state, churches={**bonuses_due(state), event.cell: event.awards}) if event.awards else state
+    return replace(state, churches={**bonuses_due(state), event.cell: event.bonus}) if event.bonus else state
 
 
 def apply_church_paid(state: State, event: ChurchPaid) -> State:

@@ -92,6 +92,11 @@ class MessageReturned(Struct, frozen=True, omit_defaults=True, tag=True):
     number: int
 
 
+def is_dark(steps: int) -> bool:
+    """§5.4: Whether a scoring figure is on a dark space; there is none below 0."""
+    return steps >= 0 and steps % DARK_SPACE_EVERY == 0
+
+
 def pile_of(state: State) -> Pile:
     """Return the stack of messages."""
     pile: Pile = get_field(state, "pile")
@@ -261,7 +266,7 @@ class Messages(Box):
     def after_round(self, state: State, rules: Rules, chance: Chance) -> MessageDrawn | MessageOffered | None:
         """§5.4: Draw a message if a figure that the seat on turn moved in this round is on a dark space."""
         steps = state.track[state.turn]
-        if all(steps[scorer] % DARK_SPACE_EVERY for scorer in state.moved):
+        if not any(is_dark(steps[scorer]) for scorer in state.moved):
             return None
         is_optional = state.moved_for == "message" and get_setting(state, "chains") == "may"
         return MessageOffered(state.turn) if is_optional else _draw_message(state, chance)

@@ -1,0 +1,179 @@
+"""§27, the peasant revolts: tiles that send meeples home when they are drawn, unless these are protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Rules, list_free_segments
+from engine.games.carcassonne.land import read_figure, remove_figures, replace_figure, root_of
+from engine.games.carcassonne.scoring import find_companions
+from engine.games.carcassonne.state import (
+    Award,
+    Figure,
+    FigurePlaced,
+    Part,
+    State,
+    add_note,
+    apply_awards,
+    change_part,
+    count_tiles_left,
+    current_part,
+    figures_on_table,
+    find_figure,
+    get_field,
+)
+from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of
+from engine.menu import Choice, Move
+
+PROTECT_NEW, PROTECT_OLD, REWARD = -4, -2, 2
+"""The points for protecting a meeple now placed or already there, and those for one that is protected in a revolt."""
+
+SAFE = "-safe"
+"""The end of the token of a segment on which a meeple is placed protected."""
+
+KINDS = frozenset({"city", "road", "cloister"})
+UNSEEN_TILES: int = DATA["revolts_removed"]
+REVOLT_TILES = {
+    name: sign.split()[1] for name in count_tiles_of("revolts") for sign in PIECES[name][0].signs if "revolt" in sign
+}
+"""The kind of feature that each tile strikes."""
+
+LIFE_TILES, LOSS, REACH = 14, 6.0, 0.55
+"""For bots: the tiles that are drawn while a meeple waits, what it loses in a revolt, and how often one reaches it."""
+
+
+class RevoltBroke(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A revolt struck the seats in turn until one of them lost figures; protected ones brought points."""
+
+    kind: str
+    awards: tuple[Award, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+class FigureProtected(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat paid points to protect this figure; `points` is below zero."""
+
+    seat: int
+    points: int
+    figure: Figure
+
+
+def apply_revolt_broke(state: State, event: RevoltBroke) -> State:
+    state = remove_figures(add_note(state, _name_revolt(state)), event.figures)
+    return apply_awards(state, event.awards)
+
+
+def apply_figure_protected(state: State, event: FigureProtected) -> State:
+    """Lay the figure down and charge its owner; the fairy stays beside it."""
+    figure = replace(event.figure, protected=True)
+    state = replace_figure(state, event.figure, figure)
+    if get_field(state, "fairy") == event.figure:
+        state = replace(state, fairy=figure)
+    if current_part(state).step == "figure":
+        state = change_part(state, step="between")
+    return apply_awards(state, (Award(event.seat, event.points, "protection"),))
+
+
+def _name_revolt(state: State) -> str:
+    """Return the note that the revolt of this tile is over; a tile that fits nowhere is followed by another one."""
+    return f"revolt {len(state.aside)}"
+
+
+def find_figures(state: State, rules: Rules, seat: int, kind: str) -> list[Figure]:
+    """§27.2: Return the meeples of a seat on this kind of feature."""
+    features = [feature for feature in state.features.values() if feature.kind == kind]
+    return [figure for feature in features for figure in rules.meeples(feature.figures, seat)]
+
+
+def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
+    """§27.2, §27.3: Ask the seats in turn until one of them loses a meeple."""
+    awards: list[Award] = []
+    for seat in _seats_from_turn(state):
+        figures = find_figures(state, rules, seat, kind)
+        safe = sum(figure.protected for figure in figures)
+        awards += [Award(seat, REWARD * safe, "revolt")] if safe else []
+        lost = [figure for figure in figures if not figure.protected]
+        if lost:
+            return RevoltBroke(kind, tuple(awards), (*lost, *_find_all_companions(state, rules, lost)))
+    return RevoltBroke(kind, tuple(awards))
+
+
+def _seats_from_turn(state: State) -> list[int]:
+    seats = len(state.track)
+    return [(state.turn + steps) % seats for steps in range(seats)]
+
+
+def _find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
+    """Yield the figures that leave their features with the last meeple of their owner."""
+    for root in dict.fromkeys(root_of(state, figure) for figure in lost):
+        feature = state.features[root]
+        first, *others = [figure for figure in feature.figures if figure in lost]
+        left = tuple(figure for figure in feature.figures if figure not in others)
+        yield from find_companions(state, rules, replace(feature, figures=left), first)
+
+
+class Revolts(Box):
+    """Revolts, and meeples that are protected from them."""
+
+    option = "revolts"
+    title = "The Peasant Revolts"
+    about = "Revolts that send meeples home, and points to protect them, 9 of 12 tiles (§27)"
+    verbs = ("protect",)
+    events = {RevoltBroke: apply_revolt_broke, FigureProtected: apply_figure_protected}
+    point_events = {FigureProtected: "protection"}
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        """§27.1: Three of the tiles are out of the game, and it is unknown which."""
+        return replace(state, buried=state.buried + UNSEEN_TILES)
+
+    def pick_tile(self, state: State, rules: Rules, chance: Chance) -> str | None:
+        """§27.1: Pick a tile as if three of the revolts had been removed before: each of them is less likely."""
+        bag = state.bags[0]
+        revolts = [tile for tile in bag if tile in REVOLT_TILES]
+        if not revolts:
+            return None
+        others = [tile for tile in bag if tile not in REVOLT_TILES]
+        return chance.pick("tile", others * len(revolts) + revolts * (len(revolts) - UNSEEN_TILES))
+
+    def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> RevoltBroke | None:
+        """§27.2: A revolt breaks out as soon as its tile is drawn."""
+        kind = REVOLT_TILES.get(part.tile)
+        return None if kind is None or _name_revolt(state) in part.notes else strike(state, rules, kind)
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§27.4: Offer to place a meeple protected, or to protect one on the land instead."""
+        placed = [
+            (kind, segment + SAFE)
+            for kind, segment in list_free_segments(state, rules, part)
+            if kind not in rules.non_meeples and segment.partition("-")[0] in KINDS
+        ]
+        own = [figure for kind in sorted(KINDS) for figure in find_figures(state, rules, seat, kind)]
+        old = [(figure.place,) for figure in own if not figure.protected]
+        return Choice("protect", (*placed, *old), "27.4") if placed or old else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if len(move.args) == 1:
+            return [FigureProtected(seat, PROTECT_OLD, find_figure(state, move.args[0]))]
+        kind, token = move.args
+        figure = read_figure(state, seat, kind, token.removesuffix(SAFE))
+        return [FigurePlaced(figure), FigureProtected(seat, PROTECT_NEW, figure)]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what protected meeples save and bring, by how many revolts of their kind may come."""
+        left = count_tiles_left(state)
+        if not left:
+            return 0.0
+        safe = [figure for figure in figures_on_table(state) if figure.protected and figure.seat == seat]
+        return sum(self._worth(state, figure, left) for figure in safe)
+
+    def _worth(self, state: State, figure: Figure, left: int) -> float:
+        kind = state.features[root_of(state, figure)].kind
+        coming = sum(REVOLT_TILES.get(tile) == kind for bag in state.bags for tile in bag)
+        return (REWARD + LOSS) * REACH * min(1.0, coming * min(1.0, LIFE_TILES / left))
+
+
+BOX = Revolts()
