@@ -48,6 +48,7 @@ class Metrics:
         self._redis = redis
         self._lock = threading.Lock()
         self._pending: Counter[str] = Counter()
+        self._flushed_at = 0.0
 
     def count(self, name: str, label: str) -> None:
         """Add one to a counter."""
@@ -72,8 +73,14 @@ class Metrics:
         with self._lock:
             self._pending.update(numbers)
 
-    def flush(self) -> None:
-        """Add the figures of this process to those of all; without Redis they wait for the next call."""
+    def flush(self, pause_s: float = 0.0) -> None:
+        """Add the figures of this process to those of all, if the last flush is `pause_s` ago.
+
+        Without Redis they wait for the next call.
+        """
+        if time.monotonic() < self._flushed_at + pause_s:
+            return
+        self._flushed_at = time.monotonic()
         with self._lock:
             pending, self._pending = self._pending, Counter()
         if not pending:

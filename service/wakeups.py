@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from redis import Redis, RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
-from structlog.contextvars import get_contextvars
+from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
 
 from service.monitoring import Outage
 
-JOBS = {
-    "referee": "workers.referee.run",
-    "inbox": "workers.incoming.mail_moves.run",
-    "post": "workers.outgoing.post.run",
-    "bots": "workers.bots.run",
-    "rounds": "workers.beacon_rounds.run",
-}
-SHARED_QUEUES = {"inbox": "referee", "rounds": "bots"}  # the RQ queue of a job that has none of its own
-PENDING_S = 5  # after so long a wake-up that no worker acknowledged may be sent again
-JOB_TIMEOUTS_S = {"post": 600}  # a mail server may take minutes for one letter
-JOB_TIMEOUT_S = 120  # of all other jobs; a job that takes longer hangs, and is ended
+JOBS = {name: f"workers.residents.run_{name}" for name in ("referee", "post", "bots")}
+"""The RQ jobs. Each stays at work for minutes, and waits for wake-ups."""
+JOBS_OF_QUEUES = {"referee": "referee", "inbox": "referee", "post": "post", "bots": "bots", "rounds": "bots"}
+"""The queues of work that can be woken, each with the job that works on it."""
+JOB_TIMEOUTS_S = {"referee": 300, "post": 900, "bots": 300}  # RQ ends a job that hangs; a mail server may take minutes
+MAX_WAKEUPS = 100  # of a queue whose worker is away; more of them say nothing more
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 MESSAGE_EXPIRY_S = 10
 CHANGES = "changes"
 
@@ -41,31 +38,45 @@ class Wakeups:
 
     def wake(self, queue: str) -> bool:
         """Ask the workers of a queue to look for work; False if they were asked already, or Redis is away."""
+        key = f"wakeup:{queue}"
         try:
-            if self._execute("SET", f"wakeup:{queue}", "1", "NX", "EX", PENDING_S):
-                self._enqueue(queue)
-                return True
+            count: int = self._execute("RPUSH", key, get_contextvars().get("request", ""))
+            if count > MAX_WAKEUPS:
+                self._execute("LTRIM", key, -1, -1)
             self.outage.end()
         except RedisError as error:
             self.outage.begin(error)
-        return False
+            return False
+        return count == 1
 
-    def _enqueue(self, name: str) -> None:
-        options: dict[str, Any] = {
-            "result_ttl": 0,
-            "failure_ttl": 3600,
-            "job_timeout": JOB_TIMEOUTS_S.get(name, JOB_TIMEOUT_S),
-        }
-        with self.redis.pipeline() as pipeline:  # one round trip to Redis, where RQ would make two
-            self.queue(SHARED_QUEUES.get(name, name)).enqueue(
-                JOBS[name], meta=get_contextvars(), pipeline=pipeline, **options
-            )
-            pipeline.execute()
+    def wait_for_work(self, queues: Sequence[str], seconds: float) -> Sequence[str]:
+        """Wait until one of these queues is woken, and return it; return none of them after so many seconds.
 
-    def acknowledge(self, queue: str) -> None:
-        """A worker begins to look for work: a wake-up from now on means new work."""
+        Without Redis return all of them after so many seconds. Log lines name the request that sent the wake-up.
+        """
         try:
-            self.redis.delete(f"wakeup:{queue}")
+            woken: Any = self._execute("BLPOP", *(f"wakeup:{queue}" for queue in queues), seconds)
+            if woken:
+                self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
+            self.outage.end()
+        except RedisError as error:
+            self.outage.begin(error)
+            time.sleep(seconds)
+            return queues
+        if not woken:
+            return ()
+        name, request = (part.decode() for part in woken)
+        clear_contextvars()
+        if REQUEST_ID.fullmatch(request):
+            bind_contextvars(request=request)
+        return (name.removeprefix("wakeup:"),)
+
+    def start_job(self, job: str) -> None:
+        """Let RQ start a job as soon as a worker is free, unless one waits for a worker already."""
+        queue = self.queue(job)
+        try:
+            if not queue.count:
+                queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=JOB_TIMEOUTS_S[job])
             self.outage.end()
         except RedisError as error:
             self.outage.begin(error)

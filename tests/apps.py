@@ -29,6 +29,7 @@ from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
 from service.text.languages import SOURCE
 from service.timing import Clock
+from service.wakeups import JOBS_OF_QUEUES
 from workers import clock as timekeeping
 from workers import referee
 from workers.clock import DueWork
@@ -193,6 +194,11 @@ def load(app: App, query: Callable[..., T], *words: Any) -> T:
 def find_due(app: App) -> DueWork:
     """Find the work that is due at the clock's next tick."""
     return load(app, lambda app, db: timekeeping.find_due(db, app.now()))
+
+
+def list_woken(app: App) -> set[str]:
+    """The queues whose workers are asked to look for work."""
+    return {queue for queue in JOBS_OF_QUEUES if app.redis.llen(f"wakeup:{queue}")}
 
 
 def load_table(app: App, name: str) -> Snapshot:

@@ -24,7 +24,7 @@ from service.settings import DAY_S
 from service.store.schema import letters
 from service.tables import access
 from tests import apps
-from workers import clock, referee
+from workers import clock, residents
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import emails, post
 
@@ -101,8 +101,14 @@ def trace_move(app: App, _: apps.FakeTime) -> Way:
 
 
 def submit(app: App, client: FlaskClient, link: str, form: dict[str, str]) -> None:
-    """Submit a move; the referee that it wakes judges it while the page waits for the verdict."""
-    with mock.patch.object(app.wakeups, "_enqueue", lambda queue: referee.run() if queue == "referee" else None):
+    """Submit a move; the referee, which is woken, judges it while the page waits for the verdict."""
+    wait = app.wakeups.wait
+
+    def judge_and_wait(number: int, seconds: float) -> bytes | None:
+        residents.work_once(app, "referee")
+        return wait(number, seconds)
+
+    with mock.patch.object(app.wakeups, "wait", judge_and_wait):
         client.post(f"/t/{link}", data=form)
     post.run()
 

@@ -21,7 +21,7 @@ from service.store.schema import tables
 from service.tables import judging, seat_commands, snapshots
 from service.tables.locked_table import lock_free_table
 from service.tables.snapshots import Snapshot
-from workers.jobs import begin, log_database_error, try_table
+from workers.jobs import get_app, log_database_error, try_table
 
 MAX_PAUSE_S = 300  # between two requests to a beacon that does not answer
 
@@ -43,8 +43,8 @@ class BeaconRounds:
 
 
 def run() -> None:
-    """Ask for the round of every table whose time has come; the RQ job `rounds`."""
-    app = begin("rounds")
+    """Ask for the round of every table whose time has come."""
+    app = get_app()
     try:
         rounds = BeaconRounds(app)
         for table in _list_due_tables(app):

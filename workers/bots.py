@@ -25,7 +25,7 @@ from service.tables.history import game_story
 from service.tables.locked_table import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import JOB_MAX_S, begin, is_stopping, log_database_error, try_table
+from workers.jobs import WORK_MAX_S, get_app, is_stopping, log_database_error, try_table
 
 VISIT_S = 3_600  # after so long without an action of a person, no player waits for the bots
 
@@ -42,9 +42,9 @@ class Task(Struct, frozen=True):
 
 
 def run() -> None:
-    """Find hints and bots' moves, one after the other, in the order of a fair queue; the RQ job `bots`."""
-    app = begin("bots")
-    done, spent, until = set[Task](), defaultdict[str, float](float), time.monotonic() + JOB_MAX_S
+    """Find hints and bots' moves, one after the other, in the order of a fair queue."""
+    app = get_app()
+    done, spent, until = set[Task](), defaultdict[str, float](float), time.monotonic() + WORK_MAX_S
     try:
         while not is_stopping() and (task := find_next_task(app, done, spent)):
             began = time.monotonic()

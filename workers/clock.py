@@ -23,6 +23,7 @@ from service.store.schema import hints, letters, mails, people, seats, stories, 
 from service.tables import judging, snapshots
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
 from service.tables.snapshots import Snapshot
+from service.wakeups import JOBS_OF_QUEUES
 from workers import bots
 from workers.jobs import log_database_error, try_table
 
@@ -90,6 +91,8 @@ def wake_workers(app: App, due: DueWork) -> None:
     for queue in due.queues:
         if app.wakeups.wake(queue):
             app.metrics.count("wakeups", queue)
+        else:  # the last wake-up is still there: maybe its job has died
+            app.wakeups.start_job(JOBS_OF_QUEUES[queue])
     app.metrics.flush()
 
 

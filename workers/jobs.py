@@ -1,6 +1,6 @@
-"""The common part of all RQ jobs: their app, a loop that ends before RQ stops it, and work on claimed rows.
+"""The common part of all workers: their app, the loop that empties a queue, and work on claimed rows.
 
-A job looks for work in the database, so it may run twice, late, or never.
+Work is looked for in the database, so a look may happen twice, late, or never.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import Any, Protocol, TypeVar
 
 import structlog
-from rq import get_current_job
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
-from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from engine.catalogue import NotInstalled
 from service.app import App
@@ -23,7 +22,7 @@ from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.locked_table import TableLocked
 
-JOB_MAX_S = 30.0  # RQ would stop a job that works much longer in the middle of something
+WORK_MAX_S = 30.0  # at one queue, while the others of this process wait
 LOCK_WAIT_S, FIRST_PAUSE_S = 0.5, 0.02
 log = structlog.get_logger()
 _apps: list[App] = []
@@ -65,36 +64,42 @@ def is_stopping() -> bool:
     return _stopping.is_set()
 
 
-def begin(queue: str) -> App:
-    """Begin a job: acknowledge its wake-up, and log with the id of the request that sent it."""
-    app = get_app()
-    if job := get_current_job():
-        clear_contextvars()
-        bind_contextvars(**job.meta)
-    app.wakeups.acknowledge(queue)
-    return app
+class StepResult(IntEnum):
+    """The rows that a step claimed: none, some while others may wait, or all that waited."""
+
+    NONE = 0
+    SOME = 1
+    ALL = 2
 
 
-def run_job(queue: str, step: Callable[[App], bool], is_waiting: Callable[[App], bool]) -> None:
-    """Repeat a step until no work waits, or this process is to end; after JOB_MAX_S wake the next job.
+def empty_queue(queue: str, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> None:
+    """Repeat a step until no work waits, or this process is to end; after WORK_MAX_S let other queues have a turn.
 
     Work that waits although the step finds none is at tables that another transaction holds: it is tried again for a
     moment, and later when the clock wakes us.
     """
-    until = time.monotonic() + JOB_MAX_S
-    app = begin(queue)
+    app, until = get_app(), time.monotonic() + WORK_MAX_S
     try:
-        while not is_stopping() and (is_waiting(app) if step(app) else _wait_for_lock(app, step, is_waiting)):
+        while not is_stopping() and _continue(app, step, is_waiting):
             if time.monotonic() >= until:
                 app.wakeups.wake(queue)
                 return
     except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "work not finished", queue=queue)
-    finally:
-        app.metrics.flush()
 
 
-def _wait_for_lock(app: App, step: Callable[[App], bool], is_waiting: Callable[[App], bool]) -> bool:
+def _continue(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> bool:
+    """Do a step; return whether another one is needed. Rows that came meanwhile have a wake-up of their own."""
+    match step(app):
+        case StepResult.ALL:
+            return False
+        case StepResult.SOME:
+            return is_waiting(app)
+        case StepResult.NONE:
+            return _wait_for_lock(app, step, is_waiting)
+
+
+def _wait_for_lock(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> bool:
     """Repeat the step for a moment, with growing pauses, while work waits; return whether it found work."""
     until, pause = time.monotonic() + LOCK_WAIT_S, FIRST_PAUSE_S
     while is_waiting(app) and time.monotonic() < until:
@@ -118,8 +123,8 @@ def process_claimed(
     *,
     lock_timeout: str | None = None,
     table: str | None = None,
-) -> bool:
-    """Claim rows and process them in one transaction; return False if no row could be claimed.
+) -> Sequence[Row]:
+    """Claim rows and process them in one transaction; return them.
 
     What `process` returns is called after the commit. If several rows fail together, each is tried alone. A row that
     fails alone stays in line, and its table is skipped from now on.
@@ -129,7 +134,7 @@ def process_claimed(
         with app.store.writing(lock_timeout=lock_timeout) as db:
             rows = claim(db, sorted(skipped), table)
             if not rows:
-                return False
+                return ()
             after_commit = process(app, db, rows)
         after_commit()
     except Exception as error:
@@ -140,7 +145,7 @@ def process_claimed(
             _skip(rows[0].table, error, skipped)
         for row in rows if len(rows) > 1 else ():
             process_claimed(app, claim, skipped, process, on_failure, lock_timeout=lock_timeout, table=row.table)
-    return True
+    return rows
 
 
 def _skip(table: str, error: Exception, skipped: set[str]) -> None:

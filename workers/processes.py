@@ -28,11 +28,10 @@ from service.app import App
 from service.hosting import local_mailbox
 from service.settings import EMBEDDED, parse_listening_address
 from service.wakeups import JOBS
-from workers import clock, process_pool
+from workers import clock, process_pool, residents
 from workers.incoming import inbox, mailbox_polling
 from workers.jobs import request_stop, set_app
 
-QUEUES = ("referee", "post", "bots")
 TICK_S = 1.0
 HEARTBEAT_S = 20.0
 STOP_S = 10.0  # how long a process may take to end
@@ -131,21 +130,22 @@ def list_worker_options(app: App) -> dict[str, Any]:
     return {"connection": app.redis, "serializer": JSONSerializer, "job_class": RegisteredJob}
 
 
-def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
-    """Work in this process until a signal comes; a worker that ends for another reason is replaced."""
+def run_worker(app: App, job: str) -> None:
+    """Do a job in this process until a signal comes; a worker that ends for another reason is replaced."""
     set_app(app)
-    if set(queues) == {"bots"}:
+    if job == "bots":
         process_pool.lower_priority()
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     while True:
+        app.wakeups.start_job(job)
         try:
-            worker = ProcessWorker(list(queues), **list_worker_options(app))
+            worker = ProcessWorker([job], **list_worker_options(app))
             worker.work(logging_level="WARNING")
             if worker._shutdown_requested_date:
                 return
         except RedisError as error:
             app.wakeups.outage.begin(error)
-        time.sleep(TICK_S)
+        residents.work_once(app, job)
 
 
 def run_each(names: Sequence[str], prepare: Prepare) -> None:
@@ -191,20 +191,21 @@ def _run_child(prepare: Prepare, name: str) -> None:
     work()
 
 
-def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:
-    """Work in this thread until `stop` is set; a worker that ends is replaced."""
+def run_thread(app: App, job: str, stop: threading.Event) -> None:
+    """Do a job in this thread until `stop` is set; a worker that ends is replaced."""
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
+        app.wakeups.start_job(job)
         try:
-            worker = ThreadWorker(list(queues), **list_worker_options(app))
+            worker = ThreadWorker([job], **list_worker_options(app))
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:
             app.wakeups.outage.begin(error)
         except SystemExit:  # the process for bots was stopped during its work
             return
-        stop.wait(TICK_S)
+        residents.work_once(app, job)
 
 
 def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
@@ -246,9 +247,7 @@ def run_embedded(app: App) -> Iterator[None]:
 
 
 def _start_threads(app: App, stop: threading.Event) -> list[threading.Thread]:
-    threads = [
-        threading.Thread(target=run_thread, args=(app, [queue], stop), name=queue, daemon=True) for queue in QUEUES
-    ]
+    threads = [threading.Thread(target=run_thread, args=(app, job, stop), name=job, daemon=True) for job in JOBS]
     threads.append(threading.Thread(target=run_clock, args=(app, stop), name="clock", daemon=True))
     if app.settings.imap:
         threads.append(threading.Thread(target=mailbox_polling.watch, args=(app, stop), name="imap", daemon=True))
@@ -261,8 +260,9 @@ def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
     """Wake the workers until they see the stop: a worker that was about to wait needs a second wake-up."""
     until = time.monotonic() + THREADS_STOP_S
     while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
-        for queue in QUEUES:
-            app.wakeups.wake(queue)
+        for job in JOBS:
+            app.wakeups.start_job(job)
+            app.wakeups.wake(job)
         for thread in threads:
             thread.join(JOIN_S)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
+from typing import Any
 
 import structlog
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, func, select, tuple_, update
 from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
 from service.app import App
 from service.store import queries
-from service.store.batch import Batch
+from service.store.batch import Batch, StoredVerdict
 from service.store.queries import Verdict
 from service.store.schema import SubmissionRow, TableRow, submissions, tables
 from service.tables import judging, locked_table, submitting
@@ -22,7 +23,7 @@ from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable
 from service.tables.submitting import VerdictMessage
 from service.text.sentences import Sentence
-from workers.jobs import AfterCommit, process_claimed, run_job
+from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 
 log = structlog.get_logger()
 FAULT = Refused("This move met a fault of ours. Nothing was changed; the host has been told.")
@@ -33,10 +34,12 @@ BATCH_SIZE = 50
 SHORT_LOCK_TIMEOUT = "100ms"  # a batch holds many tables that others may want, so it hardly waits for other locks
 
 PENDING_SUBMISSIONS = select(submissions.c.id).where(submissions.c.accepted.is_(None))
+NEXT_SUBMISSIONS = PENDING_SUBMISSIONS.limit(BATCH_SIZE + 1).subquery()
+PENDING_COUNT = select(func.count()).select_from(NEXT_SUBMISSIONS).scalar_subquery().label("pending")
 # The table is claimed with its submission: a table that another transaction holds is passed over.
 # It is locked first, so that a submission that is passed over stays free for the next referee.
 CLAIM = (
-    select(*submissions.c, *tables.c)
+    select(*submissions.c, *tables.c, PENDING_COUNT)
     .join(tables, tables.c.id == submissions.c.table)
     .where(submissions.c.accepted.is_(None))
     .order_by(submissions.c.id)
@@ -51,6 +54,7 @@ class ClaimedSubmission(Struct, frozen=True):
 
     submission: SubmissionRow
     table_row: TableRow
+    pending: int  # how many submissions waited when this one was claimed
 
     @property
     def table(self) -> str:
@@ -65,9 +69,9 @@ class Judgement(Struct, frozen=True):
 
 
 def run() -> None:
-    """Judge submissions until none waits; the RQ job of the queue `referee`."""
+    """Judge submissions until none waits."""
     skipped: set[str] = set()
-    run_job("referee", lambda app: judge_batch(app, skipped), is_waiting)
+    empty_queue("referee", lambda app: judge_batch(app, skipped), is_waiting)
 
 
 def is_waiting(app: App) -> bool:
@@ -76,26 +80,30 @@ def is_waiting(app: App) -> bool:
         return db.execute(PENDING_SUBMISSIONS.limit(1)).first() is not None
 
 
-def judge_batch(app: App, skipped: set[str] | None = None) -> bool:
-    """Judge up to BATCH_SIZE submissions in one transaction; return False if none could be claimed."""
+def judge_batch(app: App, skipped: set[str] | None = None) -> StepResult:
+    """Judge up to BATCH_SIZE submissions in one transaction."""
     skipped = set() if skipped is None else skipped
-    return process_claimed(
+    claims = process_claimed(
         app, claim_submissions, skipped, _judge_claimed, _handle_failure, lock_timeout=SHORT_LOCK_TIMEOUT
     )
+    if not claims:
+        return StepResult.NONE
+    is_complete = len(claims) == claims[0].pending and not any(claim.submission.tries for claim in claims)
+    return StepResult.ALL if is_complete else StepResult.SOME
 
 
 def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[ClaimedSubmission]:
     """Lock the next submissions and their tables, except skipped tables; with `table`, only its first submission."""
-    statement = CLAIM.where(tables.c.id.not_in(skipped))
+    statement = CLAIM.where(tables.c.id.not_in(skipped)) if skipped else CLAIM
     if table is not None:
         statement = statement.where(tables.c.id == table).limit(1)
     return _load_claims(db, statement)
 
 
-def _load_claims(db: Connection, statement: object) -> list[ClaimedSubmission]:
-    rows = db.execute(statement).all()  # type: ignore[call-overload]  # of a Select whose columns vary
+def _load_claims(db: Connection, statement: Select[Any]) -> list[ClaimedSubmission]:
     return [
-        ClaimedSubmission(SubmissionRow(*row[:SUBMISSION_COLUMNS]), TableRow(*row[SUBMISSION_COLUMNS:])) for row in rows
+        ClaimedSubmission(SubmissionRow(*row[:SUBMISSION_COLUMNS]), TableRow(*row[SUBMISSION_COLUMNS:-1]), row.pending)
+        for row in db.execute(statement)
     ]
 
 
@@ -171,8 +179,9 @@ def judge_all(app: App, batch: Batch, claims: Sequence[ClaimedSubmission]) -> Ju
             verdict = _make_refusal(submission, error)
         verdicts[submission.id] = VerdictMessage(claim.table, verdict)
         app.metrics.count("moves", "accepted" if verdict.accepted else "refused")
-    db = batch.flush()
-    queries.store_verdicts(db, [(message.table, number, message.verdict) for number, message in verdicts.items()])
+    for number, message in verdicts.items():
+        batch.store_verdict(StoredVerdict(message.table, number, queries.verdict_values(message.verdict)))
+    batch.flush()
     return Judgement(verdicts, list(changed.values()))
 
 

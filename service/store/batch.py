@@ -1,6 +1,7 @@
-"""A batch: the entries that one transaction appends, gathered and written in a handful of statements by `flush`.
+"""A batch: the entries and verdicts of one transaction, gathered and written together by `flush`.
 
-A referee that judges fifty moves in one transaction writes all of their entries, seats and letters in five statements.
+A referee that judges fifty moves writes all of their entries, tables, seats, letters and verdicts in one statement of
+PostgreSQL, or in five of SQLite.
 """
 
 from __future__ import annotations
@@ -9,10 +10,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs
-from sqlalchemy import Connection, Executable, bindparam, insert, update
+from sqlalchemy import (
+    CTE,
+    Connection,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql
 
-from service.store.schema import entries, letters, seats, tables
+from service.store.schema import entries, letters, seats, submissions, tables
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -65,26 +81,66 @@ class Addition(Struct, frozen=True):
     places: Sequence[int] = ()
 
 
+class StoredVerdict(Struct, frozen=True):
+    """The verdict on a submission, as the columns that hold it."""
+
+    table: str
+    number: int
+    columns: Mapping[str, Any]
+
+
 SEAT_COLUMNS = tuple(name for name in SeatUpdate.__struct_fields__ if name != "seat")
-UPDATE_TABLE = update(tables).where(tables.c.id == bindparam("key_table"))
+VERDICT_COLUMNS = ("accepted", "sentence", "rule", "seq")
+
+
+class _Kind:
+    """Rows of one table that a batch inserts, or changes where it says by which key columns."""
+
+    def __init__(self, table: Table, columns: Sequence[str], keys: Sequence[str] = ()) -> None:
+        self.table, self.columns, self.keys = table, columns, keys
+        conditions = (table.c[key] == bindparam(f"key_{key}") for key in keys)
+        self.one_by_one = update(table).where(*conditions) if keys else insert(table)
+
+    def all_at_once(self) -> CTE:
+        """A part of a statement of PostgreSQL that reads the rows from a parameter in JSON."""
+        names = {f"key_{key}": key for key in self.keys} | {name: name for name in self.columns}
+        json = cast(bindparam(f"{self.table.name}_rows", type_=Text), postgresql.JSON)
+        typed = (column(name, self.table.c[own].type) for name, own in names.items())
+        rows = func.json_to_recordset(json).table_valued(*typed).render_derived(name="rows", with_types=True)
+        if not self.keys:
+            return insert(self.table).from_select(self.columns, select(*(rows.c[name] for name in self.columns))).cte()
+        conditions = (self.table.c[key] == rows.c[f"key_{key}"] for key in self.keys)
+        return update(self.table).where(*conditions).values({name: rows.c[name] for name in self.columns}).cte()
+
+
+KINDS = (
+    _Kind(entries, ("table", *SealedEntry.__struct_fields__)),
+    _Kind(tables, ("length", "head", "phase", "draws_at", "moved_at", "ended_at"), keys=("id",)),
+    _Kind(seats, SEAT_COLUMNS, keys=("table", "seat")),
+    _Kind(letters, ("table", "seq", *OwedLetter.__struct_fields__)),
+    _Kind(submissions, VERDICT_COLUMNS, keys=("table", "id")),
+)
+WRITE_ALL = select(literal(1)).add_cte(*(kind.all_at_once() for kind in KINDS))
 UPDATE_SEAT = update(seats).where(seats.c.table == bindparam("key_table"), seats.c.seat == bindparam("key_seat"))
 
 
 class _Level(Struct):
-    """The additions inside one savepoint that are not written yet."""
+    """What is added inside one savepoint and not written yet."""
 
     begin: Callable[[], object] | None = None  # begins the savepoint; None once it has begun
     additions: list[Addition] = []
+    verdicts: list[StoredVerdict] = []
     error: Exception | None = None
 
     def write(self, connection: Connection) -> None:
         additions, self.additions = self.additions, []
+        verdicts, self.verdicts = self.verdicts, []
         begin, self.begin = self.begin, None
         try:
             if begin is not None:
                 begin()
-            if additions:
-                _write(connection, additions)
+            if additions or verdicts:
+                _write(connection, additions, verdicts)
         except Exception as error:
             self.error = error
             raise
@@ -96,7 +152,7 @@ class _Level(Struct):
 
 
 class Batch:
-    """The entries that one transaction appends. The code that makes a batch flushes it before the commit."""
+    """The entries and verdicts of one transaction. The code that makes a batch flushes it before the commit."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -108,6 +164,10 @@ class Batch:
         An entry's number is unique at its table, so of two transactions that append the same one fails.
         """
         self._levels[-1].additions.append(addition)
+
+    def store_verdict(self, verdict: StoredVerdict) -> None:
+        """Add the verdict on a submission; nothing is written before the next flush."""
+        self._levels[-1].verdicts.append(verdict)
 
     def flush(self) -> Connection:
         """Write what was appended, and return the connection for further statements.
@@ -131,38 +191,43 @@ class Batch:
             finally:
                 self._levels.pop()
         self._levels[-1].additions += level.additions
+        self._levels[-1].verdicts += level.verdicts
 
 
-def _write(connection: Connection, additions: Sequence[Addition]) -> None:
-    """Write all entries, then all tables, and so on; of several entries of one table the last one counts."""
+def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequence[StoredVerdict]) -> None:
+    """Write all rows; of several entries of one table the last one counts for the table and its seats."""
     last = {one.table: one for one in additions}
     seat_rows = {(one.table, seat.seat): seat for one in additions for seat in one.seats}
+    rows: dict[Table, Rows] = {
+        entries: [{"table": one.table, **structs.asdict(one.entry)} for one in additions],
+        tables: [_table_values(one) for one in last.values()],
+        seats: [seat_values(table, seat) for (table, _), seat in seat_rows.items()],
+        letters: [
+            {"table": one.table, "seq": one.entry.seq, **structs.asdict(letter)}
+            for one in additions
+            for letter in one.letters
+        ],
+        submissions: [{"key_table": one.table, "key_id": one.number, **one.columns} for one in verdicts],
+    }
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            WRITE_ALL, {f"{table.name}_rows": msgspec.json.encode(one).decode() for table, one in rows.items()}
+        )
+    else:
+        for kind in KINDS:
+            if rows[kind.table]:
+                connection.execute(kind.one_by_one, rows[kind.table])
     places = [(one.table, seat, place) for one in last.values() for seat, place in enumerate(one.places)]
-    owed = [(one, letter) for one in additions for letter in one.letters]
-    _execute(connection, insert(entries), [{"table": one.table, **structs.asdict(one.entry)} for one in additions])
-    _execute(connection, UPDATE_TABLE, [_table_values(one) for one in last.values()])
-    _execute(connection, UPDATE_SEAT, [seat_values(table, seat) for (table, _), seat in seat_rows.items()])
-    _execute(
-        connection,
-        UPDATE_SEAT,
-        [{"key_table": table, "key_seat": seat, "place": place} for table, seat, place in places],
-    )
-    _execute(
-        connection,
-        insert(letters),
-        [{"table": one.table, "seq": one.entry.seq, **structs.asdict(letter)} for one, letter in owed],
-    )
-
-
-def _execute(connection: Connection, statement: Executable, rows: Rows) -> None:
-    if rows:
-        connection.execute(statement, rows)
+    if places:
+        connection.execute(
+            UPDATE_SEAT, [{"key_table": table, "key_seat": seat, "place": place} for table, seat, place in places]
+        )
 
 
 def _table_values(one: Addition) -> dict[str, Any]:
     ended = one.at if one.phase == "over" else None
     row = {"length": one.entry.seq + 1, "head": one.entry.hash, "phase": one.phase, "draws_at": one.draws_at}
-    return {"key_table": one.table, **row, "moved_at": one.at, "ended_at": ended}
+    return {"key_id": one.table, **row, "moved_at": one.at, "ended_at": ended}
 
 
 def seat_values(table: str, update: SeatUpdate) -> dict[str, Any]:

@@ -67,14 +67,15 @@ def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
 
 
 def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
-    """Cache the new positions of changed tables, tell their open pages, and wake the post and the bots if needed."""
+    """Cache the new positions of changed tables, tell their open pages, and wake the workers that they need."""
     for locked in changed:
         app.caches.newest.put(locked.row.id, locked.position)
     app.wakeups.announce(*(locked.row.id for locked in changed))
-    if any(locked.urgent for locked in changed):
-        app.wakeups.wake("post")
+    wakes = {queue for locked in changed for queue in locked.wakes}
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in changed for seat in locked.seats):
-        app.wakeups.wake("bots")
+        wakes.add("bots")
+    for queue in sorted(wakes):
+        app.wakeups.wake(queue)
 
 
 def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTable]:

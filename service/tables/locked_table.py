@@ -50,8 +50,8 @@ class TableLocked(Exception):
 class LockedTable(Struct, frozen=True, eq=False):
     """A table whose row is locked in this transaction: its row, its seats, and its position.
 
-    The batch of the transaction gathers the entries that are appended. The table is urgent once it owes a letter that
-    is due at once; the clock wakes the post for letters that are due later.
+    The batch of the transaction gathers the entries that are appended. `wakes` are the queues to wake after the commit,
+    such as the post for a letter that is due at once; the clock wakes it for letters that are due later.
     """
 
     app: App
@@ -61,7 +61,7 @@ class LockedTable(Struct, frozen=True, eq=False):
     seats: tuple[SeatRow, ...]
     game: Game
     position: Table
-    urgent: bool = False
+    wakes: frozenset[str] = frozenset()
 
     @property
     def now(self) -> int:
@@ -78,6 +78,10 @@ class LockedTable(Struct, frozen=True, eq=False):
     def flush(self) -> Connection:
         """Write what was appended, and return the connection for further statements."""
         return self.batch.flush()
+
+    def wake(self, queue: str) -> LockedTable:
+        """Return the table with one more queue to wake after the commit."""
+        return replace(self, wakes=self.wakes | {queue})
 
     def position_before(self, seq: int) -> Table:
         """Load the position before entry `seq`."""
@@ -151,8 +155,8 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
         )
     )
     seats = tuple(_update_seat(row, updates) for row in locked.seats)
-    urgent = locked.urgent or any(letter.due_at <= at for letter in letters)
-    return replace(locked, head=sealed.hash, position=after, seats=seats, urgent=urgent)
+    locked = replace(locked, head=sealed.hash, position=after, seats=seats)
+    return locked.wake("post") if any(letter.due_at <= at for letter in letters) else locked
 
 
 def _find_draw_time(after: Table) -> int | None:

@@ -68,7 +68,7 @@ def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     letter_settings.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
     if span in locked.position.seats[seat].vacations:
         return locked
-    _submit_at_other_tables(locked, person, f"vacation {span[0]} {span[1]}")
+    locked = _submit_at_other_tables(locked, person, f"vacation {span[0]} {span[1]}")
     return _append_vacation(locked, seat, span)
 
 
@@ -86,7 +86,7 @@ def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
             raise Refused("To end a vacation early write only: home")
     else:
         first, last = letter_settings.end_vacation(locked.flush(), person, _find_today(locked, row))
-        _submit_at_other_tables(locked, person, f"home {first} {last}")
+        locked = _submit_at_other_tables(locked, person, f"home {first} {last}")
     if last >= dict(locked.position.seats[seat].vacations).get(first, ""):
         return locked
     return append_command(locked, None, Move("home", (str(seat), first, last)))
@@ -107,12 +107,13 @@ def _find_today(locked: LockedTable, row: SeatRow) -> date:
     return timing.local_date(timing.parse_calendar(row.calendar or ""), locked.now)
 
 
-def _submit_at_other_tables(locked: LockedTable, person: ProvenPerson, text: str) -> None:
+def _submit_at_other_tables(locked: LockedTable, person: ProvenPerson, text: str) -> LockedTable:
     """Submit the same command for this person's other seats; the referee judges it like every other submission."""
     for table, seat in letter_settings.list_other_tables(locked.flush(), person, locked.row.id):
         key = f"{locked.row.id}/{locked.position.length}/{text}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
         queries.insert_new(locked.flush(), submissions, row)
+    return locked.wake("referee")
 
 
 def _order(locked: LockedTable, seat: int, words: Words) -> LockedTable:
@@ -190,7 +191,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
             OwedLetter(organiser, f"declined/{seat}.{number}", at),
             why,
         )
-    return replace(locked, urgent=True)
+    return locked.wake("post")
 
 
 def refuse_second_seat(locked: LockedTable, seat: int, person: int, name: str) -> None:

@@ -27,11 +27,11 @@ from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.access import TransferredAway, Unknown
 from service.text.sentences import Sentence, translate
+from service.wakeups import REQUEST_ID
 from service.web.api.operations import JSON, Garbled, Refusal
 from service.web.rendering import get_app, language, problem
 
 log = structlog.get_logger()
-REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 RETRY_AFTER_S = 5  # while the database cannot be reached
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "

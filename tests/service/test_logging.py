@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 import structlog
-from rq import SimpleWorker
-from rq.serializers import JSONSerializer
 
 from tests.sites import Site
-from workers import referee
+from workers import referee, residents
 from workers.commands import run
 from workers.jobs import set_app
 
@@ -95,11 +93,10 @@ def test_log_lines_of_a_worker_name_the_request_that_woke_it(
     programs: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = programs.start_table()
-    del programs.app.wakeups.wake  # the real method, whose job waits in the queue
-    queue = programs.app.wakeups.queue("referee")
+    del programs.app.wakeups.wake  # the real method
     answer = programs.new_visitor().post(f"/t/{opened.links[0]}", move="no such move")
     set_app(programs.app)
-    monkeypatch.setattr(referee, "judge_batch", lambda *_: structlog.get_logger().warning("looked"))
-    SimpleWorker([queue], connection=programs.app.redis, serializer=JSONSerializer).work(burst=True)
+    monkeypatch.setattr(referee, "run", lambda: structlog.get_logger().warning("looked"))
+    residents.work_once(programs.app, "referee")
     line = next(line for line in lines(capsys) if line["event"] == "looked")
     assert line["request"] == answer.headers["X-Request-Id"]

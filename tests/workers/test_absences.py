@@ -24,7 +24,7 @@ from service.tables.opening import Invitee
 from service.timing import HOUR_S, Calendar, Clock
 from tests import apps
 from tests.apps import FakeTime
-from workers import referee
+from workers import referee, residents
 from workers.clock import tick
 
 TODAY = datetime.fromtimestamp(apps.NOON, UTC).date()  # the 15th of January 2027, 08:00
@@ -53,8 +53,10 @@ def last(app: App, place: Place) -> Any:
 
 
 def says(app: App, place: Place, text: str) -> None:
+    """Submit a command, which is accepted, and let the referee work as long as it is woken."""
     verdict = apps.submit(app, place, text)
     assert verdict.accepted, verdict.text
+    residents.work_once(app, "referee")
 
 
 @pytest.fixture

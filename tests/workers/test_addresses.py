@@ -14,7 +14,7 @@ from service.app import App
 from service.settings import SCHEMES, check_settings
 from service.web import wire
 from tests import apps
-from workers import processes
+from workers import processes, residents
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
 
@@ -60,17 +60,21 @@ def socket_url(redis_url: str) -> str:
         return f"unix://{client.config_get('unixsocket')['unixsocket']}?db=0"
 
 
-def test_pages_and_workers_use_a_redis_by_its_socket(tmp_path: Path, socket_url: str) -> None:
+def test_pages_and_workers_use_a_redis_by_its_socket(
+    tmp_path: Path, socket_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with apps.run_app(apps.make_settings(tmp_path, redis=socket_url, moves_per_minute=1), apps.FakeTime()) as app:
         client = wire(app).test_client()
         place, _ = apps.find_move(app, apps.start_table(app))
         codes = [client.post(f"/api/v1/t/{place.link}/moves", json={"move": "x"}).status_code for _ in range(3)]
         assert codes[-1] == 429
         app.wakeups.wake("post")
+        app.wakeups.start_job("post")
         processes.set_app(app)
+        monkeypatch.setattr(residents, "STAY_S", 0.0)
         worker = processes.ProcessWorker(["post"], **processes.list_worker_options(app))
-        worker.work(burst=True, logging_level="WARNING")
-        assert app.redis.llen("rq:queue:post") == 0
+        worker.work(max_jobs=1, logging_level="WARNING")
+        assert not app.redis.llen("wakeup:post")
 
 
 def test_a_process_that_cannot_start_ends_them_all_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

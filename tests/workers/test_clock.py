@@ -4,9 +4,6 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from rq import SimpleWorker
-from rq.serializers import JSONSerializer
-from rq.timeouts import TimerDeathPenalty
 from sqlalchemy import Row, select
 
 from engine.table_events import (
@@ -17,9 +14,10 @@ from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import submitting
 from service.tables.access import Place
+from service.wakeups import JOBS, MAX_WAKEUPS
 from tests import apps
 from tests.apps import FakeTime
-from workers import bots, referee
+from workers import bots, referee, residents
 from workers.clock import tick
 from workers.outgoing import post
 
@@ -157,32 +155,21 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     assert apps.count_entries(any_app, good) == before + 1
 
 
-class Worker(SimpleWorker):
-    death_penalty_class = TimerDeathPenalty
-
-
-def list_woken(app: App) -> list[str]:
-    return [name for name in ("referee", "post", "bots") if app.wakeups.queue(name).count]
-
-
-def run_jobs(app: App) -> None:
-    """Let an RQ worker run all jobs that wait now."""
-    queues = ["referee", "post", "bots"]
-    Worker(queues, connection=app.redis, serializer=JSONSerializer).work(burst=True, logging_level="ERROR")
+def work(app: App) -> None:
+    """Do the work of all jobs that are woken now."""
+    for _ in apps.list_woken(app):
+        for job in JOBS:
+            residents.work_once(app, job)
 
 
 def test_the_clock_wakes_a_worker_for_each_forgotten_row(any_app: App) -> None:
     (place,) = apps.start_table(any_app, bots=1)
     submitting.submit(any_app, place, "resign")
     any_app.redis.flushall()
-    assert list_woken(any_app) == []
+    assert not apps.list_woken(any_app)
     tick(any_app)
-    waits = (
-        ["referee", "post", "bots"]
-        if apps.run_query(any_app, bots.list_bot_tasks, any_app.now())
-        else ["referee", "post"]
-    )
-    assert list_woken(any_app) == waits
+    thinking = {"bots"} if apps.run_query(any_app, bots.list_bot_tasks, any_app.now()) else set()
+    assert apps.list_woken(any_app) == {"referee", "post", *thinking}
 
 
 def test_the_clock_wakes_no_worker_without_work(any_app: App) -> None:
@@ -191,15 +178,23 @@ def test_the_clock_wakes_no_worker_without_work(any_app: App) -> None:
         connection.execute(letters.delete())
     any_app.redis.flushall()
     tick(any_app)
-    assert list_woken(any_app) == []
+    assert not apps.list_woken(any_app)
 
 
-def test_a_waiting_wakeup_is_not_sent_again(any_app: App) -> None:
+def test_the_clock_starts_the_job_of_a_wakeup_that_is_not_answered(any_app: App) -> None:
     apps.open_table(any_app)
     any_app.redis.flushall()
+    tick(any_app)
+    assert any_app.wakeups.queue("post").count == 0
     for _ in range(5):
         tick(any_app)
     assert any_app.wakeups.queue("post").count == 1
+
+
+def test_wakeups_that_no_worker_answers_stay_few(any_app: App) -> None:
+    for _ in range(3 * MAX_WAKEUPS):
+        any_app.wakeups.wake("post")
+    assert any_app.redis.llen("wakeup:post") <= MAX_WAKEUPS
 
 
 def test_only_letters_that_leave_at_once_wake_the_post(any_app: App) -> None:
@@ -207,9 +202,9 @@ def test_only_letters_that_leave_at_once_wake_the_post(any_app: App) -> None:
     any_app.redis.flushall()
     any_app.settings = replace(any_app.settings, gather=60, smtp="smtp://127.0.0.1:1")
     assert apps.submit(any_app, *apps.find_move(any_app, places)).accepted
-    assert "post" not in list_woken(any_app)
+    assert "post" not in apps.list_woken(any_app)
     assert apps.submit(any_app, places[0], "pause").accepted
-    assert "post" in list_woken(any_app)
+    assert "post" in apps.list_woken(any_app)
 
 
 def test_wakeups_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink: Any) -> None:
@@ -217,13 +212,13 @@ def test_wakeups_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink
     places = apps.open_table(any_app)
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
-    run_jobs(any_app)
+    work(any_app)
     assert submitting.wait_for_verdict(any_app, submissions[0]) is None
     tick(any_app)
-    run_jobs(any_app)
+    work(any_app)
     assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)
     tick(any_app)
-    run_jobs(any_app)
+    work(any_app)
     assert len(smtp_sink.letters) == 3
 
 
@@ -248,5 +243,5 @@ def test_without_redis_submissions_are_taken_and_judged_later(any_app: App) -> N
     assert submitting.wait_for_verdict(any_app, submissions[0], 0.1) is None
     server.connected = True
     tick(any_app)
-    run_jobs(any_app)
+    work(any_app)
     assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)

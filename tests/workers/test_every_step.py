@@ -68,7 +68,7 @@ def run_until_step(chosen: Settings, now: int, relay: str, redis: str, work: Wor
     set_app(app)
     for moment in ("before_cursor_execute", "commit"):
         event.listen(app.store.engine, moment, steps.count_step)
-    for name in ("wake", "acknowledge", "publish"):
+    for name in ("wake", "publish"):
         steps.wrap(Wakeups, name)
     steps.wrap(smtplib.SMTP, "send_message")
     work(app)

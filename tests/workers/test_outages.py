@@ -54,7 +54,7 @@ def test_a_redis_outage_is_logged_once_and_wakeups_arrive_at_once_after_it(
         redis = stack.enter_context(Redis.from_url(url))
         app = stack.enter_context(apps.run_app(apps.make_settings(tmp_path), FakeTime(), redis))
         stop = threading.Event()
-        working = threading.Thread(target=processes.run_thread, args=(app, ["referee"], stop))
+        working = threading.Thread(target=processes.run_thread, args=(app, "referee", stop))
         working.start()
         places = apps.start_table(app)
         server.kill()

@@ -15,7 +15,7 @@ from rq.serializers import JSONSerializer
 from service.app import App
 from service.wakeups import JOBS
 from tests import apps
-from workers import bots
+from workers import residents
 from workers.processes import ProcessWorker, list_worker_options
 
 
@@ -38,6 +38,14 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return trace
 
 
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The jobs that ran; each only says so."""
+    runs = list[str]()
+    monkeypatch.setattr(residents, "run_bots", lambda *words: runs.append(" ".join(["bots", *words])))
+    return runs
+
+
 def work(app: App) -> None:
     worker = ProcessWorker(["bots"], **list_worker_options(app))
     worker.work(burst=True, logging_level="CRITICAL")
@@ -53,29 +61,27 @@ def make_job(app: App, name: str, *args: object) -> Job:
         ("planted.run", []),
         ("os.mkdir", ["{trace}"]),
         ("builtins.exec", ["open('{trace}', 'a')"]),
-        ("workers.bots.process_pool.run", []),
+        ("workers.residents.bots.process_pool.run", []),
     ],
 )
 def test_a_planted_job_runs_nothing_and_the_next_job_runs(
-    app: App, planted: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: list[str]
+    app: App, planted: Path, runs: list[str], name: str, args: list[str]
 ) -> None:
-    runs = list[str]()
-    monkeypatch.setattr(bots, "run", lambda: runs.append("bots"))
     app.wakeups.queue("bots").enqueue_job(make_job(app, name, *(text.format(trace=planted) for text in args)))
-    app.wakeups.wake("bots")
+    app.wakeups.queue("bots").enqueue_job(make_job(app, JOBS["bots"]))
     work(app)
     assert runs == ["bots"]
     assert not planted.exists()
 
 
-def test_a_listed_job_calls_no_planted_callback(app: App, planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bots, "run", lambda: None)
+def test_a_listed_job_calls_no_planted_callback(app: App, planted: Path, runs: list[str]) -> None:
     job = make_job(app, JOBS["bots"])
     names = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
     for name in names:
         setattr(job, name, "planted.run")
     app.wakeups.queue("bots").enqueue_job(job)
     work(app)
+    assert runs == ["bots"]
     assert not planted.exists()
 
 
@@ -91,9 +97,7 @@ def test_an_abandoned_job_calls_no_planted_callback(app: App, planted: Path) -> 
     assert not planted.exists()
 
 
-def test_a_job_with_arguments_is_refused(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = list[object]()
-    monkeypatch.setattr(bots, "run", lambda *args: calls.append(args))
+def test_a_job_with_arguments_is_refused(app: App, runs: list[str]) -> None:
     app.wakeups.queue("bots").enqueue_job(make_job(app, JOBS["bots"], "argument"))
     work(app)
-    assert calls == []
+    assert runs == []

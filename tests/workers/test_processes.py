@@ -3,43 +3,64 @@
 import multiprocessing
 import os
 import time
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
-from rq.serializers import JSONSerializer
 
 from service.app import App
 from tests import apps
 from tests.apps import FakeTime
-from workers import bots, jobs, process_pool, processes, referee
+from workers import bots, jobs, process_pool, processes, referee, residents
+from workers.incoming import mail_moves
 
 
-def run_waiting_jobs(app: App) -> None:
-    worker = processes.ThreadWorker(["referee"], connection=app.redis, serializer=JSONSerializer)
-    worker.work(burst=True, logging_level="WARNING")
+def run_referee_job(app: App) -> None:
+    """Let an RQ worker run the job `referee` once."""
+    app.wakeups.start_job("referee")
+    worker = processes.ThreadWorker(["referee"], **processes.list_worker_options(app))
+    worker.work(max_jobs=1, logging_level="WARNING")
 
 
 def list_job_keys(app: App) -> list[bytes]:
-    """Return the keys of Redis for wake-ups: queues, jobs that wait and jobs that run."""
-    return [key for key in app.redis.keys("rq:*") if key.startswith((b"rq:job", b"rq:queue:", b"rq:intermediate"))]
+    """Return the keys of Redis for wake-ups and jobs: queues, jobs that wait and jobs that run."""
+    names = (b"wakeup:", b"rq:job", b"rq:queue:", b"rq:intermediate")
+    return [key for key in app.redis.keys("*") if key.startswith(names)]
 
 
-def test_a_finished_wakeup_leaves_no_keys_in_redis(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch, app: App) -> None:
+    """Jobs that stay for a moment only, at this app."""
+    jobs.set_app(app)
+    monkeypatch.setattr(residents, "STAY_S", 0.2)
+    monkeypatch.setattr(residents, "WAIT_S", 0.05)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_job_works_on_each_of_its_queues_that_is_woken(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = list[str]()
     monkeypatch.setattr(referee, "run", lambda: runs.append("referee"))
+    monkeypatch.setattr(mail_moves, "run", lambda: runs.append("inbox"))
+    for queue in ("inbox", "referee", "referee"):
+        app.wakeups.wake(queue)
+    run_referee_job(app)
+    assert sorted(runs) == ["inbox", "referee"]  # two wake-ups of one queue ask for one look
+
+
+@pytest.mark.usefixtures("short")
+def test_a_finished_job_leaves_only_the_next_one_in_redis(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(referee, "run", lambda: None)
     app.wakeups.wake("referee")
-    assert list_job_keys(app)
-    run_waiting_jobs(app)
-    assert runs == ["referee"]
-    assert not list_job_keys(app)
+    run_referee_job(app)
+    (job,) = app.wakeups.queue("referee").jobs
+    assert set(list_job_keys(app)) == {job.key.encode(), b"rq:queue:referee"}
 
 
-def test_a_failed_job_is_logged_and_the_next_one_runs(
-    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.usefixtures("short")
+def test_failed_work_is_logged_and_the_job_stays(
+    app: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = list[str]()
 
@@ -48,13 +69,12 @@ def test_a_failed_job_is_logged_and_the_next_one_runs(
         raise ValueError("the ink is dry")
 
     monkeypatch.setattr(referee, "run", fail)
-    for _ in range(2):
-        app.wakeups.wake("referee")
-        app.wakeups.acknowledge("referee")
-    run_waiting_jobs(app)
-    assert runs == ["referee", "referee"]
-    assert not list_job_keys(app)
-    assert "the ink is dry" in caplog.text
+    monkeypatch.setattr(mail_moves, "run", lambda: runs.append("inbox"))
+    app.wakeups.wake("referee")
+    app.wakeups.wake("inbox")
+    run_referee_job(app)
+    assert runs == ["referee", "inbox"]
+    assert "the ink is dry" in capsys.readouterr().out
 
 
 def stop_worker(redis_url: str, folder: Path) -> None:
@@ -62,7 +82,7 @@ def stop_worker(redis_url: str, folder: Path) -> None:
     with Redis.from_url(redis_url) as redis, apps.run_app(apps.make_settings(folder), FakeTime(), redis) as app:
         app.wakeups.wake("referee")
         worker: Any = multiprocessing.get_context("fork").Process(
-            target=processes.run_worker, args=(app, ["referee"]), daemon=True
+            target=processes.run_worker, args=(app, "referee"), daemon=True
         )
         worker.start()
         until = time.monotonic() + 10
@@ -92,14 +112,14 @@ def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
 ) -> None:
     """A container is killed ten seconds after its signal to stop; work that is left waits in the database."""
 
-    def step(_: App) -> bool:
+    def step(_: App) -> jobs.StepResult:
         (tmp_path / "begun").touch()
         time.sleep(0.2)
         with (tmp_path / "steps").open("a") as steps:
             steps.write("x")
-        return True
+        return jobs.StepResult.SOME
 
-    monkeypatch.setattr(referee, "run", lambda: jobs.run_job("referee", step, lambda _: True))
+    monkeypatch.setattr(referee, "run", lambda: jobs.empty_queue("referee", step, lambda _: True))
     stop_worker(redis_url, tmp_path)
     assert 1 <= len((tmp_path / "steps").read_text()) <= 5
 
@@ -119,9 +139,9 @@ class Began(Exception):
     pass
 
 
-@pytest.mark.parametrize(("queues", "back"), [(["bots"], True), (["referee"], False), (["referee", "bots"], False)])
-def test_only_a_worker_for_bots_alone_lowers_its_priority(
-    app: App, monkeypatch: pytest.MonkeyPatch, queues: Sequence[str], back: bool
+@pytest.mark.parametrize(("job", "back"), [("bots", True), ("referee", False)])
+def test_only_a_worker_for_bots_lowers_its_priority(
+    app: App, monkeypatch: pytest.MonkeyPatch, job: str, back: bool
 ) -> None:
     def begin(*_: object, **__: object) -> None:
         raise Began
@@ -130,7 +150,7 @@ def test_only_a_worker_for_bots_alone_lowers_its_priority(
     monkeypatch.setattr(process_pool, "lower_priority", lambda: steps.append("back"))
     monkeypatch.setattr(processes, "ProcessWorker", begin)
     with pytest.raises(Began):
-        processes.run_worker(app, queues)
+        processes.run_worker(app, job)
     assert bool(steps) is back
 
 

@@ -133,17 +133,15 @@ def test_the_clock_wakes_the_worker_when_a_round_is_due(app, clock, beacon_serve
     place = start_public_table(app)[0]
     waited = load_table(app, place).position.waiting_command
     clock_now, beacon_server.newest = BEACON.time_of(waited.round), waited.round
-    queued = app.wakeups.queue("bots")
-    queued.empty()
     tick_again(app)
-    assert "workers.beacon_rounds.run" not in [job.func_name for job in queued.jobs]
+    assert "rounds" not in apps.list_woken(app)
     clock.at = clock_now
     tick_again(app)
-    assert "workers.beacon_rounds.run" in [job.func_name for job in queued.jobs]
+    assert "rounds" in apps.list_woken(app)
 
 
 def tick_again(app: App) -> None:
-    app.wakeups.acknowledge("rounds")
+    app.redis.flushall()
     clock.tick(app)
 
 

@@ -39,9 +39,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche worker",
         "depesche worker --queues bots",
     )
-    worker.add_argument(
-        "--queues", default="referee,post,bots", help="which queues to work for, each in a process of its own"
-    )
+    worker.add_argument("--queues", default="referee,post,bots", help="which jobs to do, each in a process of its own")
     add_command(
         subparsers,
         "clock",
@@ -257,24 +255,25 @@ def _prepare_pages(settings: Settings, listener: socket.socket, threads: int) ->
 def run_worker(options: argparse.Namespace) -> int:
     """Run a worker process for each queue."""
     from service.app import App
+    from service.wakeups import JOBS
     from workers import processes
 
     queues = [name.strip() for name in options.queues.split(",")]
-    unknown = set(queues) - set(processes.QUEUES)
+    unknown = set(queues) - set(JOBS)
     if unknown:
         raise Refused(
             "There is no queue “{name}”; the queues are {known}.",
             name=", ".join(sorted(unknown)),
-            known=", ".join(processes.QUEUES),
+            known=", ".join(JOBS),
         )
     settings = _load_shared_settings(options)
     app = App(settings)
     _open(app)
     if len(queues) == 1:
-        processes.run_worker(app, queues)
+        processes.run_worker(app, queues[0])
         return 0
     app.close()  # every process opens its own
-    processes.run_each(queues, lambda queue: partial(processes.run_worker, App(settings), [queue]))
+    processes.run_each(queues, lambda queue: partial(processes.run_worker, App(settings), queue))
     return 0
 
 

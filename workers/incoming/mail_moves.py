@@ -38,7 +38,7 @@ from workers.incoming import mail_commands, mail_reports, second_thoughts
 from workers.incoming.mail_commands import REMATCH, SIT
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, TalkLine, find_verb, split_words
-from workers.jobs import AfterCommit, process_claimed, run_job
+from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 
 log = structlog.get_logger()
 
@@ -97,9 +97,9 @@ class Progress(Struct, frozen=True):
 
 
 def run() -> None:
-    """Play mails until none waits; the RQ job of the queue `inbox`."""
+    """Play mails until none waits."""
     skipped: set[str] = set()
-    run_job("inbox", lambda app: play_next_mail(app, skipped), is_waiting)
+    empty_queue("inbox", lambda app: play_next_mail(app, skipped), is_waiting)
 
 
 def is_waiting(app: App) -> bool:
@@ -108,9 +108,10 @@ def is_waiting(app: App) -> bool:
         return db.execute(WAITING_MAILS.limit(1)).first() is not None
 
 
-def play_next_mail(app: App, skipped: set[str] | None = None) -> bool:
-    """Play one mail in one transaction; return False if none could be claimed."""
-    return process_claimed(app, claim_mail, set() if skipped is None else skipped, _play_claimed)
+def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
+    """Play one mail in one transaction."""
+    played = process_claimed(app, claim_mail, set() if skipped is None else skipped, _play_claimed)
+    return StepResult.SOME if played else StepResult.NONE
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:

@@ -1,4 +1,4 @@
-"""The RQ job `post`: send every letter that is due at least once, and mark it after the relay has accepted it.
+"""The post: send every letter that is due at least once, and mark it after the relay has accepted it.
 
 A letter is a row of the table `letters`. While a process has it in hand, `due_at` is the end of that process's lease;
 a letter whose process died is due again when the lease ends. Each step below is one transaction.
@@ -27,7 +27,7 @@ from service.store import queries
 from service.store.schema import letters, people, seats
 from service.timing import HOUR_S, Calendar
 from workers import process_pool
-from workers.jobs import log_missing_game, run_job
+from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.letter import ANSWER, LETTER_KINDS, LetterKind, LetterRequest, find_kind
 
@@ -82,8 +82,8 @@ class ClaimedLetter(Struct, frozen=True):
 
 
 def run() -> None:
-    """Send letters until none is due; the RQ job `post`."""
-    run_job("post", send_batch, is_waiting)
+    """Send letters until none is due."""
+    empty_queue("post", send_batch, is_waiting)
 
 
 def is_waiting(app: App) -> bool:
@@ -93,8 +93,8 @@ def is_waiting(app: App) -> bool:
         return db.execute(due.limit(1)).first() is not None
 
 
-def send_batch(app: App) -> bool:
-    """Claim some letters that are due, write and send them; return whether there were any."""
+def send_batch(app: App) -> StepResult:
+    """Claim some letters that are due, write and send them."""
     batch = claim(app)
     try:
         send(app, batch)
@@ -102,7 +102,7 @@ def send_batch(app: App) -> bool:
         with suppress(OperationalError):
             release(app, batch)
         raise
-    return bool(batch)
+    return StepResult.SOME if batch else StepResult.NONE
 
 
 def claim(app: App) -> Sequence[ClaimedLetter]:

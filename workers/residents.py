@@ -1,0 +1,65 @@
+"""The resident RQ jobs: each stays at work for minutes, waits for wake-ups, and works on the queues that are woken.
+
+RQ starts them, ends those that hang, and starts the next when one is done. Wake-ups cost them one command of Redis.
+"""
+
+from __future__ import annotations
+
+import time
+
+import structlog
+from rq.timeouts import JobTimeoutException
+
+from service.app import App
+from service.wakeups import JOBS_OF_QUEUES
+from workers import beacon_rounds, bots, referee
+from workers.incoming import mail_moves
+from workers.jobs import get_app, is_stopping
+from workers.outgoing import post
+
+log = structlog.get_logger()
+
+STAY_S = 120.0
+WAIT_S = 1.0  # for one wake-up; a process that is to end ends so much later at most
+WORK = {"referee": referee, "inbox": mail_moves, "post": post, "bots": bots, "rounds": beacon_rounds}
+"""The module for each queue; its function `run` works until the queue is empty."""
+
+
+def run_referee() -> None:
+    """Judge submitted commands and play mails."""
+    _stay("referee")
+
+
+def run_post() -> None:
+    """Send letters."""
+    _stay("post")
+
+
+def run_bots() -> None:
+    """Move for bots, find hints, and ask the beacon for its rounds."""
+    _stay("bots")
+
+
+def _stay(job: str) -> None:
+    """Work whenever a queue of this job is woken; after STAY_S seconds leave the rest to the next job."""
+    app, until = get_app(), time.monotonic() + STAY_S
+    try:
+        while not is_stopping():
+            work_once(app, job)
+            if time.monotonic() >= until:
+                return
+    finally:
+        app.wakeups.start_job(job)
+
+
+def work_once(app: App, job: str) -> None:
+    """Wait a moment for a wake-up, and do the work that it asks for."""
+    queues = [queue for queue, its_job in JOBS_OF_QUEUES.items() if its_job == job]
+    for queue in app.wakeups.wait_for_work(queues, WAIT_S):
+        try:
+            WORK[queue].run()
+        except JobTimeoutException:
+            raise  # RQ ends this job
+        except Exception:  # the work waits in the database; the clock wakes us again
+            log.exception("work failed", queue=queue)
+    app.metrics.flush(pause_s=WAIT_S)
