@@ -19,7 +19,7 @@ from tests.apps import FakeTime
 from tests.chaos import machines
 from tests.conftest import or_skip
 from tests.servers import Sink
-from workers import beacon_rounds, bots, clock, processes, referee
+from workers import beacon_rounds, bots, clock, jobs, processes, referee
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
 
@@ -68,9 +68,9 @@ def test_a_redis_outage_is_logged_once_and_wakeups_arrive_at_once_after_it(
         while submitting.wait_for_verdict(app, number, 0.5) is None:
             assert time.monotonic() < began + SOON_S
         stop.set()
-        while working.is_alive():
-            app.wakeups.wake("referee")
-            working.join(0.5)
+        jobs.request_stop()
+        working.join(SOON_S)
+        assert not working.is_alive()
     # A worker that still reads from the dead connection when Redis is back makes two outages of one.
     assert lines in (REDIS_OUTAGE, 2 * REDIS_OUTAGE)
     output = capfd.readouterr()

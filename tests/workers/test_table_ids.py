@@ -1,5 +1,6 @@
 """Every statement of a move names its table, so that tables can be spread over machines."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ def statements(any_app: App) -> Iterator[list[Statement]]:
 
     def append(_: Any, __: Any, statement: str, given: Any, ___: Any, many: bool) -> None:
         collected.extend(
-            (statement, tuple(row.values()) if isinstance(row, dict) else row) for row in _rows(given, many)
+            (kind, tuple(row.values()) if isinstance(row, dict) else row) for kind, row in _rows(statement, given, many)
         )
 
     event.listen(any_app.store.engine, "before_cursor_execute", append)
@@ -33,8 +34,13 @@ def statements(any_app: App) -> Iterator[list[Statement]]:
     event.remove(any_app.store.engine, "before_cursor_execute", append)
 
 
-def _rows(given: Any, many: bool) -> Sequence[Any]:
-    return given if many else [given]
+def _rows(statement: str, given: Any, many: bool) -> Iterator[tuple[str, Any]]:
+    """The rows of parameters, each with its statement; a whole batch has them in JSON, one list for each kind."""
+    if statement.startswith("WITH"):
+        lists = {name: json.loads(rows) for name, rows in given.items() if name.endswith("_rows")}
+        yield from ((f"INSERT or UPDATE {name}", row) for name, rows in lists.items() for row in rows)
+    else:
+        yield from ((statement, row) for row in (given if many else [given]))
 
 
 def test_each_statement_of_a_move_names_its_table_except_the_query_of_the_queue(
