@@ -101,7 +101,7 @@ class _Kind:
         conditions = (table.c[key] == bindparam(f"key_{key}") for key in keys)
         self.one_by_one = update(table).where(*conditions) if keys else insert(table)
 
-    def all_at_once(self) -> CTE:
+    def make_cte(self) -> CTE:
         """A part of a statement of PostgreSQL that reads the rows from a parameter in JSON."""
         names = {f"key_{key}": key for key in self.keys} | {name: name for name in self.columns}
         json = cast(bindparam(f"{self.table.name}_rows", type_=Text), postgresql.JSON)
@@ -120,12 +120,12 @@ KINDS = (
     _Kind(letters, ("table", "seq", *OwedLetter.__struct_fields__)),
     _Kind(submissions, VERDICT_COLUMNS, keys=("table", "id")),
 )
-WRITE_ALL = select(literal(1)).add_cte(*(kind.all_at_once() for kind in KINDS))
+WRITE_ALL = select(literal(1)).add_cte(*(kind.make_cte() for kind in KINDS))
 UPDATE_SEAT = update(seats).where(seats.c.table == bindparam("key_table"), seats.c.seat == bindparam("key_seat"))
 
 
 class _Level(Struct):
-    """What is added inside one savepoint and not written yet."""
+    """The entries and verdicts inside one savepoint that are not written yet."""
 
     begin: Callable[[], object] | None = None  # begins the savepoint; None once it has begun
     additions: list[Addition] = []
