@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 from msgspec import Struct
-from sqlalchemy import Connection, Select, delete, exists, func, insert, literal, or_, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import menu as menus
@@ -30,6 +30,31 @@ from workers.jobs import log_database_error, try_table
 MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
 DELETE_BATCH = 100
 log = structlog.get_logger()
+NOW = bindparam("now", type_=BigInteger)
+IS_BOTS_TURN = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
+# A batch of mails that were answered weeks ago. The newest mail stays, so that its number is not given again:
+# Message-IDs of letters hold the number of the mail that they answer.
+OLDEST_MAILS = select(mails.c.id, mails.c.read_at).order_by(mails.c.id).limit(DELETE_BATCH).subquery()
+OLD_MAILS = select(OLDEST_MAILS.c.id).where(
+    OLDEST_MAILS.c.read_at < NOW - MAIL_KEEP_S,
+    OLDEST_MAILS.c.id < select(func.max(mails.c.id)).scalar_subquery(),
+)
+IS_DUE = select(
+    exists().where(submissions.c.accepted.is_(None)).label("referee"),
+    exists().where(mails.c.read_at.is_(None)).label("inbox"),
+    exists().where(letters.c.sent_at.is_(None), letters.c.due_at <= NOW).label("post"),
+    exists().where(tables.c.draws_at <= NOW).label("rounds"),
+    or_(IS_BOTS_TURN, exists().where(hints.c.move == ""), exists().where(stories.c.body == "")).label("bots"),
+    exists().where(seats.c.remind_at <= NOW).label("reminders"),
+    exists().where(seats.c.late_at <= NOW).label("late"),
+    exists(OLD_MAILS).label("old_mails"),
+)
+DUE_REMINDERS = (
+    select(seats, people.c.calendar)
+    .select_from(seats.outerjoin(people, queries.IS_OWN_PERSON))
+    .where(seats.c.remind_at <= NOW)
+)
+LATE_SEATS = select(seats.c.table, seats.c.seat).where(seats.c.late_at <= NOW)
 
 
 class DueWork(Struct, frozen=True):
@@ -67,22 +92,13 @@ def _log_failure(step: str) -> Iterator[None]:
 
 
 def find_due(db: Connection, now: int) -> DueWork:
-    """Find all work that is due."""
-    bot_moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
-    thinking = or_(bot_moves, exists().where(hints.c.move == ""), exists().where(stories.c.body == ""))
-    rows_by_queue: dict[str, Select[Any]] = {
-        "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
-        "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
-        "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= now),
-        "rounds": select(tables.c.id).where(tables.c.draws_at <= now),
-        "bots": select(literal(1)).where(thinking),
-    }
-    reminders = select(seats, people.c.calendar).select_from(seats.outerjoin(people, queries.IS_OWN_PERSON))
+    """Find all work that is due; usually there is none, which one statement says."""
+    is_due = db.execute(IS_DUE, {"now": now}).one()._mapping
     return DueWork(
-        queues=[queue for queue, rows in rows_by_queue.items() if db.execute(rows.limit(1)).first()],
-        reminders=db.execute(reminders.where(seats.c.remind_at <= now)).all(),
-        late=db.execute(select(seats.c.table, seats.c.seat).where(seats.c.late_at <= now)).all(),
-        old_mails=_list_old_mails(db, now),
+        queues=[queue for queue in JOBS_OF_QUEUES if is_due[queue]],
+        reminders=db.execute(DUE_REMINDERS, {"now": now}).all() if is_due["reminders"] else (),
+        late=db.execute(LATE_SEATS, {"now": now}).all() if is_due["late"] else (),
+        old_mails=db.execute(OLD_MAILS, {"now": now}).scalars().all() if is_due["old_mails"] else (),
     )
 
 
@@ -173,16 +189,4 @@ def delete_old_mails(app: App, due: DueWork) -> None:
     while numbers:
         with app.store.writing() as db:
             db.execute(delete(mails).where(mails.c.id.in_(numbers)))
-            numbers = _list_old_mails(db, app.now())
-
-
-def _list_old_mails(db: Connection, now: int) -> Sequence[int]:
-    """List a batch of mails that were answered weeks ago.
-
-    The newest mail stays, so that its number is not given again: Message-IDs of letters hold the number of the mail
-    that they answer.
-    """
-    oldest = select(mails.c.id, mails.c.read_at).order_by(mails.c.id).limit(DELETE_BATCH).subquery()
-    expired = select(oldest.c.id).where(oldest.c.read_at < now - MAIL_KEEP_S)
-    newest = select(func.max(mails.c.id)).scalar_subquery()
-    return db.execute(expired.where(oldest.c.id < newest)).scalars().all()
+            numbers = db.execute(OLD_MAILS, {"now": app.now()}).scalars().all()
