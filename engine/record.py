@@ -51,6 +51,8 @@ from engine.table_events import (
     WentSealed,
 )
 
+RECENT_ENTRIES = 20  # of a seat that has not moved yet
+
 
 class Seat(Struct, frozen=True):
     """A seat: whether a person or a bot acts for it, its nonce for the draws, and the entry at which it resigned.
@@ -331,6 +333,34 @@ def _replace_seat(table: Table, number: int, seat: Seat) -> Table:
     return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
+def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """Return the entries after this seat's last move; if it has made none, the most recent ones since the start."""
+    for place in range(len(entries) - 1, -1, -1):
+        if seat is not None and find_player(entries[place]) == seat:
+            return entries[place + 1 :]
+    first = next((place for place, entry in enumerate(entries) if is_start(entry)), 0)
+    return entries[first:][-RECENT_ENTRIES:]
+
+
+def find_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """Return the moves of this seat's last turn; none if it has not moved."""
+    turn = list[Entry[Any]]()
+    for entry in reversed(entries):
+        mover = find_mover(entry)
+        if mover is None:
+            continue
+        if mover == seat:
+            turn.append(entry)
+        elif turn:
+            break
+    return turn[::-1]
+
+
+def is_start(entry: Entry[Any]) -> bool:
+    """Return whether the game began with this entry."""
+    return any(isinstance(event, Started) for event in entry.events)
+
+
 def find_seats_to_ask(table: Table, seat: int) -> tuple[int, ...]:
     """Return the other seats that a person plays."""
     return tuple(number for number, other in enumerate(table.seats) if other.status == "taken" and number != seat)
@@ -339,6 +369,11 @@ def find_seats_to_ask(table: Table, seat: int) -> tuple[int, ...]:
 def hear(game: Game, event: Any, seat: int | None) -> Any:
     """Return an event as the seat, or a spectator, may learn it, or None; events of the table are public."""
     return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
+
+
+def hear_entry(game: Game, entry: Entry[Any], seat: int | None) -> list[Any]:
+    """Return the events of an entry that the seat, or a spectator, may learn."""
+    return [event for event in (hear(game, one, seat) for one in entry.events) if event is not None]
 
 
 def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:

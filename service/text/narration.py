@@ -11,13 +11,12 @@ from msgspec import Struct
 from engine import catalogue, record
 from engine.game import Game
 from engine.log import Entry
-from engine.table_events import TABLE_EVENTS, Started
+from engine.table_events import TABLE_EVENTS
 from service.text import templates
 from service.text.sentences import mark_place, name_place, remove_place_marks
 
 SPACE = re.compile(r"[ \n]+")  # but not the no-break space, which French has before a colon
 PLACE_FIELDS = ("cell", "start", "end", "inn")  # the fields of games' events that name a place of the board
-RECENT_ENTRIES = 20
 
 
 class Narrator:
@@ -93,35 +92,12 @@ def describe_entries(
 ) -> Iterator[Chapter]:
     """Describe each entry with what this seat, or a spectator (None), may know; skip entries without a sentence."""
     for entry in entries:
-        events = [event for event in (record.hear(game, one, seat) for one in entry.events) if event is not None]
+        events = record.hear_entry(game, entry, seat)
         sentences = tuple(sentence for event in events if (sentence := narrator.describe(event)))
         if sentences:
             places = tuple(dict.fromkeys(place for event in events for place in _iter_places(event)))
             is_own = seat is not None and record.find_mover(entry) == seat
-            yield Chapter(entry.seq, entry.at, sentences, _is_start(entry), places, is_own)
-
-
-def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """Return the entries after this seat's last move; if it has made none, the most recent ones since the start."""
-    for place in range(len(entries) - 1, -1, -1):
-        if seat is not None and record.find_player(entries[place]) == seat:
-            return entries[place + 1 :]
-    first = next((place for place, entry in enumerate(entries) if _is_start(entry)), 0)
-    return entries[first:][-RECENT_ENTRIES:]
-
-
-def find_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """Return the moves of this seat's last turn; none if it has not moved."""
-    turn = list[Entry[Any]]()
-    for entry in reversed(entries):
-        mover = record.find_mover(entry)
-        if mover is None:
-            continue
-        if mover == seat:
-            turn.append(entry)
-        elif turn:
-            break
-    return turn[::-1]
+            yield Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own)
 
 
 def _iter_places(event: Any) -> Iterator[str]:
@@ -132,8 +108,3 @@ def _iter_places(event: Any) -> Iterator[str]:
             yield place.partition("/")[0]
     if hasattr(event, "figure"):
         yield from _iter_places(event.figure)
-
-
-def _is_start(entry: Entry[Any]) -> bool:
-    """Return whether the game began with this entry."""
-    return any(isinstance(event, Started) for event in entry.events)

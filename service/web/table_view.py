@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
+from engine import record
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
@@ -291,7 +292,7 @@ def _load_chapters(
     """The latest chapters, the newest first, and what happened since the reader's last move; each is described once."""
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     over = table.position.phase == "over"
-    recent = {entry.seq for entry in ([] if over else narration.find_entries_since_own_move(entries, place.seat))}
+    recent = {entry.seq for entry in ([] if over else record.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
     for chapter in narration.describe_entries(table.game, reversed(entries), narrator, place.seat):
         if len(chapters) >= MAX_CHAPTERS and chapter.seq < min(recent, default=table.row.length):

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine import record
 from engine.log import Entry
 from engine.menu import Menu
 from service import timing
@@ -168,11 +169,11 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
-    since = narration.find_entries_since_own_move(draft.entries, seat)
+    since = record.find_entries_since_own_move(draft.entries, seat)
     chapters = tuple(narration.describe_entries(game, since, draft.narrator, seat))[-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
     leaves_own_out = draft.report or from_the_start or draft.kind == "over"
-    own = () if leaves_own_out else narrate(draft, narration.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
+    own = () if leaves_own_out else narrate(draft, record.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
     return RecentEvents(
         own=own,
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, exists, select
 
-from engine import catalogue
+from engine import catalogue, record
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
@@ -21,7 +21,6 @@ from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import narration
 from service.text.languages import format_moment, translate_in_game
 from service.text.sentences import Translator
 from service.text.templates import get_environment
@@ -330,7 +329,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
         return None
     with app.store.reading() as db:
         recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
-    entries = narration.find_entries_since_own_move(recent, seat.seat)
+    entries = record.find_entries_since_own_move(recent, seat.seat)
     moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
     with app.store.reading() as connection:
         remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)

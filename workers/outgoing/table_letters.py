@@ -8,11 +8,12 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
+from engine import record
 from engine.log import Entry
 from service.app import App
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import narration, numbers
+from service.text import numbers
 from service.text.drawing import Scene, list_players
 from service.text.languages import translate_in_game
 from service.text.narration import Narrator
@@ -128,7 +129,7 @@ def load_remarks(
     if snapshot.seats[seat].status == "invited":
         return ()
     if request.kind_name == "digest":
-        news = len(narration.find_entries_since_own_move(entries, seat))
+        news = len(record.find_entries_since_own_move(entries, seat))
         moved_at = entries[-news - 1].at if news < len(entries) else 0
         remarks = talk.list_since(connection, table, seat, moved_at)
     else:
