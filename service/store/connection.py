@@ -24,6 +24,7 @@ from service.store import queries
 TIMEOUTS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
 UNAVAILABLE = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, resources, shutdown, disk
 POOL_CHECK_AFTER_S = 0.5  # a connection that was unused for longer is tried before it is used
+CONNECT_ARGS = {"connect_timeout": 10}
 BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -38,6 +39,8 @@ class Store:
         self.engine = _engine(url)
         self.outage = Outage("The database")
         self._snapshots = _snapshots(self.engine)
+        self._peeks = _peeks(self.engine)
+        self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
         self.replica = _snapshots(_engine(replica)) if replica else None
 
     @contextmanager
@@ -45,6 +48,12 @@ class Store:
         """A transaction that only reads, and sees one moment of the database, or of its replica if there is one."""
         engine = (self.replica if replica else None) or self._snapshots
         with self._log_outages() if engine is self._snapshots else nullcontext(), engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def peeking(self) -> Iterator[Connection]:
+        """A connection for single SELECTs by `fingerprints.fetch`, each a transaction of its own."""
+        with self._peeks.connect() as connection:
             yield connection
 
     @contextmanager
@@ -125,6 +134,7 @@ class Store:
 
     def close(self) -> None:
         self.engine.dispose()
+        self._peeks.dispose()
         if self.replica:
             self.replica.dispose()
 
@@ -147,7 +157,7 @@ def _engine(url: str) -> Engine:
     """Make the engine for a database; its errors go to a log, so they hide values such as addresses and notes."""
     if not url.startswith("sqlite"):
         pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10}
-        engine = create_engine(_add_timeouts(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
+        engine = create_engine(_add_timeouts(url), connect_args=CONNECT_ARGS, hide_parameters=True, **pool)
         _ping_idle(engine)
         return engine
     _make_private(url)
@@ -198,6 +208,16 @@ def _snapshots(engine: Engine) -> Engine:
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ")
+
+
+def _peeks(engine: Engine) -> Engine:
+    """The same database, for single SELECTs: its few connections begin no transactions."""
+    if engine.dialect.name == "sqlite":
+        return engine
+    pool: dict[str, Any] = {"pool_size": 8, "max_overflow": 0, "pool_timeout": 10, "pool_reset_on_return": None}
+    peeks = create_engine(engine.url, isolation_level="AUTOCOMMIT", connect_args=CONNECT_ARGS, **pool)
+    _ping_idle(peeks)
+    return peeks
 
 
 def _sqlite_connected(connection: Any, _: Any) -> None:

@@ -5,13 +5,17 @@ A table is in the lobby only if its organiser's address is proven, and only as l
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, bindparam, exists, or_, select
 
 from engine import catalogue
 from service.app import App
 from service.settings import DAY_S
+from service.store import fingerprints
+from service.store.fingerprints import Fingerprint
 from service.store.schema import seats, tables
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
@@ -20,27 +24,53 @@ MAX_TABLES = 8
 FREE_SEATS_SHOWN_S = 30 * DAY_S  # after the table was opened
 GAME_SHOWN_S = 14 * DAY_S  # after its last move
 
+OPEN_TABLES: tuple[ColumnElement[bool], ...] = (
+    tables.c.seeking,
+    tables.c.phase == "gathering",
+    exists().where(seats.c.table == tables.c.id, seats.c.status == "open"),
+    tables.c.opened_at > bindparam("opened_after", 0, BigInteger),
+)
+WATCHED_TABLES: tuple[ColumnElement[bool], ...] = (
+    tables.c.shown,
+    tables.c.watched,
+    tables.c.phase == "playing",
+    tables.c.ended_at.is_(None),  # says the same in the words of the index
+    tables.c.moved_at > bindparam("moved_after", 0, BigInteger),
+)
+
 
 def list_open(app: App, db: Connection) -> list[Snapshot]:
     """Return tables with a free seat for anybody, the newest first."""
-    free = exists().where(seats.c.table == tables.c.id, seats.c.status == "open")
-    lately = tables.c.opened_at > app.now() - FREE_SEATS_SHOWN_S
-    query = select(tables.c.id).where(tables.c.seeking, tables.c.phase == "gathering", free, lately, *_is_public())
-    return _load(app, db, query.order_by(tables.c.opened_at.desc()))
+    return _load(app, db, _select(OPEN_TABLES, tables.c.opened_at))
 
 
 def list_watched(app: App, db: Connection) -> list[Snapshot]:
     """Return running games that everybody may watch, those with the latest moves first."""
-    lately = tables.c.moved_at > app.now() - GAME_SHOWN_S
-    playing = tables.c.phase == "playing", tables.c.ended_at.is_(None)  # the second says so in the words of the index
-    query = select(tables.c.id).where(tables.c.shown, tables.c.watched, *playing, lately, *_is_public())
-    return _load(app, db, query.order_by(tables.c.moved_at.desc()))
+    return _load(app, db, _select(WATCHED_TABLES, tables.c.moved_at))
 
 
-def _is_public() -> tuple[ColumnElement[bool], ...]:
-    return ~tables.c.awaits_confirmation, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
+def load_fingerprint(app: App, db: Connection) -> Fingerprint:
+    """Load the rows that both lists are made of."""
+    return fingerprints.fetch(db, _select_fingerprint(tuple(catalogue.find_all())), _make_times(app))
+
+
+@functools.cache
+def _select_fingerprint(games: tuple[str, ...]) -> Select[Any]:
+    shown = (_select(OPEN_TABLES, tables.c.opened_at, games), _select(WATCHED_TABLES, tables.c.moved_at, games))
+    columns = (tables.c.id, tables.c.head, tables.c.pace, tables.c.moved_at, *seats.c)
+    query = select(*columns).select_from(tables.join(seats)).where(or_(*(tables.c.id.in_(one) for one in shown)))
+    return query.order_by(seats.c.table, seats.c.seat)
+
+
+def _select(which: Sequence[ColumnElement[bool]], newest: ColumnElement[int], games: Sequence[str] = ()) -> Select[Any]:
+    public = (~tables.c.awaits_confirmation, tables.c.moved_to == "", tables.c.game.in_(games or catalogue.find_all()))
+    return select(tables.c.id).where(*which, *public).order_by(newest.desc(), tables.c.id).limit(MAX_TABLES)
+
+
+def _make_times(app: App) -> dict[str, int]:
+    return {"opened_after": app.now() - FREE_SEATS_SHOWN_S, "moved_after": app.now() - GAME_SHOWN_S}
 
 
 def _load(app: App, db: Connection, query: Select[Any]) -> list[Snapshot]:
-    names = db.execute(query.limit(MAX_TABLES)).scalars().all()
+    names = db.execute(query, _make_times(app)).scalars().all()
     return [snapshots.load_table(app, db, name) for name in names]

@@ -24,6 +24,7 @@ from service.web.api.routes import api
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.lobby_pages import draw_board, joining, lobby
 from service.web.new_table_pages import new_table
+from service.web.page_cache import PageCache
 from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import name_visitor, page_environment
 from service.web.replay_pages import gallery, replay, verify
@@ -103,6 +104,7 @@ def wire(app: App) -> Flask:
     flask_app.after_request(set_headers)
     flask_app.after_request(compress)
     flask_app.teardown_request(lambda _: app.metrics.flush())
+    flask_app.wsgi_app = PageCache(app, flask_app.wsgi_app)  # type: ignore[method-assign]
     if app.settings.proxies:
         behind = app.settings.proxies
         flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]

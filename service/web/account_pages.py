@@ -133,8 +133,14 @@ def visitor() -> SignedIn | None:
 
 def find_visitor(db: Connection) -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
+    key = find_visit_key()
+    return proof.find_visitor(db, key) if key else None
+
+
+def find_visit_key() -> str:
+    """Return the key of the visit that this device's cookie holds; empty if there is none."""
     key = session.get(VISIT)
-    return proof.find_visitor(db, key) if isinstance(key, str) else None
+    return key if isinstance(key, str) else ""
 
 
 def find_proof() -> ProvenPerson | None:

@@ -122,7 +122,7 @@ def check_visitor() -> None:
     """Refuse visitors from elsewhere: the mailbox is full of links that are keys. With a mail relay there is none."""
     if get_app().settings.smtp != EMBEDDED:
         abort(404)
-    if not is_local_visitor():
+    if not is_local_visitor(get_app(), request):
         raise Unknown("The mailbox can be read on the machine that Depesche runs on only; open it there.")
 
 
@@ -242,7 +242,7 @@ def _has_redis(app: App) -> bool:
 @monitoring.get("/metrics")
 def metrics() -> Response:
     """Send the metrics to this machine, or to a program with the host's token; others get 404."""
-    if not (is_local_visitor() or _has_token(get_app().settings.metrics)):
+    if not (is_local_visitor(get_app(), request) or _has_token(get_app().settings.metrics)):
         abort(404)
     registry = CollectorRegistry()
     registry.register(AppCollector(get_app()))

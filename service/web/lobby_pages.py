@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from functools import partial
 from random import Random
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
@@ -26,6 +27,7 @@ from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.account_pages import find_proof
+from service.web.page_cache import cache_page
 from service.web.rendering import game_title, get_app, join_names, language, render
 from service.web.table_frame import AboutTable, Chair, chairs, describe_table
 
@@ -76,6 +78,7 @@ def welcome() -> Response:
     """Show the games, the tables with free seats and the games to watch."""
     app = get_app()
     with app.store.reading() as db:
+        cache_page(db, partial(listing.load_fingerprint, app))
         open_tables = tuple(map(_describe_open, listing.list_open(app, db)))
         watched_tables = tuple(map(_describe_watched, listing.list_watched(app, db)))
     games = tuple(_game_card(game.META) for game in catalogue.find_all().values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -13,6 +14,7 @@ import jinja2
 from flask import Response, current_app, make_response, request, url_for
 from msgspec import Struct
 from sqlalchemy.exc import OperationalError
+from werkzeug.wrappers import Request
 
 from engine.game import Meta
 from engine.refusal import Refused
@@ -24,6 +26,7 @@ from service.text import languages, numbers
 from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.sentences import Translatable
 from service.text.templates import get_environment
+from service.wakeups import REQUEST_ID
 from service.web.wsgi_threads import UNKNOWN_PROXY
 
 View = Callable[..., Any]
@@ -114,7 +117,7 @@ def _site() -> Site:
     app = get_app()
     return Site(
         path=request.full_path.rstrip("?"),
-        mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(),
+        mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(app, request),
         banner=app.notices.get().banner,
     )
 
@@ -127,7 +130,13 @@ def _html(text: str, status: int, in_language: str) -> Response:
     return response
 
 
-def is_local_visitor() -> bool:
+def make_request_id(app: App, proposed: str) -> str:
+    """Return the id that a trusted proxy proposes for a request, or a new one."""
+    is_fine = app.settings.proxies and REQUEST_ID.fullmatch(proposed)
+    return proposed if is_fine else secrets.token_hex(8)
+
+
+def is_local_visitor(app: App, request: Request) -> bool:
     """Return whether the visitor's browser runs on this machine.
 
     The connection, the address that a trusted proxy reports, and the host name must all be local. Behind TLS or an
@@ -135,7 +144,8 @@ def is_local_visitor() -> bool:
     """
     direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
-    public = get_app().settings.address.startswith("https:") or "Forwarded" in request.headers or _is_unknown_proxy()
+    is_proxied = "Forwarded" in request.headers or _is_unknown_proxy(app, request)
+    public = app.settings.address.startswith("https:") or is_proxied
     return (
         not public
         and _is_loopback(direct)
@@ -144,12 +154,12 @@ def is_local_visitor() -> bool:
     )
 
 
-def _is_unknown_proxy() -> bool:
+def _is_unknown_proxy(app: App, request: Request) -> bool:
     """Return whether a proxy passed this request on, although the settings say that there is none.
 
     Browsers have not sent HTTP/1.0 for decades, but nginx does by default.
     """
-    if get_app().settings.proxies:
+    if app.settings.proxies:
         return False
     marks = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
     return marks or UNKNOWN_PROXY in request.environ or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"

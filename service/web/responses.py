@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gzip
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -27,9 +26,9 @@ from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.access import TransferredAway, Unknown
 from service.text.sentences import Sentence, translate
-from service.wakeups import REQUEST_ID
 from service.web.api.operations import JSON, Garbled, Refusal
-from service.web.rendering import get_app, language, problem
+from service.web.page_cache import accepts_gzip, zip_with_noise
+from service.web.rendering import get_app, language, make_request_id, problem
 
 log = structlog.get_logger()
 RETRY_AFTER_S = 5  # while the database cannot be reached
@@ -38,9 +37,10 @@ CONTENT_SECURITY_POLICY = (
     "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
-# Compressed are only answers without a secret beside text that another person could choose: the length of a
-# compressed page would tell something of what is on it. Pages with forms go out as they are.
+# The length of a compressed page would tell something of a secret beside text that another person could choose. So the
+# pages of a table get noise, and other pages with forms go out as they are.
 CACHED_ENDPOINTS = frozenset(("static", "lobby.picture"))
+NOISY_ENDPOINTS = frozenset(("table.show",))
 OTHER_ENDPOINTS = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log"))
 MIN_COMPRESSED_BYTES = 300
 COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
@@ -49,10 +49,9 @@ LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation, a
 
 def begin_request() -> None:
     """Give the request an id, which its log lines carry, and those of the workers that it wakes."""
-    proposed = request.headers.get("X-Request-Id", "") if get_app().settings.proxies else ""
     g.began = time.perf_counter()
     clear_contextvars()
-    bind_contextvars(request=proposed if REQUEST_ID.fullmatch(proposed) else secrets.token_hex(8))
+    bind_contextvars(request=make_request_id(get_app(), request.headers.get("X-Request-Id", "")))
 
 
 STOP_VIEW = "preferences.stop"  # mail programs stop letters by themselves (RFC 8058)
@@ -102,18 +101,21 @@ def set_headers(response: Response) -> Response:
 
 
 def compress(response: Response) -> Response:
-    """Compress a picture, a style, a script or a frame of a replay; scripts lose their comments too."""
+    """Compress a picture, a style, a script, a table or a frame of a replay; scripts lose their comments too."""
     endpoint, is_font = request.endpoint, "font" in (response.mimetype or "")
-    if endpoint not in CACHED_ENDPOINTS | OTHER_ENDPOINTS or response.status_code != 200 or is_font:
+    if endpoint not in CACHED_ENDPOINTS | NOISY_ENDPOINTS | OTHER_ENDPOINTS or response.status_code != 200 or is_font:
         return response
     response.vary.add("Accept-Encoding")
     size = response.content_length or MIN_COMPRESSED_BYTES
-    if request.accept_encodings.quality("gzip") <= 0 or size < MIN_COMPRESSED_BYTES:
+    if not accepts_gzip(request.headers.get("Accept-Encoding", "")) or size < MIN_COMPRESSED_BYTES:
         return response
     response.direct_passthrough = False
     content = response.get_data()
     is_script = request.path.endswith(".js")  # a file that ends in .mjs is read by people, or has another licence
-    response.set_data(_zip_once(content, is_script) if endpoint in CACHED_ENDPOINTS else _zip(content, 4))
+    if endpoint in NOISY_ENDPOINTS:
+        response.set_data(zip_with_noise(content))
+    else:
+        response.set_data(_zip_once(content, is_script) if endpoint in CACHED_ENDPOINTS else _zip(content, 4))
     response.headers["Content-Encoding"] = "gzip"
     etag, _ = response.get_etag()
     if etag:

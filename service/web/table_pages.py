@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import signing_in
+from service.links import hash_token
 from service.people import register
+from service.settings import DAY_S
+from service.store import fingerprints
 from service.tables import access, hints, seat_commands, snapshots, submitting, talk
-from service.tables.access import Unknown
+from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
 from service.text import drawing, numbers
 from service.text.drawing import Scene, Stage, draw_stage, list_players
 from service.text.narration import Chapter
+from service.web.account_pages import find_visit_key
 from service.web.menu_forms import ScriptMenu, make_script_menu
+from service.web.page_cache import cache_page
 from service.web.rendering import get_app, language, render
 from service.web.table_frame import find_join_address
-from service.web.table_view import make_gathering_page, make_narrator, make_scene, make_table_page
+from service.web.table_view import TablePage, make_gathering_page, make_narrator, make_scene, make_table_page
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
 
@@ -54,7 +61,23 @@ def show(link: str) -> Response:
             gathering = make_gathering_page(db, place, snapshot, find_join_address(place, snapshot))
             return render("gathering.html", gathering)
         page = make_table_page(db, place, snapshot)
+        _cache(db, place, page)
     return render("table.html", page)
+
+
+def _cache(db: Connection, place: Place, page: TablePage) -> None:
+    """Let the page be sent again, unless it shows what its fingerprint does not tell."""
+    if page.frame.dice is None and not (page.own_time and (page.own_time.orders or page.own_time.intentions)):
+        key = find_visit_key()
+        load = partial(fingerprints.load_table, table=place.table, visit=hash_token(key) if key else "")
+        cache_page(db, load, _find_expiry(get_app().now(), page.due_at))
+
+
+def _find_expiry(now: int, due_at: int | None) -> int:
+    """Return when the page says another time: the next day, or a minute less until the deadline."""
+    tomorrow = now - now % DAY_S + DAY_S
+    minutes = max(0, -(-((due_at or 0) - now) // 60))
+    return min(tomorrow, due_at - 60 * (minutes - 1)) if due_at and minutes else tomorrow
 
 
 @table.get("/board.svg")

@@ -22,6 +22,9 @@ let isDue = false;
 export function watch(url, check) {
   [address, checkOnce] = [url, check];
   document.addEventListener("visibilitychange", onVisibility);
+  // After the back button the browser may show the page as it was.
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (/** @type {PerformanceNavigationTiming} */ (navigation)?.type === "back_forward") checkAll();
   setTimeout(poll, QUICK_MS);
   return checkAll;
 }

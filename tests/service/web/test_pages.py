@@ -465,7 +465,7 @@ def test_every_page_has_its_headers(site: Site, visitor: Visitor) -> None:
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert "unsafe" not in headers["Content-Security-Policy"]
         assert headers["Referrer-Policy"] == "same-origin"
-        assert headers["Cache-Control"] == "no-store"
+        assert headers["Cache-Control"] in ("no-store", "private, no-cache")
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 

@@ -1,0 +1,71 @@
+"""Fingerprints of pages: the rows that a page is made of. While they are the same, the page is the same.
+
+Each is read by one statement, which is compiled once and bypasses SQLAlchemy: that takes a tenth of its time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, Select, bindparam, func, select
+
+from service.store.schema import orders, people, row_number, seats, tables, talk, visits
+
+Fingerprint = list[tuple[Any, ...]]
+
+PERSON = (
+    people.c.address,
+    people.c.calendar,
+    people.c.wishes,
+    people.c.confirmed_at,
+    people.c.bounced_at,
+    people.c.settings_number,
+)
+LAST_REMARK = select(func.max(talk.c.id)).where(talk.c.table == tables.c.id).correlate(tables).scalar_subquery()
+LAST_ORDER = select(func.max(orders.c.id)).where(orders.c.table == tables.c.id).correlate(tables).scalar_subquery()
+TABLE: Select[Any] = (
+    select(*(column for column in tables.c if column is not tables.c.seed), *seats.c, *PERSON, LAST_REMARK, LAST_ORDER)
+    .select_from(tables.join(seats).outerjoin(people, people.c.id == seats.c.person))
+    .where(tables.c.id == bindparam("key_table", ""))
+    .order_by(seats.c.seat)
+)
+VISIT: Select[Any] = (
+    select(people.c.id, people.c.name, *PERSON)
+    .select_from(visits.join(people))
+    .where(visits.c.key == bindparam("key_visit", ""))
+)
+OPEN_SEATS: Select[Any] = (
+    select(*(seats.c[name] for name in ("table", "seat", "link_number", "open_since", "due_at", "status", "proven")))
+    .add_columns(tables.c.phase, tables.c.moved_to, tables.c.awaits_confirmation)
+    .select_from(seats.join(tables))
+    .where(seats.c.person == bindparam("key_person", 0, row_number), seats.c.open_since.is_not(None))
+    .order_by(seats.c.table, seats.c.seat)
+)
+
+
+def load_table(db: Connection, table: str, visit: str = "") -> Fingerprint:
+    """Load what the page of a table is made of; `visit` is the hash of the visitor's key, if signed in."""
+    rows = fetch(db, TABLE, {"key_table": table})
+    visitor = fetch(db, VISIT, {"key_visit": visit}) if visit else []
+    return rows + visitor + (fetch(db, OPEN_SEATS, {"key_person": visitor[0][0]}) if visitor else [])
+
+
+def fetch(db: Connection, statement: Select[Any], values: Mapping[str, Any]) -> Fingerprint:
+    """Return the rows of a statement, in the transaction of this connection if it has begun one."""
+    text, names, constants = _compile(db.dialect, statement)
+    given = {**constants, **values}
+    cursor = db.connection.cursor()
+    try:
+        cursor.execute(text, given if names is None else [given[name] for name in names])
+        return [tuple(row) for row in cursor.fetchall()]
+    finally:
+        cursor.close()
+
+
+@functools.cache
+def _compile(dialect: Dialect, statement: Select[Any]) -> tuple[str, list[str] | None, dict[str, Any]]:
+    """Return the text of a statement, the order of its parameters where they have no names, and its constants."""
+    compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+    return str(compiled), compiled.positiontup if compiled.positional else None, dict(compiled.params)

@@ -1,0 +1,170 @@
+"""A page that did not change is sent again from memory; after any change of what it shows it is made again."""
+
+import gzip
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from service import create_app
+from service.lru import LRU
+from service.settings import DAY_S
+from service.store.schema import people, seats, tables
+from service.tables import access, seat_commands, talk
+from service.tables.access import Place
+from service.tables.opening import Opened
+from service.timing import HOUR_S, Clock
+from service.web import lobby_pages, page_cache, table_pages
+from tests.sites import Site, Visitor
+
+KEY = re.compile(r'name="key" value="[^"]+"')  # differs each time a page is made
+PACE = Clock(pace=7 * DAY_S, hints=True)
+
+
+@pytest.fixture
+def opened(site: Site) -> Opened:
+    opened = site.start_table(pace=PACE)
+    site.submit(opened, site.list_moves(opened)[0])
+    return opened
+
+
+def get_text(client: FlaskClient, path: str) -> str:
+    response = client.get(path)
+    return f"{response.status_code} {KEY.sub('', response.text)}"
+
+
+def find_place(site: Site, opened: Opened, seat: int = 0) -> Place:
+    return access.find(site.app, opened.links[seat])
+
+
+def set_column(site: Site, opened: Opened, **columns: object) -> None:
+    with site.app.store.writing() as db:
+        db.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 0).values(**columns))
+
+
+def set_person(site: Site, **columns: object) -> None:
+    with site.app.store.writing() as db:
+        db.execute(update(people).where(people.c.address == "anna@example.org").values(**columns))
+
+
+def move(site: Site, opened: Opened) -> None:
+    site.submit(opened, site.list_moves(opened)[0])
+
+
+def undo(site: Site, opened: Opened) -> None:
+    mover = site.find_mover(opened)
+    move(site, opened)
+    site.submit(opened, "undo", mover)
+
+
+CHANGES: dict[str, Callable[[Site, Opened], object]] = {
+    "a move": move,
+    "an undo": undo,
+    "a pause": lambda site, opened: site.submit(opened, "pause", 0),
+    "an end": lambda site, opened: site.submit(opened, "resign", 1),
+    "a standing order": lambda site, opened: site.submit(opened, "order pass", 0),
+    "a remark": lambda site, opened: talk.say(site.app, find_place(site, opened, 1), "Good luck!"),
+    "a note": lambda site, opened: seat_commands.write(site.app, find_place(site, opened), "Keep the lady"),
+    "a setting": lambda site, opened: seat_commands.move_at_once(site.app, find_place(site, opened), True),
+    "no spectators": lambda site, opened: seat_commands.let_look_on(site.app, find_place(site, opened), False),
+    "another link": lambda site, opened: set_column(site, opened, link="another", link_number=1),
+    "a bounce": lambda site, opened: set_person(site, bounced_at=site.time),
+    "a deadline": lambda site, opened: set_column(site, opened, due_at=site.time + 3 * HOUR_S),
+    "a player who left": lambda site, opened: set_column(site, opened, status="bot"),
+    "a doubt": lambda site, opened: set_column(site, opened, proven=False),
+    "a transfer": lambda site, opened: set_table(site, opened, moved_to="https://other.example.org"),
+    "an hour": lambda site, opened: setattr(site, "time", site.time + HOUR_S),
+    "a notice": lambda site, opened: site.app.notices.set("banner", "Closed tonight"),
+}
+
+
+def set_table(site: Site, opened: Opened, **columns: object) -> None:
+    with site.app.store.writing() as db:
+        db.execute(update(tables).where(tables.c.id == opened.table).values(**columns))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_change_of_what_a_page_shows_is_missed(site: Site, opened: Opened, change: str) -> None:
+    cached = site.flask_app.test_client()
+    paths = ["/", *(f"/t/{link}" for link in (*opened.links, opened.watch))]
+    before = [get_text(cached, path) for path in paths]
+    assert [get_text(cached, path) for path in paths] == before
+    CHANGES[change](site, opened)
+    after = [get_text(cached, path) for path in paths]
+    assert after == [get_text(create_app(site.app).test_client(), path) for path in paths]
+    assert after != before, "this changed nothing"
+
+
+def test_an_unchanged_page_is_not_made_again(site: Site, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = site.flask_app.test_client()
+    paths = ["/", *(f"/t/{link}" for link in (*opened.links, opened.watch))]
+    before = [client.get(path).text for path in paths]
+    monkeypatch.setattr(table_pages, "make_table_page", None)
+    monkeypatch.setattr(lobby_pages, "LobbyPage", None)
+    assert [client.get(path).text for path in paths] == before
+    assert len(set(before)) == len(before)
+    assert len({client.get("/").headers["X-Request-Id"] for _ in range(3)}) == 3
+
+
+def test_the_lobby_shows_each_new_table_and_each_move_at_once(site: Site, visitor: Visitor) -> None:
+    before = visitor.get("/")
+    opened = site.start_table()
+    set_table(site, opened, shown=True, awaits_confirmation=False)
+    watched = visitor.get("/")
+    assert watched != before
+    while visitor.get("/") == watched:  # the page shows who is to move, and the scores
+        move(site, opened)
+    assert visitor.get("/") == Visitor(create_app(site.app).test_client()).get("/")
+
+
+def test_visitors_get_no_page_of_another_language(site: Site, opened: Opened) -> None:
+    path, clients = f"/t/{opened.links[0]}", [site.flask_app.test_client() for _ in range(3)]
+    clients[1].set_cookie("language", "de")
+    clients[2].environ_base["HTTP_ACCEPT_LANGUAGE"] = "fr"
+    kept = [[get_text(client, path) for client in clients] for _ in range(2)]
+    assert kept[0] == kept[1]
+    assert len(set(kept[0])) == 3
+
+
+def test_a_signed_in_player_sees_when_another_table_waits(site: Site, opened: Opened) -> None:
+    path, person = f"/t/{opened.links[0]}", site.load(opened).seats[0].person
+    client = site.flask_app.test_client()
+    client.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    before = get_text(client, path)
+    other = site.start_table()
+    while site.find_mover(other) != 0:
+        move(site, other)
+    set_column(site, other, proven=True)
+    assert "data-next" in get_text(client, path)
+    assert "data-next" not in before + get_text(site.flask_app.test_client(), path)
+    client.post("/leave")
+    assert get_text(client, path) == before
+
+
+def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, opened: Opened) -> None:
+    client, path = site.flask_app.test_client(), f"/t/{opened.links[0]}"
+    etag = client.get(path).headers["ETag"]
+    again = client.get(path, headers={"If-None-Match": etag})
+    assert (again.status_code, again.data) == (HTTPStatus.NOT_MODIFIED, b"")
+    move(site, opened)
+    assert client.get(path, headers={"If-None-Match": etag}).status_code == HTTPStatus.OK
+
+
+def test_pages_are_compressed_and_their_length_tells_nothing(site: Site, opened: Opened) -> None:
+    client, path = site.flask_app.test_client(), f"/t/{opened.links[0]}"
+    plain = client.get(path)
+    zipped = [client.get(path, headers={"Accept-Encoding": "br, gzip"}) for _ in range(2)]
+    assert [gzip.decompress(one.data) for one in zipped] == [plain.data] * 2
+    assert len(zipped[0].data) < len(plain.data) / 3
+    assert client.get(path, headers={"Accept-Encoding": "gzip;q=0"}).data == plain.data
+    assert len({len(page_cache.zip_with_noise(plain.data)) for _ in range(20)}) > 5
+
+
+def test_the_cache_is_bounded_by_bytes() -> None:
+    pages = LRU[bytes](10)
+    for number in range(5):
+        pages.put(number, b"1234", 4)
+    assert [number for number in range(5) if pages.get(number)] == [3, 4]
