@@ -14,7 +14,7 @@ from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import submitting
 from service.tables.access import Place
-from service.wakeups import JOBS, MAX_WAKEUPS
+from service.wakeups import JOBS_OF_QUEUES, MAX_WAKEUPS
 from tests import apps
 from tests.apps import FakeTime
 from workers import bots, referee, residents
@@ -157,8 +157,8 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
 
 def work(app: App) -> None:
     """Do the work of all jobs that are woken now."""
-    for _ in apps.list_woken(app):
-        for job in JOBS:
+    while woken := apps.list_woken(app):
+        for job in {JOBS_OF_QUEUES[queue] for queue in woken}:
             residents.work_once(app, job)
 
 
