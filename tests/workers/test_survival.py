@@ -64,6 +64,7 @@ def test_web_workers_clock_inbox_and_their_servers_for_long(tmp_path: Path) -> N
     run_production(tmp_path, TABLES, enough)
 
 
+@pytest.mark.release
 @pytest.mark.timeout(900)
 def test_the_embedded_service(tmp_path: Path) -> None:
     run_embedded(tmp_path, lambda crowd, injector: len(injector.injected) >= 3 and count_accepted(crowd) >= MIN_MOVES)
