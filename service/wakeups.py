@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from redis import Redis, RedisError
@@ -43,9 +44,7 @@ class Wakeups:
             count: int = self._execute("RPUSH", key, get_contextvars().get("request", ""))
             if count > MAX_WAKEUPS:
                 self._execute("LTRIM", key, -1, -1)
-            self.outage.end()
-        except RedisError as error:
-            self.outage.begin(error)
+        except RedisError:
             return False
         return count == 1
 
@@ -56,15 +55,12 @@ class Wakeups:
         """
         try:
             woken: Any = self._execute("BLPOP", *(f"wakeup:{queue}" for queue in queues), seconds)
-            if woken:
-                self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
-            self.outage.end()
-        except RedisError as error:
-            self.outage.begin(error)
+            if not woken:
+                return ()
+            self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
+        except RedisError:
             time.sleep(seconds)
             return queues
-        if not woken:
-            return ()
         name, request = (part.decode() for part in woken)
         clear_contextvars()
         if REQUEST_ID.fullmatch(request):
@@ -74,49 +70,50 @@ class Wakeups:
     def start_job(self, job: str) -> None:
         """Let RQ start a job as soon as a worker is free, unless one waits for a worker already."""
         queue = self.queue(job)
-        try:
+        with suppress(RedisError), self._log_outages():
             if not queue.count:
                 queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=JOB_TIMEOUTS_S[job])
-            self.outage.end()
-        except RedisError as error:
-            self.outage.begin(error)
 
     def publish(self, messages: Mapping[int, bytes]) -> None:
         """Publish messages to those who wait for these numbers, such as the verdicts on submissions."""
-        try:
-            with self.redis.pipeline(transaction=False) as pipeline:
-                for number, message in messages.items():
-                    pipeline.rpush(f"verdict:{number}", message)
-                    pipeline.expire(f"verdict:{number}", MESSAGE_EXPIRY_S)
-                pipeline.execute()
-            self.outage.end()
-        except RedisError as error:
-            self.outage.begin(error)
+        with suppress(RedisError), self._log_outages(), self.redis.pipeline(transaction=False) as pipeline:
+            for number, message in messages.items():
+                pipeline.rpush(f"verdict:{number}", message)
+                pipeline.expire(f"verdict:{number}", MESSAGE_EXPIRY_S)
+            pipeline.execute()
 
     def wait(self, number: int, seconds: float) -> bytes | None:
         """Wait for the message with this number and leave it for others who wait; None after so many seconds."""
         key = f"verdict:{number}"
         try:
             message: Any = self._execute("BRPOPLPUSH", key, key, seconds) if seconds > 0 else None
-        except RedisError as error:
-            self.outage.begin(error)
+        except RedisError:
             time.sleep(min(seconds, 0.2))
             return None
         return bytes(message) if message else None
 
     def _execute(self, *command: Any) -> Any:
         """Execute a raw command; the client's own methods take as long to check their arguments as Redis to answer."""
-        return self.redis.execute_command(*command)  # type: ignore[no-untyped-call]  # of redis
+        with self._log_outages():
+            return self.redis.execute_command(*command)  # type: ignore[no-untyped-call]  # of redis
+
+    @contextmanager
+    def _log_outages(self) -> Iterator[None]:
+        """Log once that Redis is away, and once that it is back."""
+        try:
+            yield
+        except RedisError as error:
+            self.outage.begin(error)
+            raise
+        if self.outage.since is not None:
+            self.outage.end()
 
     def announce(self, *tables: str, topic: str = "") -> None:
         """Tell the open pages of these tables to reload; the topic `talk` concerns their players alone."""
-        try:
-            with self.redis.pipeline(transaction=False) as pipeline:
-                for table in tables:
-                    pipeline.publish(CHANGES, f"{table}/{topic}")
-                pipeline.execute()
-        except RedisError as error:
-            self.outage.begin(error)
+        with suppress(RedisError), self._log_outages(), self.redis.pipeline(transaction=False) as pipeline:
+            for table in tables:
+                pipeline.publish(CHANGES, f"{table}/{topic}")
+            pipeline.execute()
 
     def changes(self) -> Iterator[str | None]:
         """Yield announcements: None once subscribed, then each announcement, and "" after a second without one."""
