@@ -19,6 +19,10 @@ from engine.games.carcassonne import boxes
 ROOT = Path(__file__).parents[2]
 SEED = contract.SEEDS[0]
 BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
+OTHER_STARTS = {"school": ("river", "wheel"), "river": ("school", "wheel"), "wheel": ("river", "school", "wind_roses")}
+STARTS = tuple(OTHER_STARTS)
+"""The boxes that change the beginning, with those that do not go with them."""
+
 MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES and not box.switches)
 
 
@@ -44,8 +48,8 @@ def carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
     """Yield every combination of any three of the first boxes, mixtures of all boxes, and all at once."""
     yield from first_boxes(0)
     yield from mixtures(range(3))
-    yield 3, dict.fromkeys((*BOXES, *MORE), "on") | {"river": "off"}
-    yield 4, dict.fromkeys((*BOXES, *MORE), "on") | {"school": "off"}
+    for number, start in enumerate(STARTS):
+        yield 3 + number % 2, dict.fromkeys((*BOXES, *MORE), "on") | dict.fromkeys(OTHER_STARTS[start], "off")
     yield 6, dict.fromkeys(BOXES, "on")
     yield 3, {**dict.fromkeys(BOXES, "on"), "figures": "own_turn"}
 
@@ -60,7 +64,8 @@ def first_boxes(*quarters: int) -> Iterator[tuple[int, dict[str, str]]]:
 def mixtures(numbers: range) -> Iterator[tuple[int, dict[str, str]]]:
     for number in numbers:
         mixed = Random(number)
-        yield 2 + number % 5, {box: mixed.choice(("on", "off")) for box in (*BOXES, *MORE)} | {"inns_cathedrals": "on"}
+        chosen = {box: mixed.choice(("on", "off")) for box in (*BOXES, *MORE)} | {"inns_cathedrals": "on"}
+        yield 2 + number % 5, chosen | dict.fromkeys(OTHER_STARTS[mixed.choice(STARTS)], "off")
 
 
 def more_carcassonne() -> Iterator[tuple[int, dict[str, str]]]:

@@ -4,6 +4,7 @@ from collections import Counter
 
 from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
+from engine.games.carcassonne.boxes.wheel import CROWNS
 from engine.games.carcassonne.land import root_of, signs_at
 from engine.games.carcassonne.scoring import find_leaders
 from engine.games.carcassonne.state import Part, Task, figures_on_table
@@ -24,8 +25,17 @@ def check(state):
     check_abbeys(state)
     check_shrines(state)
     check_titles(state)
+    check_wheel(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     check_points(state)
+
+
+def check_wheel(state):
+    """Every crown has one meeple at most, and there is none without the wheel."""
+    places = [(figure.segment, figure.way) for figure in state.crowns]
+    assert len(set(places)) == len(places)
+    assert all(int(number) <= CROWNS[section] for section, number in places)
+    assert state.options.wheel or not places
 
 
 def check_points(state):
@@ -52,7 +62,7 @@ def check_figures(state, rules):
     figures = figures_on_table(state)
     assert len(set(figures)) == len(figures)
     for seat, supply in enumerate(state.supply):
-        out = Counter(figure.kind for figure in figures if figure.seat == seat)
+        out = Counter(figure.kind for figure in (*figures, *state.crowns) if figure.seat == seat)
         assert out + Counter(supply) == Counter(rules.supply)
     for figure in figures:
         assert figure in state.features[root_of(state, figure)].figures

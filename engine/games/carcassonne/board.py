@@ -11,10 +11,12 @@ from msgspec import Struct
 from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out_letter, space_point
 from engine.games.carcassonne.points import (
     CORNERS,
+    CROWNS,
     GARDENS,
     SMALL_CLOISTERS,
     STAGES,
     corner_point,
+    crown_point,
     figure_point,
     is_lying,
     move_below,
@@ -32,10 +34,12 @@ from engine.games.carcassonne.tiles import (
     Segment,
     coordinates,
     neighbours,
+    plain_name,
 )
 from engine.menu import Choice, Menu, MenuEntry, Subset
 
 __all__ = [
+    "CROWNS",
     "GARDENS",
     "PIECES",
     "SMALL_CLOISTERS",
@@ -45,6 +49,7 @@ __all__ = [
     "Offers",
     "coordinates",
     "corner_point",
+    "crown_point",
     "describe_neighbours",
     "describe_tile",
     "draw_text_map",
@@ -62,6 +67,7 @@ __all__ = [
     "offer_point",
     "offer_tile_point",
     "place_point",
+    "plain_name",
     "side_letters",
     "space_number",
     "space_point",
@@ -116,6 +122,8 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
     match verb, option:
         case "place", (cell, turn):
             return [("cells", cell), ("turns", turn)]
+        case "crown", (kind, section):
+            return [("kinds", kind), ("words", section)]
         case "figure" | "protect", (kind, segment):
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):

@@ -258,7 +258,7 @@ def add_figure(state: State, figure: Figure) -> State:
     feature = state.features[root]
     features = state.features.copy()
     features[root] = replace(feature, figures=(*feature.figures, figure))
-    return replace(state, features=features, supply=_change_supply(state, (figure,), -1))
+    return replace(state, features=features, supply=change_supply(state, (figure,), -1))
 
 
 def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
@@ -297,10 +297,10 @@ def remove_figures(state: State, figures: tuple[Figure, ...]) -> State:
         root = root_of(state, figure)
         feature = features[root]
         features[root] = replace(feature, figures=tuple(other for other in feature.figures if other != figure))
-    return replace(state, features=features, supply=_change_supply(state, figures, 1))
+    return replace(state, features=features, supply=change_supply(state, figures, 1))
 
 
-def _change_supply(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:
+def change_supply(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:
     """Return the supplies with so many more of each of these figures."""
     supply = list(state.supply)
     for figure in figures:

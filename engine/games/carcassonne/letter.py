@@ -46,6 +46,8 @@ SIGN_LETTERS = {
     "village": "V",
     "school": "U",
     "revolt": "R",
+    "wheel": "W",
+    "number": "n",
 }
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))

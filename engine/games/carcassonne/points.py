@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.games.carcassonne.state import Figure, PlacedTile
-from engine.games.carcassonne.tiles import PIECES, Segment, coordinates
+from engine.games.carcassonne.tiles import DATA, PIECES, Segment, coordinates, plain_name
 
 TILE_SIZE = 100
 
@@ -113,6 +113,10 @@ NAME_DISTANCE = 25
 NEAR_MIDDLE = 15
 """A smaller offset from the middle of a tile does not matter for the place of a name."""
 
+WHEEL_MIDDLE, CROWN_DISTANCE, CROWN_SPREAD = -50, 122, 13
+"""Where the wheel is on the land, how far its crowns are from its middle, and two of a section, in degrees, apart."""
+
+CROWNS: Mapping[str, int] = DATA["wheel"]["crowns"]
 UPRIGHT_ON_FIELDS = frozenset({"pig", "shepherd", "barn"})
 
 Tiles = Mapping[str, PlacedTile]
@@ -126,6 +130,15 @@ def tile_point(cell: str) -> Point:
 def corner_point(cell: str, corner: str) -> Point:
     """Return the corner of a cell, such as `NE`."""
     return _offset_point(cell, CORNERS[corner])
+
+
+def crown_point(section: str, number: str) -> Point:
+    """Return the point of a crown of the wheel: two crowns of a section are beside each other."""
+    sections = list(CROWNS)
+    spread = CROWN_SPREAD if CROWNS[section] > 1 else 0
+    turn = sections.index(section) * 360 / len(sections) + spread * (2 * int(number) - 3)
+    x, y = math.sin(math.radians(turn)), -math.cos(math.radians(turn))
+    return Point(WHEEL_MIDDLE + CROWN_DISTANCE * x, WHEEL_MIDDLE + CROWN_DISTANCE * y)
 
 
 def is_lying(figure: Figure) -> bool:
@@ -210,7 +223,7 @@ def segment_point(tiles: Tiles, cell: str, token: str) -> Point:
 
 def _find_offset(tile: str, segment: Segment) -> Offset:
     """Return where the first figure of a segment is on the unturned tile."""
-    plain, ends = tile.rstrip("*"), segment.ends
+    plain, ends = plain_name(tile), segment.ends
     match segment.kind:
         case "garden":
             return GARDENS[plain]

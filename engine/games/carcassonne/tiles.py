@@ -87,12 +87,25 @@ def count_gardens_of(box: str) -> dict[str, int]:
 
 
 def _tile_rows() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each tile of board.toml by its name, and those with a garden once more with the garden."""
+    """Yield each tile of board.toml by its name, and those with a garden or a number once more with it."""
     for box in DATA["tiles"].values():
         for name, row in box.items():
             yield name, row
             if "garden" in row:
                 yield name + GARDEN, row | {"in_garden": True}
+    for name, numbers in NUMBERS.items():
+        for number in numbers:
+            yield number_tile(name, number), DATA["tiles"]["base"][name] | {"signs": [f"number {number}"]}
+
+
+def number_tile(name: str, number: int) -> str:
+    """Return the name of the copy of a tile that shows a number."""
+    return f"{name}{NUMBER}{number}"
+
+
+def plain_name(tile: str) -> str:
+    """Return the name of a tile without its garden or its number."""
+    return tile.rstrip(GARDEN).partition(NUMBER)[0]
 
 
 def _make_piece(row: dict[str, Any], turn: int) -> Piece:
@@ -169,18 +182,22 @@ def _side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: int) ->
 def _segments_along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]:
     """Return the indexes of the segments along a side of this kind, clockwise: beside a road there is field."""
 
-    def find(kind: str, end: int) -> int:
-        return next(index for index, segment in enumerate(segments) if segment.kind == kind and end in segment.ends)
+    def find(kind: str, end: int) -> int | None:
+        return next((index for index, one in enumerate(segments) if one.kind == kind and end in one.ends), None)
+
+    def find_all(*ends: tuple[str, int]) -> tuple[int, ...]:
+        """Along a wall there is no field."""
+        return tuple(index for end in ends if (index := find(*end)) is not None)
 
     first, last = 2 * side, 2 * side + 1
     match kind:
         case "city":
             return tuple(index for index, s in enumerate(segments) if s.kind == "city" and side in s.ends)
         case "road":
-            return (find("field", first), find("road", side), find("field", last))
+            return find_all(("field", first), ("road", side), ("field", last))
         case "river":
-            return (find("field", first), find("field", last))
-    return tuple(dict.fromkeys((find("field", first), find("field", last))))
+            return find_all(("field", first), ("field", last))
+    return tuple(dict.fromkeys(find_all(("field", first), ("field", last))))
 
 
 def _appearance(piece: Piece) -> object:
@@ -244,6 +261,12 @@ def figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) ->
 
 GARDEN = "*"
 """The end of the name of a tile that shows a garden."""
+
+NUMBER = "-"
+"""What is in the name of a tile before its number."""
+
+NUMBERS: dict[str, list[int]] = DATA["wheel"]["numbers"]
+"""The numbers on copies of tiles of the base game."""
 
 ENCLOSED_KINDS = frozenset({"cloister", "garden"})
 """The kinds of features that are complete when all eight cells around them have tiles."""

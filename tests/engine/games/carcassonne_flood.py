@@ -11,6 +11,7 @@ import engine.games
 
 DATA = tomllib.loads((Path(engine.games.__path__[0]) / "carcassonne" / "board.toml").read_text("utf-8"))
 ROWS = {name: row for box in DATA["tiles"].values() for name, row in box.items()}
+ROWS |= {f"{name}-{number}": ROWS[name] for name, them in DATA["wheel"]["numbers"].items() for number in them}
 COMPASS = ["nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw"]
 MIRROR = {0: 5, 1: 4, 2: 7, 3: 6, 4: 1, 5: 0, 6: 3, 7: 2}
 OFFSETS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}

@@ -12,17 +12,29 @@ class MoreCount(BoxCount):
         self.options = None
         self.turn = 0
         self.safe = set()
+        self.pig = 0
+        self.crowned = []
+        self.all_meeples = 0
         self.laid = None
 
     def apply(self, event):
         if type(event).__name__ == "Began":
             self.options = event.options
+            self.all_meeples = sum(n for kind, n in event.supply.items() if kind not in NO_MEEPLES)
         if type(event).__name__ in ("TurnBegan", "OvertimeBegan"):
             self.turn = event.seat
         match type(event).__name__:
             case "RevoltBroke":
                 self.settle()
                 self.revolt(event.kind)
+            case "WheelTurned":
+                self.settle()
+                self.turn_wheel(event.number)
+            case "MeepleWithdrawn":
+                self.figures.remove(self.spot(event.figures[0]))
+                self.leave_alone(event.figures[0].seat)
+            case "CrownTaken":
+                self.crowned.append((event.figure.seat, event.figure.kind, event.figure.segment))
             case "FigureProtected":
                 self.scores[event.seat] -= 4 if self.laid == self.spot(event.figure) else 2
                 self.safe.add(self.spot(event.figure))
@@ -41,6 +53,34 @@ class MoreCount(BoxCount):
             self.leave_alone(seat)
             if lost:
                 return
+
+    def turn_wheel(self, number):
+        """The pig runs, its section pays all, and then its crowns."""
+        self.pig = (self.pig + number) % 6
+        section = ("fortune", "taxes", "famine", "storm", "inquisition", "plague")[self.pig]
+        meeples = [figure for figure in self.figures if figure[1] not in NO_MEEPLES]
+        for seat in range(len(self.scores)):
+            own = [figure for figure in meeples if figure[0] == seat]
+            self.scores[seat] += {
+                "fortune": 3 * (seat == self.turn),
+                "taxes": sum(self.tax(figure, own) for figure in own if self.kind(figure) == "city"),
+                "famine": sum(
+                    len(self.cities_fed(self.area(figure))) for figure in own if self.kind(figure) == "field"
+                ),
+                "storm": self.all_meeples - len(own) - sum(figure[0] == seat for figure in self.crowned),
+                "inquisition": 2 * sum(self.kind(figure) == "cloister" for figure in own),
+                "plague": 0,
+            }[section]
+            self.scores[seat] += 3 * sum(figure[0] == seat and figure[2] == section for figure in self.crowned)
+        self.crowned = [figure for figure in self.crowned if figure[2] != section]
+
+    def area(self, figure):
+        return self.land.flood(figure[2:])[0]
+
+    def tax(self, figure, own):
+        area = self.area(figure)
+        shields = sum(self.symbols(spot).count("shield") for spot in area)
+        return shields + sum(other[2:] in area for other in own)
 
     def leave_alone(self, seat):
         """Builders and pigs do not stay without a meeple of their owner."""

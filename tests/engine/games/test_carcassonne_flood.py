@@ -33,6 +33,8 @@ LATER_BOXES = {
     "school": {"school": True, "tollkeepers": True, "traders_builders": True},
     "king and churches": {"king_robber": True, "darmstadt": True, "besiegers": True, "shrines": True},
     "revolts": {"revolts": True, "traders_builders": True, "abbey_mayor": True},
+    "wheel": {"wheel": True, "traders_builders": True, "cathars": True, "monasteries": True},
+    "wheel with many": dict.fromkeys((*MORE_BOXES[1:], "wheel", "inns_cathedrals"), True),
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }
 

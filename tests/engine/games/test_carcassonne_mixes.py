@@ -22,6 +22,7 @@ def mix(number, offered=OPTIONS):
     share = random.choice((0.1, 0.3, 0.6, 0.9))
     chosen = {option.name: random.choice(option.values) for option in offered}
     chosen |= {option.name: random.random() < share for option in offered if option.kind == "switch"}
+    chosen |= {"river": False, "school": False, "wind_roses": False} if chosen.get("wheel") else {}
     chosen |= {"school": False} if chosen["river"] else {}
     chosen |= {"messages": False, "fairy": False} if number % 2 else {}
     parsed = options.parse(carcassonne.META.options, chosen)

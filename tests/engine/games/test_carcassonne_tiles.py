@@ -4,7 +4,10 @@ import pytest
 
 from engine.games.carcassonne.tiles import DATA, FITTING_TURNS, PIECES, TURNS, count_tiles_of
 
-TILES_AND_TURNS = [(tile, turn) for tile in PIECES if not PIECES[tile][0].closes for turn in TURNS]
+BLOCKS = {name: row for box in DATA["tiles"].values() for name, row in box.items() if "wall" in row}
+TILES_AND_TURNS = [
+    (tile, turn) for tile in PIECES if not PIECES[tile][0].closes and tile not in BLOCKS for turn in TURNS
+]
 
 
 def test_each_box_has_its_tiles():
@@ -29,6 +32,7 @@ def test_each_box_has_its_tiles():
         "king_robber": 5,
         "darmstadt": 3,
         "revolts": 12,
+        "wheel": 16,
     }
 
 
@@ -60,6 +64,23 @@ def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_fiel
     along = {"c": ["city"], "r": ["field", "road", "field"], "f": ["field"], "w": ["field", "field"]}
     for side, edge in enumerate(piece.edges):
         assert [piece.segments[index].kind for index in piece.joins[side]] == along[edge] * count_reaching(piece, side)
+
+
+@pytest.mark.parametrize("box", ["wheel"])
+def test_the_tiles_of_a_block_match_and_have_field_wherever_there_is_no_wall(box):
+    cells = {tuple(map(int, row["cell"].split(","))): name for name, row in DATA["tiles"][box].items()}
+    for (x, y), name in cells.items():
+        piece, wall = PIECES[name][0], {int(half) for half in DATA["tiles"][box][name]["wall"]}
+        fields = {end for segment in piece.segments if segment.kind == "field" for end in segment.ends}
+        assert fields | wall == {2 * side + half for side in range(4) if piece.edges[side] != "c" for half in (0, 1)}
+        assert not fields & wall
+        for side, (dx, dy) in enumerate(((0, -1), (1, 0), (0, 1), (-1, 0))):
+            beyond = cells.get((x + dx, y + dy))
+            if beyond:
+                assert piece.edges[side] == PIECES[beyond][0].edges[side - 2] == "f"
+                assert len(piece.joins[side]) == len(PIECES[beyond][0].joins[side - 2]) <= 1
+            else:
+                assert not {2 * side, 2 * side + 1} & wall
 
 
 def count_reaching(piece, side):

@@ -30,6 +30,7 @@ from engine.games.carcassonne.boxes import (
     tollkeepers,
     traders_builders,
     watchtowers,
+    wheel,
     wind_roses,
 )
 from engine.games.carcassonne.hooks import Box, Rules, combine_boxes, merge_distinct
@@ -54,6 +55,7 @@ BOXES: tuple[Box, ...] = (
     big_top.BOX,
     king_robber.BOX,
     revolts.BOX,
+    wheel.BOX,
     abbot.BOX,
 )
 """All boxes, in the order of pages and of their hooks; the abbot is last, as he adds gardens to the tiles of others."""

@@ -42,7 +42,7 @@ REVOLT_TILES = {
 }
 """The kind of feature that each tile strikes."""
 
-LIFE_TILES, LOSS, REACH = 14, 6.0, 0.55
+LIFE_TILES, LOSS, REACH = 8, 1.0, 0.55
 """For bots: the tiles that are drawn while a meeple waits, what it loses in a revolt, and how often one reaches it."""
 
 

@@ -21,7 +21,7 @@ from engine.games.carcassonne.state import (
     current_part,
     get_field,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES
+from engine.games.carcassonne.tiles import DATA, PIECES, plain_name
 from engine.menu import Choice, Move
 
 SMALL, LARGE = 1, 2
@@ -30,7 +30,7 @@ SMALL, LARGE = 1, 2
 POINTS_EACH, TRAVELLERS_POINTS = 1, 3
 CROSSROADS = frozenset(DATA["crossroads"])
 VILLAGES = frozenset(
-    tile for tile, turns in PIECES.items() if tile.rstrip("*") in CROSSROADS or "village" in turns[0].signs
+    tile for tile, turns in PIECES.items() if plain_name(tile) in CROSSROADS or "village" in turns[0].signs
 )
 """§20.2: The tiles with a village in which roads end."""
 

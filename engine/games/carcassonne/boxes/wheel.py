@@ -1,0 +1,269 @@
+"""§28, the Wheel of Fortune: a numbered tile turns the wheel when it is drawn, and its section strikes all seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.land import change_supply, remove_figures, root_of
+from engine.games.carcassonne.scoring import find_companions
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Figure,
+    Options,
+    Part,
+    State,
+    Task,
+    TilePlaced,
+    add_note,
+    apply_awards,
+    change_part,
+    figures_on_table,
+    find_figure,
+    find_root,
+    get_field,
+    get_setting,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, NUMBERS, PIECES, number_tile
+from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
+
+START: str = DATA["wheel"]["start"]
+CELLS: dict[str, str] = {name: row["cell"] for name, row in DATA["tiles"]["wheel"].items()}
+CROWNS: dict[str, int] = DATA["wheel"]["crowns"]
+"""How many crowns each section has; the sections are in their order, clockwise."""
+
+SECTIONS = tuple(CROWNS)
+FORTUNE, TAXES, FAMINE, STORM, INQUISITION, PLAGUE = SECTIONS
+FORTUNE_POINTS, MONK_POINTS, CROWN_POINTS = 3, 2, 3
+CROWN_IN_HAND = 5.0
+"""The points that a bot expects of a meeple on a crown that is sure to be paid: its points, and that it comes home."""
+
+PASSED_BY = 5 / 6
+"""The chance that the wheel does not stop at a section."""
+
+OBJECTIONS = {
+    "river": Refused("The wheel takes the place of the start tile; switch “river” or “wheel” off.", rule="28.1"),
+    "wind_roses": Refused(
+        "The wheel takes the place of the start tile; switch “wind_roses” or “wheel” off.", rule="28.1"
+    ),
+    "school": Refused("The wheel takes the place of the start tile; switch “school” or “wheel” off.", rule="28.1"),
+}
+
+
+class WheelTurned(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The wheel was turned to a section: its points, the meeples that leave its crowns, the seats with the plague."""
+
+    seat: int
+    number: int
+    section: str
+    awards: tuple[Award, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    seats: tuple[int, ...] = ()
+
+
+class MeepleWithdrawn(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat took a meeple back because of the plague, and the figures that do not stay without it."""
+
+    figures: tuple[Figure, ...]
+
+
+class CrownTaken(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple was placed on a crown; the segment of the figure is the section."""
+
+    figure: Figure
+
+
+def figures_on_crowns(state: State) -> tuple[Figure, ...]:
+    """Return the meeples on the crowns of the wheel."""
+    figures: tuple[Figure, ...] = get_field(state, "crowns")
+    return figures
+
+
+def section_of_pig(state: State) -> str:
+    """Return the section with the pig; empty without the wheel."""
+    return SECTIONS[get_field(state, "pig")] if get_setting(state, "wheel") else ""
+
+
+def apply_wheel_turned(state: State, event: WheelTurned) -> State:
+    """Move the pig, pay, let the meeples of the crowns go home, and ask the seats that the plague strikes in turn."""
+    crowns = tuple(figure for figure in figures_on_crowns(state) if figure not in event.figures)
+    state = add_note(state, _name_turn(state))
+    state = replace(
+        state, pig=SECTIONS.index(event.section), crowns=crowns, supply=change_supply(state, event.figures, 1)
+    )
+    for seat in reversed(event.seats):
+        state = push_work(state, Task(PLAGUE, seats=(seat,)))
+    return apply_awards(state, event.awards)
+
+
+def apply_meeple_withdrawn(state: State, event: MeepleWithdrawn) -> State:
+    return remove_figures(pop_work(state), event.figures)
+
+
+def apply_crown_taken(state: State, event: CrownTaken) -> State:
+    state = change_part(state, step="between")
+    supply = change_supply(state, (event.figure,), -1)
+    return replace(state, crowns=(*figures_on_crowns(state), event.figure), supply=supply)
+
+
+def _name_turn(state: State) -> str:
+    """Return the note that the wheel was turned for the drawn tile; each tile that is set aside changes it."""
+    return f"wheel {len(state.aside)}"
+
+
+def number_on(tile: str) -> int:
+    """Return the number on a tile, or 0."""
+    numbers = [int(sign.removeprefix("number ")) for sign in PIECES[tile][0].signs if sign.startswith("number ")]
+    return numbers[0] if numbers else 0
+
+
+def _features(state: State, kind: str) -> Iterator[Feature]:
+    return (feature for feature in state.features.values() if feature.kind == kind and feature.figures)
+
+
+def count_taxes(state: State, rules: Rules, seat: int) -> int:
+    """§28.4: For each knight the shields of his city and the own knights in it."""
+    cities = [(len(rules.meeples(city.figures, seat)), city.marks.count("shield")) for city in _features(state, "city")]
+    return sum(knights * (knights + shields) for knights, shields in cities)
+
+
+def count_famine(state: State, rules: Rules, seat: int) -> int:
+    """§28.4: For each farmer the completed cities at his farm."""
+    return sum(
+        len(rules.meeples(farm.figures, seat)) * _count_cities(state, farm)
+        for farm in _features(state, "field")
+        if rules.meeples(farm.figures, seat)
+    )
+
+
+def _count_cities(state: State, farm: Feature) -> int:
+    cities = {find_root(state.parents, city) for city in farm.cities}
+    return sum(not state.features[root].open for root in cities)
+
+
+def count_storm(state: State, rules: Rules, seat: int) -> int:
+    """§28.4: One for each meeple in the supply."""
+    return sum(number for kind, number in state.supply[seat].items() if kind not in rules.non_meeples)
+
+
+def count_inquisition(state: State, rules: Rules, seat: int) -> int:
+    """§28.4: Two for each monk."""
+    return MONK_POINTS * sum(len(rules.meeples(feature.figures, seat)) for feature in _features(state, "cloister"))
+
+
+def count_fortune(state: State, rules: Rules, seat: int) -> int:
+    """§28.4: Three for the seat on turn."""
+    return FORTUNE_POINTS if seat == state.turn else 0
+
+
+COUNTS: dict[str, Callable[[State, Rules, int], int]] = {
+    FORTUNE: count_fortune,
+    TAXES: count_taxes,
+    FAMINE: count_famine,
+    STORM: count_storm,
+    INQUISITION: count_inquisition,
+    PLAGUE: lambda state, rules, seat: 0,
+}
+
+
+def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
+    """§28.3 to §28.5: Return what happens in the section to which the pig runs."""
+    section = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)]
+    seats = [(state.turn + steps) % len(state.track) for steps in range(len(state.track))]
+    figures = tuple(figure for figure in figures_on_crowns(state) if figure.segment == section)
+    awards = [Award(seat, COUNTS[section](state, rules, seat), "wheel") for seat in seats]
+    awards += [Award(seat, CROWN_POINTS * sum(one.seat == seat for one in figures), "crown") for seat in seats]
+    paid = tuple(award for award in awards if award.points)
+    struck = tuple(seat for seat in seats if list_places(state, rules, seat)) if section == PLAGUE else ()
+    return WheelTurned(state.turn, number, section, paid, figures, struck)
+
+
+def list_places(state: State, rules: Rules, seat: int) -> list[str]:
+    """Return the places of the meeples of a seat on the land."""
+    return [figure.place for figure in rules.meeples(figures_on_table(state), seat)]
+
+
+def withdraw_meeple(state: State, rules: Rules, place: str) -> MeepleWithdrawn:
+    """§28.4: Return the event that takes the meeple on this place back."""
+    figure = find_figure(state, place)
+    companions = find_companions(state, rules, state.features[root_of(state, figure)], figure)
+    return MeepleWithdrawn((figure, *companions))
+
+
+class Wheel(Box):
+    """The wheel in the middle of the land, its pig, and its crowns."""
+
+    option = "wheel"
+    title = "The Wheel of Fortune"
+    about = "A wheel in the middle of the land, turned by tiles with numbers (§28)"
+    state_fields = {"pig": (int, 0), "crowns": (tuple[Figure, ...], ())}
+    view_fields = {"pig": (str, section_of_pig), "crowns": (tuple[Figure, ...], figures_on_crowns)}
+    verbs = ("crown", "withdraw")
+    tasks = (PLAGUE,)
+    tasks_within_round = (PLAGUE,)
+    events = {
+        WheelTurned: apply_wheel_turned,
+        MeepleWithdrawn: apply_meeple_withdrawn,
+        CrownTaken: apply_crown_taken,
+    }
+
+    def objection(self, options: Options) -> Refused | None:
+        """§28.1: The block of the wheel does not go with another beginning."""
+        return next((OBJECTIONS[other] for other in OBJECTIONS if getattr(options, other)), None)
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        """§28.1, §28.2: The block takes the place of the start tile; some tiles of the base game show a number."""
+        *bags, last = deck.bags
+        bag = list(last)
+        for name, numbers in NUMBERS.items():
+            for number in numbers:
+                if name in bag:
+                    bag[bag.index(name)] = number_tile(name, number)
+        block = tuple(TilePlaced(name, cell) for name, cell in CELLS.items() if name != START)
+        return replace(deck, start=START, bags=(*bags, tuple(bag)), beside=(*deck.beside, *block))
+
+    def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> WheelTurned | None:
+        """§28.3: Turn the wheel for a tile with a number, before it is placed."""
+        number = number_on(part.tile)
+        return turn_wheel(state, rules, number) if number and _name_turn(state) not in part.notes else None
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§28.4: A seat with the plague chooses one of its meeples on the land."""
+        return (Choice("withdraw", tuple((place,) for place in list_places(state, rules, seat)), "28.4"),)
+
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> MeepleWithdrawn | None:
+        """Take the only meeple of a seat back without a question."""
+        places = list_places(state, rules, task.seats[0])
+        return withdraw_meeple(state, rules, places[0]) if len(places) == 1 else None
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§28.5: Offer to place a meeple on a free crown."""
+        taken = [figure.segment for figure in figures_on_crowns(state)]
+        free = [section for section, crowns in CROWNS.items() if taken.count(section) < crowns]
+        kinds = [kind for kind, number in state.supply[seat].items() if number and kind not in rules.non_meeples]
+        options = tuple((kind, section) for kind in kinds for section in free)
+        return Choice("crown", options, "28.5") if options else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.verb == "withdraw":
+            return [withdraw_meeple(state, rules, move.args[0])]
+        kind, section = move.args
+        number = sum(figure.segment == section for figure in figures_on_crowns(state)) + 1
+        return [CrownTaken(Figure(seat, kind, "", section, str(number)))]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the meeples on crowns can expect, by the numbers that are still in the bag."""
+        own = sum(figure.seat == seat for figure in figures_on_crowns(state))
+        numbers = sum(number_on(tile) > 0 for bag in state.bags for tile in bag) if own else 0
+        return own * CROWN_IN_HAND * (1 - PASSED_BY**numbers)
+
+
+BOX = Wheel()
