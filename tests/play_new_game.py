@@ -18,16 +18,15 @@ from service.tables import access, snapshots
 from service.tables.history import replays
 from service.tables.opening import Opened
 from tests import apps
-from tests.sites import Site, Visitor
+from tests.sites import ROWS, Site, Visitor
 from tests.workers.incoming.test_inbox import answer, send
 
 
 def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
     """Open a table by its form, and let Anna sit down on her page and Bert by mail."""
-    rows = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", "address__1": "bert@example.org"}
     page = visitor.get(f"/new/{name}")
     assert catalogue.find(name).META.title in page
-    response = visitor.post(f"/new/{name}", **rows)
+    response = visitor.post(f"/new/{name}", **ROWS)
     assert response.status_code == 303, response.text
     table = access.find(site.app, response.location.rpartition("/")[2]).table
     seats = apps.load_table(site.app, table).seats

@@ -118,7 +118,7 @@ class Visitor:
         return self.get(response.location)
 
 
-ROWS = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", "address__1": "bert@example.org"}
+ROWS = {"name": "Anna", "address": "anna@example.org", "players": "Bert <bert@example.org>"}
 
 
 class PageChecker(HTMLParser):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -31,8 +29,7 @@ from service.store.batch import Batch
 from service.store.schema import seats, tables
 from service.tables import access, seat_commands
 from service.tables.locked_table import LockedTable, append_command, lock_table
-from service.text.languages import LANGUAGES, SOURCE
-from service.text.sentences import translate
+from service.text.languages import SOURCE
 from service.timing import Clock
 
 Who = Literal["", "person", "bot", "anybody"]
@@ -152,7 +149,7 @@ def _check_table(opening: NewTable) -> NewTable:
     why = objection(game, options, len(opening.guests))
     if why:
         raise why
-    return replace(opening, guests=check_guests(opening.guests, opening.language))
+    return replace(opening, guests=check_guests(opening.guests))
 
 
 def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
@@ -162,9 +159,9 @@ def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
     return _create(app, batch, opening)
 
 
-def check_guests(invited: Sequence[Invitee], language: str = SOURCE) -> tuple[Invitee, ...]:
+def check_guests(invited: Sequence[Invitee]) -> tuple[Invitee, ...]:
     """Clean names and addresses; raise Refused if a name appears twice, or no guest is a person."""
-    guests = tuple(_clean(one, language) for one in invited)
+    guests = tuple(_clean(one) for one in invited)
     folded = [register.fold_name(guest.name) for guest in guests if guest.name]
     if len(set(folded)) < len(folded):
         raise Refused("Two players have the same name; please tell them apart.")
@@ -179,28 +176,14 @@ def check_guests(invited: Sequence[Invitee], language: str = SOURCE) -> tuple[In
     return guests
 
 
-def _clean(guest: Invitee, language: str) -> Invitee:
+def _clean(guest: Invitee) -> Invitee:
     if guest.status == "open":
         return Invitee("", who="anybody")
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
-        return _clean_bot(guest, language)
+        level: Strength = "" if guest.level == "normal" else guest.level
+        return Invitee(register.clean_name(guest.name), who="bot", level=level)
     return Invitee(register.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
-
-
-def _clean_bot(guest: Invitee, language: str) -> Invitee:
-    """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
-    level: Strength = "" if guest.level == "normal" else guest.level
-    added = f" ({translate(language, LEVELS[level])})" if level else ""
-    name = _match_level().sub("", register.clean_name(guest.name)) if level else register.clean_name(guest.name)
-    return Invitee(name[: register.MAX_NAME_CHARS - len(added)] + added, "", "", "bot", level)
-
-
-@cache
-def _match_level() -> re.Pattern[str]:
-    """The level at the end of a name that another table gave it, in any language, as it is written and as it was."""
-    levels = "|".join(re.escape(translate(language, level)) for language in LANGUAGES for level in LEVELS.values())
-    return re.compile(rf" \((?:{levels})\)$|, (?:{levels})$")
 
 
 def _find_table(connection: Connection, key_hash: str | None) -> str | None:

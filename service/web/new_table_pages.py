@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from typing import Any, Literal
+from urllib.parse import parse_qsl, urlencode
 
 from flask import Blueprint, Response, redirect, request, url_for
 from markupsafe import Markup
@@ -16,36 +17,29 @@ from engine.options import Option, describe
 from engine.refusal import Refused
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import access, joining, opening
-from service.tables.opening import ChanceSource, Invitee, NewTable, Strength, Who
+from service.tables.opening import ChanceSource, Invitee, NewTable, Strength
 from service.text import numbers, rulebook
-from service.text.languages import LANGUAGES, translate_in_game
+from service.text.languages import translate_in_game
+from service.text.sentences import translate
 from service.timing import HOUR_S, Clock
+from service.web import guest_list
 from service.web.account_pages import visitor
 from service.web.lobby_pages import find_game
 from service.web.rendering import game_title, get_app, language, name_visitor, render
 
 new_table = Blueprint("new_table", __name__)
-GUEST_ROWS = 8
-ROWS_SHOWN = 3  # at least; the others are folded
+COOKIE = "table"  # the settings of the last table that was opened on this device; no names and no addresses
+COOKIE_MAX_AGE_S, COOKIE_MAX_CHARS = 365 * DAY_S, 3_000
+SETTINGS = (
+    *("pace", "late", "bank", "increment", "grace", "offer_after", "spare_weekends", "automatic", "luck"),
+    *("watched", "asked.watched", "shown", "seeking", "hints"),
+)
+LINES = {"bot": guest_list.BOT, "seat": guest_list.FREE_SEAT}
 RADIO_VALUES = 4  # an option with more values is a list
 LIST_VALUES = 24  # an option with more values is a number
 PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
 DEFAULT_PACE = "3"
 LATE_CHOICES = ("move", "seat", "resign", "skip")
-
-
-class GuestRow(Struct, frozen=True):
-    """A row of the form, as filled in so far."""
-
-    name: str = ""
-    address: str = ""
-    who: Who = "person"
-    level: Strength = ""
-    language: str = ""
-
-    @property
-    def is_filled(self) -> bool:
-        return bool(self.name.strip() or self.address.strip() or self.who != "person")
 
 
 class TimeFields(Struct, frozen=True):
@@ -83,6 +77,7 @@ class OptionField(Struct, frozen=True):
     about: Markup
     chosen: str
     is_on: bool
+    is_changed: bool
     values: tuple[OptionValue, ...]
     least: int | None
     most: int | None
@@ -95,8 +90,11 @@ class NewTablePage(Struct, frozen=True):
     title: str
     error: Refused | None
     key: str
-    guests: tuple[GuestRow, ...]
-    rows_shown: int
+    name: str
+    address: str
+    is_signed_in: bool  # whether the organiser is signed in
+    players: str
+    is_open: bool  # whether the settings are unfolded
     seeking: bool
     pace: str
     paces: tuple[str, ...]
@@ -127,35 +125,85 @@ class BotGamePage(Struct, frozen=True):
 
 @new_table.get("/new/<name>")
 def show(name: str) -> Response:
-    """Show the form for a new table; a signed-in player's name and address are filled in."""
+    """Show the form for a new table, with the settings of the last one; a signed-in player is filled in."""
     person = visitor()
-    return _new_table_page(name, {"name.0": person.name, "address.0": person.address} if person else {})
+    own = {"name": person.name, "address": person.address} if person else {}
+    return _new_table_page(name, {**_load_settings(name), **own})
 
 
 @new_table.post("/new/<name>")
 def open_table(name: str) -> Reply:
     """Open the table and go to the first player's seat."""
-    form, person = request.form, visitor()
+    form = request.form.to_dict()
     try:
-        new = NewTable(
-            game=name,
-            chosen=_parse_options(name, form),
-            guests=_parse_guests(form),
-            clock=opening.make_clock(get_app(), _parse_clock(form)),
-            language=language(),
-            key=form.get("key", "")[:80],
-            visitor=name_visitor(),
-            watched=_is_watched(form),
-            signed_in=person.proof if person else None,
-            luck=_parse_luck(form),
-            seeking=bool(form.get("seeking")),
-            shown=bool(form.get("shown")),
-        )
-        opened = opening.open_table(get_app(), new)
+        guests = _parse_guests(form)
     except Refused as refused:
         return _new_table_page(name, form, refused)
-    first = next(link for link in opened.links if link)
-    return redirect(url_for("table.show", link=first), 303)
+    try:
+        opened = opening.open_table(get_app(), _make_new_table(name, form, guests))
+    except Refused as refused:
+        return _new_table_page(name, form, refused, is_open=True)
+    response = redirect(url_for("table.show", link=next(filter(None, opened.links))), 303)
+    _store_settings(response, name, form)
+    return response
+
+
+@new_table.post("/new/<name>/players")
+def add_player(name: str) -> Response:
+    """Add a bot or a free seat to the box for players; without a script, the button leads here."""
+    form = request.form.to_dict()
+    line = translate(language(), LINES.get(form.get("add", ""), guest_list.BOT))
+    return _new_table_page(name, {**form, "players": guest_list.append_line(form.get("players", ""), line)})
+
+
+@new_table.get("/new/<name>/players")
+def return_to_form(name: str) -> Reply:
+    """Go back to the form, for instance after the language was changed there."""
+    return redirect(url_for("new_table.show", name=name))
+
+
+def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -> NewTable:
+    person = visitor()
+    return NewTable(
+        game=name,
+        chosen=_parse_options(name, form),
+        guests=guests,
+        clock=opening.make_clock(get_app(), _parse_clock(form)),
+        language=language(),
+        key=form.get("key", "")[:80],
+        visitor=name_visitor(),
+        watched=_is_watched(form),
+        signed_in=person.proof if person else None,
+        luck=_parse_luck(form),
+        seeking=bool(form.get("seeking")),
+        shown=bool(form.get("shown")),
+    )
+
+
+def _load_settings(name: str) -> dict[str, str]:
+    """Load the settings of the last table; the rules are those of the last table of this game."""
+    stored = dict(parse_qsl(request.cookies.get(COOKIE, "")[:COOKIE_MAX_CHARS]))
+    rules = {key.removeprefix(f"{name}:"): value for key, value in stored.items() if key.startswith(f"{name}:")}
+    return {key: value for key, value in stored.items() if key in SETTINGS} | rules
+
+
+def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None:
+    """Store the settings of this table on the device, beside the rules of other games."""
+    stored = dict(parse_qsl(request.cookies.get(COOKIE, "")[:COOKIE_MAX_CHARS]))
+    others = {key: value for key, value in stored.items() if ":" in key and not key.startswith(f"{name}:")}
+    sent = (key for key in form if key.startswith(("option.", "asked.")) and key not in SETTINGS)
+    rules = {f"{name}:{key}": form[key] for key in sent}
+    settings = {key: value for key in SETTINGS if (value := form.get(key, ""))}
+    text = urlencode({**settings, **rules, **others})
+    response.set_cookie(
+        COOKIE,
+        text if len(text) <= COOKIE_MAX_CHARS else urlencode(settings),
+        max_age=COOKIE_MAX_AGE_S,
+        path="/new",
+        secure=get_app().settings.address.startswith("https"),
+        httponly=True,
+        samesite="Lax",
+    )
 
 
 @new_table.get("/play/<name>")
@@ -217,19 +265,14 @@ def _parse_luck(form: Mapping[str, str]) -> ChanceSource:
 
 
 def _parse_guests(form: Mapping[str, str]) -> list[Invitee]:
-    """Return the guests of the form; the first person opens the table and sits down at once."""
-    guests = [guest for guest in _guest_rows(form) if guest.is_filled]
-    for guest in guests:
-        if guest.who == "person" and not guest.address.strip():
-            raise Refused("Please give an e-mail address for {name}, or choose “a bot”.", name=guest.name)
-    invited = [_invite(guest, number) for number, guest in enumerate(guests)]
+    """Return the guests of the form; the organiser comes first and sits down at once."""
+    name, address = form.get("name", "").strip(), form.get("address", "").strip()
+    organiser = Invitee(name or (address and guest_list.suggest_name(address)), address, who="person")
+    others = guest_list.parse(form.get("players", ""))
+    if not others:
+        raise Refused("Who plays with you? Please type an e-mail address, or add a bot.")
+    invited = [organiser, *(one for one in others if not address or one.address.casefold() != address.casefold())]
     return opening.give_first_word(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
-
-
-def _invite(guest: GuestRow, number: int) -> Invitee:
-    """Make a guest of a row; a bot without a name is called by its number."""
-    name = guest.name if guest.name.strip() or guest.who != "bot" else f"Bot {number}"
-    return Invitee(name, guest.address, who=guest.who, level=guest.level, language=guest.language)
 
 
 def _parse_clock(form: Mapping[str, str]) -> Clock:
@@ -273,14 +316,6 @@ def _parse_bots(name: str, form: Mapping[str, str]) -> int:
     return number
 
 
-def _parse_who(text: str) -> Who:
-    """Return the kind of guest that a form names; a person if it names none."""
-    match text:
-        case "bot" | "anybody":
-            return text
-    return "person"
-
-
 def parse_level(text: str) -> Strength:
     """Return the level of a bot that a form names; empty, which means normal, if it names none."""
     match text:
@@ -292,16 +327,20 @@ def parse_level(text: str) -> Strength:
 # What is shown
 
 
-def _new_table_page(name: str, form: Mapping[str, str], error: Refused | None = None) -> Response:
+def _new_table_page(
+    name: str, form: Mapping[str, str], error: Refused | None = None, *, is_open: bool = False
+) -> Response:
     game = find_game(name).META
-    guests = _guest_rows(form)[: max(game.seats)]
     page = NewTablePage(
         game=game,
         title=game_title(game),
         error=error,
         key=form.get("key") or secrets.token_hex(16),
-        guests=tuple(guests),
-        rows_shown=max(min(game.seats) + 1, ROWS_SHOWN),
+        name=form.get("name", ""),
+        address=form.get("address", ""),
+        is_signed_in=visitor() is not None,
+        players=form.get("players", ""),
+        is_open=is_open,
         seeking=bool(form.get("seeking")),
         pace=form.get("pace", DEFAULT_PACE),
         paces=tuple(PACES),
@@ -316,19 +355,6 @@ def _new_table_page(name: str, form: Mapping[str, str], error: Refused | None = 
         nonce=form.get("nonce", ""),
     )
     return render("new.html", page, 422 if error else 200)
-
-
-def _guest_rows(form: Mapping[str, str]) -> list[GuestRow]:
-    return [
-        GuestRow(
-            form.get(f"name.{row}", ""),
-            form.get(f"address.{row}", ""),
-            _parse_who(form.get(f"who.{row}", "")),
-            parse_level(form.get(f"level.{row}", "")),
-            chosen if (chosen := form.get(f"language.{row}", "")) in LANGUAGES else "",
-        )
-        for row in range(GUEST_ROWS)
-    ]
 
 
 def _time_fields(form: Mapping[str, str]) -> TimeFields:
@@ -355,6 +381,7 @@ def _option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionF
         about=rulebook.link_citations(about, url_for("rules.show", name=game)),
         chosen=chosen,
         is_on=switched,
+        is_changed=switched != option.default if option.kind == "switch" else chosen != default,
         values=tuple(
             OptionValue(
                 value, translate_in_game(language(), game, value.replace("_", " ")), value == chosen, value == default

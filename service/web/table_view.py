@@ -62,6 +62,7 @@ class PlayerLine(Struct, frozen=True):
     is_to_move: bool
     due_at: int | None
     is_bot: bool
+    level: str  # of a bot: easy, strong, or empty for normal
     has_resigned: bool
     away: tuple[str, str] | None  # the first and last day of a vacation
     is_out: bool
@@ -430,6 +431,7 @@ def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLi
             is_to_move=row.open_since is not None and table.position.phase != "over",
             due_at=row.due_at if row.open_since is not None else None,
             is_bot=row.status == "bot",
+            level=row.level,
             has_resigned=row.status == "resigned",
             away=next((span for span in table.position.seats[row.seat].vacations if span[1] >= today), None),
             is_out=bool(stand.out),

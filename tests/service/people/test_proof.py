@@ -38,8 +38,7 @@ def sign_in(site: Site, person: int) -> Visitor:
 
 def open_for_anybody(site: Site, free: int = 1) -> str:
     """Open a table of Mallory, who is signed in, with free seats; return the address to join it."""
-    mallory = {"name__0": "Mallory", "address__0": "mallory@example.org", "pace": "3"}
-    mallory |= {f"who__{number}": "anybody" for number in range(1, free + 1)}
+    mallory = {"name": "Mallory", "address": "mallory@example.org", "pace": "3", "players": "free seat\n" * free}
     with site.app.store.reading() as db:
         row = db.execute(select(people.c.id).where(people.c.address == "mallory@example.org")).scalar_one_or_none()
     visitor = sign_in(site, row or add_person(site.app, apps.Invitee("Mallory", "mallory@example.org")))
@@ -173,7 +172,7 @@ def test_a_game_that_a_stranger_joined_is_in_no_record_and_no_list(strict: Site)
 
 def test_one_yes_is_for_one_table(strict: Site) -> None:
     victim = add_person(strict.app, VICTIM)
-    rows = {"name__0": "Vera", "address__0": VICTIM.address, "name__1": "Bert", "address__1": BERT.address}
+    rows = {"name": "Vera", "address": VICTIM.address, "players": BERT.address}
     links = [strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1] for _ in range(2)]
     first, second = (access.find(strict.app, link).table for link in links)
     confirm(strict, victim, first, "yes")
@@ -188,7 +187,7 @@ def test_one_yes_is_for_one_table(strict: Site) -> None:
 
 def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: Sink) -> None:
     victim = add_person(strict.app, VICTIM)
-    rows = {"name__0": "Vera", "address__0": VICTIM.address, "name__1": "Bert", "address__1": BERT.address}
+    rows = {"name": "Vera", "address": VICTIM.address, "players": BERT.address}
     opened = access.find(strict.app, strict.new_visitor().post("/new/kaiser", **rows).location.rsplit("/", 1)[1]).table
     joined = access.find(strict.app, join(strict)).table
     for table in (opened, joined):
@@ -220,7 +219,7 @@ def test_the_owner_sees_who_opened_each_table_and_when(strict: Site, smtp_sink: 
 
 def test_who_was_invited_by_letter_is_proven_by_sitting_down(strict: Site, smtp_sink: Sink) -> None:
     anna = sign_in(strict, add_person(strict.app))
-    rows = {"name__0": "Anna", "address__0": ANNA.address, "name__1": "Vera", "address__1": VICTIM.address}
+    rows = {"name": "Anna", "address": ANNA.address, "players": f"Vera <{VICTIM.address}>"}
     table = access.find(strict.app, anna.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]).table
     assert len(send_all(strict, smtp_sink)) == 1
     link = access.make_seat_link(strict.app, apps.load_table(strict.app, table).seats[1])

@@ -47,7 +47,7 @@ def test_only_what_its_organiser_offers_is_in_the_lobby(site: Site, visitor: Vis
 
 
 def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) -> None:
-    rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "anybody", "who__2": "anybody"}
+    rows = {**ROWS, "players": "free seat\nfree seat"}
     visitor.post("/new/kaiser", **rows, seeking="on", shown="on")
     page = visitor.get("/")
     assert PageChecker(page).faults == []
@@ -99,7 +99,7 @@ def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(site: Site) -> Non
 
 def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_address_agrees(strict: Site) -> None:
     strict.new_visitor().post(
-        "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
+        "/new/kaiser", name="Rude words", address=ROWS["address"], players="bot, free seat", shown="on", seeking="on"
     )
     assert names(strict) == ([], [])
     apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))

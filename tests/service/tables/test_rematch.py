@@ -80,7 +80,7 @@ def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(site: Si
 def test_bots_keep_their_level_at_the_next_table(site: Site, visitor: Visitor) -> None:
     opened = resign_all(site, [Invitee("Anna", "anna@example.org"), Invitee("Hal", level="strong")])
     snapshot, _ = open_rematch(site, visitor, opened.links[0])
-    assert snapshot.names == ("Anna", "Hal (strong)")
+    assert snapshot.names == ("Anna", "Hal")
     assert [seat.level for seat in snapshot.seats] == ["", "strong"]
 
 

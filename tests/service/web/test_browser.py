@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from engine import catalogue
+from service.settings import DAY_S
 from service.tables import access, submitting
 from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
@@ -177,31 +178,26 @@ def test_a_phone_never_scrolls_sideways(service: RunningService, visit: Visit) -
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
         small = page.eval_on_selector_all(
             "button, .button, summary, input:not([type=hidden], [type=checkbox], [type=radio]), select",
-            "all => all.filter(one => one.offsetHeight && one.offsetHeight < 44).map(one => one.outerHTML)",
+            "all => all.filter(one => one.offsetHeight > 1 && one.offsetHeight < 44).map(one => one.outerHTML)",
         )
         assert small == [], path
 
 
-def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(
-    service: RunningService, visit: Visit
-) -> None:
-    page = visit("/new/kaiser")
-    page.locator("#name-0").fill("Anna")
-    page.locator("#address-0").fill("anna@example.org")
-    second = page.get_by_role("group", name="Player 2")
-    name, address, strength = (second.get_by_label(label) for label in ("Name", "E-mail address", "Its strength"))
-    address.fill("bert@example.org")
-    expect(strength).to_be_hidden()
-    second.get_by_text("anybody with the link").click()
-    expect(name).to_be_hidden()
-    second.get_by_text("a bot").click()
-    expect(name).to_be_visible()
-    expect(address).to_be_hidden()
-    strength.select_option("strong")
-    page.get_by_role("button", name="Open the table").click()
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "none"])
+def test_a_new_table_needs_a_box_a_pace_and_start(service: RunningService, visit: Visit, scripts: bool) -> None:
+    page = visit("/new/kaiser", java_script_enabled=scripts)
+    page.get_by_label("Your name").fill("Anna")
+    page.get_by_label("Your e-mail address").fill("anna@example.org")
+    page.get_by_label("Who plays with you?").fill("Kim <kim@example.org>; robin@example.org")
+    page.get_by_role("button", name="Bot").click()
+    expect(page.get_by_label("Who plays with you?")).to_have_value(re.compile("robin@example.org\\s+bot$"))
+    page.get_by_label("7 days").check()
+    expect(page.get_by_label("Anyone with the link can watch")).to_be_hidden()
+    page.get_by_label("Your name").press("Enter")
     page.wait_for_url("**/t/*")
     snapshot = apps.load_table(service.app, access.find(service.app, page.url.rsplit("/", 1)[1]).table)
-    assert snapshot.names == ("Anna", "Bot 1 (strong)")
+    assert snapshot.names == ("Anna", "Kim", "Robin", "Bot 1")
+    assert snapshot.clock.pace == 7 * DAY_S
 
 
 def test_a_replay_plays_by_itself_until_the_end_or_until_the_player_steers(

@@ -65,13 +65,14 @@ def open_by_form(service: RunningService, visit: Visit, export: Export) -> tuple
     """Let Anna open a table with the form; let Bert, whose browser runs no scripts, come from his letter."""
     game, words = export.game, [sat.entry["events"][0]["nonce"] for sat in export.entries[1:3]]
     anna = visit(f"/new/{game}", **PHONE)
-    for row, name in enumerate(("Anna", "Bert")):
-        anna.locator(f'[name="name.{row}"]').fill(name)
-        anna.locator(f'[name="address.{row}"]').fill(f"{name.lower()}@{game}.example")
+    anna.get_by_label("Your name").fill("Anna")
+    anna.get_by_label("Your e-mail address").fill(f"anna@{game}.example")
+    anna.get_by_label("Who plays with you?").fill(f"bert@{game}.example")
+    anna.locator(".settings > summary").click()
     anna.get_by_text("Dice nobody can choose").click()
     anna.get_by_label("A word of your own").fill(words[0])
     with fixed_seed(bytes.fromhex(export.seed or "")):
-        anna.get_by_role("button", name="Open the table").click()
+        anna.get_by_role("button", name="Start").click()
     expect(anna.get_by_text("You have sat down")).to_be_visible()
     service.wait_for_letter(f"bert@{game}.example")
     bert = visit("/mailbox", java_script_enabled=False)

@@ -40,10 +40,9 @@ def test_the_lobby_shows_every_game_with_designer_and_publisher(visitor: Visitor
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
-def test_every_game_has_a_picture_and_a_form_with_a_row_for_each_seat(visitor: Visitor, name: str) -> None:
+def test_every_game_has_a_picture_and_a_form_with_its_options(visitor: Visitor, name: str) -> None:
     assert "<svg" in visitor.get(f"/picture/{name}.svg")
     page = visitor.get(f"/new/{name}")
-    assert page.count('name="address.') == max(catalogue.find(name).META.seats)
     for option in catalogue.find(name).META.options.__struct_fields__:
         assert f'name="option.{option}"' in page
 
@@ -58,13 +57,6 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(site: Site, visitor:
     assert snapshot.row.pace == 7 * 86_400
     assert snapshot.position.options["rounds"] == 3
     assert snapshot.position.options["eliminated_score"] is False
-
-
-def test_a_bot_needs_neither_name_nor_address(visitor: Visitor) -> None:
-    response = visitor.post("/new/kaiser", name__0="Anna", address__0="anna@example.org", who__1="bot", who__2="bot")
-    page = visitor.get(response.location)
-    assert "Bot 1" in page
-    assert "Bot 2" in page
 
 
 def test_everybody_sits_down_and_the_game_begins(site: Site, visitor: Visitor) -> None:
@@ -149,10 +141,15 @@ def test_who_is_invited_reads_what_to(site: Site, visitor: Visitor) -> None:
     assert 'href="/rules/kaiser"' in page
 
 
-def test_a_new_table_asks_for_few_people_and_folds_the_other_rows_up(visitor: Visitor) -> None:
-    few, _, many = visitor.get("/new/turfmaster").partition("More players")
-    assert ('name="name.2"' in few, 'name="name.3"' in few) == (True, False)
-    assert 'name="name.7"' in many
+def test_the_form_remembers_the_settings_of_the_last_table_and_no_address(visitor: Visitor) -> None:
+    assert "Usual rules, sealed dice, anyone with the link can watch, no hints." in visitor.get("/new/kaiser")
+    fields = {"pace": "7", "hints": "on", "asked__watched": "1", "option__rounds": "3", "luck": "public"}
+    cookie = visitor.post("/new/kaiser", **ROWS, **fields).headers["Set-Cookie"]
+    assert "example.org" not in cookie
+    again, other = visitor.get("/new/kaiser"), visitor.get("/new/carcassonne")
+    assert "One rule changed, dice from a public beacon, nobody can watch, hints." in again
+    assert "Usual rules, dice from a public beacon, nobody can watch, hints." in other
+    assert all('value="7" checked' in page for page in (again, other))
 
 
 def test_only_a_verdict_still_to_come_refreshes_the_page(site: Site, visitor: Visitor) -> None:
@@ -261,16 +258,18 @@ def test_the_mailbox_shows_every_letter_with_its_picture(site: Site, visitor: Vi
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"address__1": ""}, "give an e-mail address for Bert"),
-        ({"address__1": "bert"}, "“bert” is not an e-mail address"),
-        ({"address__1": "bert@example.org\r\nBcc: x@example.org"}, "is not an e-mail address"),
-        ({"name__1": ""}, "give every player a name"),
-        ({"name__1": "Be\x00rt"}, "no control characters"),
-        ({"name__1": "Be\u202ert"}, "no control characters"),
-        ({"name__1": "B" * 41}, "at most 40 letters"),
-        ({"name__1": "anna"}, "Two players have the same name"),
-        ({"name__1": "", "address__1": ""}, "is played by 2, 3, 4 players, not by 1"),
-        ({"address__0": "", "who__0": "bot", "address__1": "", "who__1": "bot"}, "At least one player needs an e-mail"),
+        ({"players": "Bert"}, "add an e-mail address for “Bert”"),
+        ({"players": "bert@"}, "add an e-mail address for “bert@”"),
+        ({"players": "Bert <bert@exa_mple>"}, "“bert@exa_mple” is not an e-mail address"),
+        ({"address": "anna@example.org\r\nBcc: x@example.org"}, "is not an e-mail address"),
+        ({"name": "", "address": ""}, "give every player a name"),
+        ({"players": "Be\x00rt <bert@example.org>"}, "no control characters"),
+        ({"players": "Be\u202ert <bert@example.org>"}, "no control characters"),
+        ({"players": "B" * 41 + " <bert@example.org>"}, "at most 40 letters"),
+        ({"players": "anna <bert@example.org>"}, "Two players have the same name"),
+        ({"players": " ,\n"}, "Who plays with you?"),
+        ({"players": "bot, bot, bot, bot"}, "is played by 2, 3, 4 players, not by 5"),
+        ({"address": ""}, "Without an e-mail address you can play against bots only"),
         ({"option__rounds": "99"}, "“rounds” can be 1 to 12"),
         ({"option__corners": "round"}, "“corners” can be adjacent / opposite"),
     ],
@@ -281,7 +280,7 @@ def test_the_form_says_what_is_wrong_and_keeps_what_was_typed(
     response = visitor.post("/new/kaiser", **{**ROWS, "option__last_emperor": "must_enter", **changed})
     assert response.status_code == 422
     assert sentence in response.text
-    assert 'value="Anna"' in response.text
+    assert changed.get("players", "bert@example.org") in html.unescape(response.text)
     assert 'value="must_enter" checked' in response.text
 
 

@@ -24,7 +24,7 @@ def test_all_ways_to_open_a_table_share_a_limit(narrow: Site) -> None:
     codes = [
         visitor.post("/play/kaiser", **ANNA, bots="1").status_code,
         visitor.client.post("/api/v1/tables", json=body).status_code,
-        visitor.post("/new/kaiser", name__0="Anna", address__0=ANNA["address"], who__1="bot").status_code,
+        visitor.post("/new/kaiser", **ANNA, players="bot").status_code,
         visitor.post("/enter", address=ANNA["address"]).status_code,
     ]
     assert codes == [303, 201, 429, 429]

@@ -149,7 +149,7 @@ def test_a_bot_of_a_level_sits_at_the_table(client, app):
     assert status == 201
     with app.store.reading() as connection:
         levels = [(seat.name, seat.level) for seat in list_seats(connection, opened["table"])]
-    assert levels[1] == ("Hal (easy)", "easy")
+    assert levels[1] == ("Hal", "easy")
     status, answer = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal | {"level": "godlike"}]})
     assert status in (400, 422)
     assert answer["refused"]
