@@ -40,9 +40,9 @@ def find_place(site: Site, opened: Opened, seat: int = 0) -> Place:
     return access.find(site.app, opened.links[seat])
 
 
-def set_column(site: Site, opened: Opened, **columns: object) -> None:
+def set_column(site: Site, opened: Opened, seat: int = 0, **columns: object) -> None:
     with site.app.store.writing() as db:
-        db.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 0).values(**columns))
+        db.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == seat).values(**columns))
 
 
 def set_person(site: Site, **columns: object) -> None:
@@ -72,7 +72,7 @@ CHANGES: dict[str, Callable[[Site, Opened], object]] = {
     "no spectators": lambda site, opened: seat_commands.let_look_on(site.app, find_place(site, opened), False),
     "another link": lambda site, opened: set_column(site, opened, link="another", link_number=1),
     "a bounce": lambda site, opened: set_person(site, bounced_at=site.time),
-    "a deadline": lambda site, opened: set_column(site, opened, due_at=site.time + 3 * HOUR_S),
+    "a deadline": lambda site, opened: set_column(site, opened, site.find_mover(opened), due_at=site.time + HOUR_S),
     "a player who left": lambda site, opened: set_column(site, opened, status="bot"),
     "a doubt": lambda site, opened: set_column(site, opened, proven=False),
     "a transfer": lambda site, opened: set_table(site, opened, moved_to="https://other.example.org"),
