@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -38,11 +39,20 @@ class Narrator:
         board = catalogue.find_board(game)
         spot = mark_place if marked else name_place
         seen = {"board": board, "view": view, "spot": spot}
-        context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}
-        common, own = templates.get_environment(language), templates.get_environment(language, game.META.name)
-        self.colon = str(own.globals["colon"])
-        self._table: Any = common.get_template("table/told.txt").make_module(context)
-        self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
+        self._context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}
+        self._language, self._name = language, game.META.name
+        self.colon = str(templates.get_environment(language, self._name).globals["colon"])
+
+    @functools.cached_property
+    def _table(self) -> Any:
+        """The macros for events of every table."""
+        return templates.get_environment(self._language).get_template("table/told.txt").make_module(self._context)
+
+    @functools.cached_property
+    def _game(self) -> Any:
+        """The macros for events of this game; an invitation needs none of them."""
+        own = templates.get_environment(self._language, self._name)
+        return own.get_template(f"games/{self._name}/told.txt").make_module(self._context)
 
     def describe(self, event: Any) -> str:
         """Describe an event in one sentence; empty if there is nothing to say."""

@@ -162,7 +162,10 @@ def move(link: str) -> Reply:
     seen = numbers.parse_int(form.get("seen", ""), 2**31 - 1)
     key = form.get("key", "")
     submitted = submitting.submit(app, place, text, f"{key[:16]}/{text}" if key else "", seen)
-    submitting.wait_for_verdict(app, submitted)
+    verdict = submitting.wait_for_verdict(app, submitted)
+    while verdict and not verdict.accepted and not submitted.new:  # an unchanged page has the same key, but time passes
+        submitted = submitting.submit(app, place, text, f"{key[:16]}/{submitted.number}/{text}", seen)
+        verdict = submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)
 
 

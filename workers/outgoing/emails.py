@@ -53,8 +53,17 @@ class WirePolicy(EmailPolicy):
     Encoded words in a value are not decoded, so that a player's name cannot bring a header of its own.
     """
 
+    def header_max_count(self, name: str) -> int | None:
+        return _count_headers(name.casefold())
+
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
-        return super().header_store_parse(name, str(value).replace("=?", "= ?"))
+        """Store our own headers as text: to parse one takes longer than to write it."""
+        text = str(value).replace("=?", "= ?")
+        if name.casefold().startswith(("content-", "mime-")):
+            return _parse_header(name, text)
+        if len(text.splitlines()) > 1:
+            raise ValueError(f"a header has one line: {name}")
+        return name, text
 
     def fold(self, name: str, value: Any) -> str:
         """Break headers for programs only between words, because Python encodes a word that is longer than a line.
@@ -82,6 +91,18 @@ class WirePolicy(EmailPolicy):
     def fold_binary(self, name: str, value: Any) -> bytes:
         """Return the folded header as bytes."""
         return self.fold(name, value).encode("ascii", "surrogateescape")
+
+
+@functools.lru_cache(256)
+def _parse_header(name: str, text: str) -> tuple[str, Any]:
+    """Parse a header of a part; most are the same in all letters, and a parsed header never changes."""
+    return EmailPolicy().header_store_parse(name, text)
+
+
+@functools.cache
+def _count_headers(name: str) -> int | None:
+    """Return how many headers of this name a letter may have; None for any number."""
+    return EmailPolicy().header_max_count(name)
 
 
 class Picture(Struct, frozen=True):

@@ -19,7 +19,7 @@ from service.store.schema import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot
 from service.text import narration
-from service.text.drawing import Scene, draw_board_svg, draw_board_text, list_players
+from service.text.drawing import Scene, draw_board, draw_board_text, list_players
 from service.text.languages import LANGUAGES, format_weekday
 from service.text.narration import Narrator
 from service.text.sentences import Sentence, Translator
@@ -201,11 +201,12 @@ def build_board(draft: TableDraft, scene: Scene) -> BoardSection:
         for player in scene.players
         if player.name
     )
-    alt = draft.narrator.describe_board(scene.view)
-    picture = (
-        None if draft.request.plain else LetterPicture("board", make_cid(draft, "board"), draw_board_svg(scene), alt)
-    )
-    return BoardSection(draw_board_text(scene).rstrip(), legend, picture)
+    if draft.request.plain:
+        return BoardSection(draw_board_text(scene).rstrip(), legend, None)
+    row = draft.snapshot.row
+    board = draw_board(draft.app.caches.boards, ("letter", row.id, row.length), scene, draft.narrator)
+    picture = LetterPicture("board", make_cid(draft, "board"), board.svg, board.alt)
+    return BoardSection(board.text.rstrip(), legend, picture)
 
 
 def make_cid(draft: TableDraft, name: str) -> str:

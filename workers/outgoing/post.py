@@ -14,7 +14,7 @@ from typing import Any
 
 import structlog
 from msgspec import Struct
-from sqlalchemy import Connection, Update, func, select, update
+from sqlalchemy import Connection, Update, bindparam, func, select, update
 from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
@@ -49,6 +49,11 @@ DUE_LETTERS = (
     .order_by(letters.c.kind.in_(SLOW_KINDS), letters.c.due_at, letters.c.id)
     .limit(BATCH)
     .with_for_update(skip_locked=True)
+)
+MARK_LETTER = (
+    update(letters)
+    .where(letters.c.id == bindparam("key_id"), letters.c.sent_at.is_(None))
+    .values(sent_at=bindparam("sent_at"), outcome=bindparam("outcome"), sentence="", recipient=bindparam("recipient"))
 )
 IS_READER = people.c.id == func.coalesce(letters.c.person, seats.c.person)
 IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
@@ -347,9 +352,8 @@ def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
 
 def mark(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
     """Write the outcome of a letter, which is then no longer due."""
-    connection.execute(
-        update_unsent(letter).values(sent_at=at, outcome=outcome, sentence="", recipient=letter.request.person or None)
-    )
+    values = {"key_id": letter.id, "sent_at": at, "outcome": outcome, "recipient": letter.request.person or None}
+    connection.execute(MARK_LETTER, values)
 
 
 def update_unsent(letter: ClaimedLetter) -> Update:

@@ -398,6 +398,17 @@ def test_a_visitor_stays_signed_in_also_when_the_clock_was_set_back_since(
     assert (visitor.client.get("/my").status_code == 200) == is_signed_in
 
 
+def test_a_refused_command_sent_again_from_the_same_page_is_judged_again(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    form = {"key": "of-this-page", "move": "agree"}
+    before = [visitor.post(f"/t/{opened.links[0]}", **form).location for _ in range(2)]
+    site.submit(opened, "pause", 1)
+    after = [visitor.post(f"/t/{opened.links[0]}", **form).location for _ in range(2)]
+    assert site.load(opened).position.paused
+    assert after[0] == after[1]
+    assert len({*before, *after}) == 3
+
+
 def test_a_spectator_cannot_move(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     response = visitor.post(f"/t/{opened.watch}", move=site.list_moves(opened)[0])

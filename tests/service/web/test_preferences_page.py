@@ -209,12 +209,6 @@ def test_letters_that_were_stopped_come_again_as_before(
     assert load_table_settings(site, opened.table) == TableLetterSettings()
 
 
-def test_only_the_stopping_needs_no_token_of_the_form(site: Site, opened: Opened) -> None:
-    bare = site.flask_app.test_client()
-    for where in ("", "/here", "/vacation", "/home", "/again", "/resume"):
-        assert bare.post(path(site) + where, data=FORM).status_code == 400
-
-
 def test_who_bounced_is_written_to_again_when_he_says_so(site: Site, visitor: Visitor, opened: Opened) -> None:
     assert "came back" not in visitor.get(path(site))
     with site.app.store.writing() as connection:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from email.headerregistry import Address
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from random import Random
 
 import pytest
@@ -20,7 +22,7 @@ from service.tables.locked_table import append_command
 from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
-from workers.outgoing import personal_letters, pictures, post
+from workers.outgoing import emails, personal_letters, pictures, post
 from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 from workers.outgoing.table_letters import write
 
@@ -129,6 +131,31 @@ def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(relay_app: A
     )
     assert day is not None
     assert sum(map(len, bodies(day))) < MAX_LENGTH
+
+
+class ParsingPolicy(emails.WirePolicy):
+    """Parses each header before it is written, as the standard library does."""
+
+    def header_store_parse(self, name: str, value: object) -> tuple[str, object]:
+        return EmailPolicy.header_store_parse(self, name, str(value).replace("=?", "= ?"))
+
+
+@pytest.mark.parametrize("name", ["Anna", 'ü"\\,;: Bärbel', "=?utf-8?q?=0ABcc:xy?=", "Анна", "L" * 40, "Anna <xy>, y"])
+def test_headers_that_are_stored_as_text_are_written_as_parsed_ones(name: str) -> None:
+    written = []
+    for policy in (emails.WirePolicy(cte_type="7bit"), ParsingPolicy(cte_type="7bit")):
+        message = EmailMessage(policy)
+        message["From"] = message["To"] = Address(name, addr_spec="anna@example.org")
+        message["Subject"] = f"Kaiser: {name}, {name}, {name}, {name} [8c1]"
+        message["References"] = " ".join(f"<{number}.{'x' * 60}@example.org>" for number in range(3))
+        message["X-Depesche"] = "person"
+        written.append(message.as_bytes())
+    assert written[0] == written[1]
+
+
+def test_no_header_has_a_second_line() -> None:
+    with pytest.raises(ValueError, match="one line"):
+        EmailMessage(emails.WirePolicy())["Subject"] = "Kaiser\nBcc: all@example.org"
 
 
 def bodies(message: EmailMessage) -> list[str]:
