@@ -188,4 +188,4 @@ def _search_gain(game: Game, step: _Step, point: TurningPoint) -> float:
         return 0.0
     better, played = root.edges = [edges[point.better], edges[point.played]]
     grow(search, root)
-    return better.average(seat) - played.average(seat)
+    return better.compute_average(seat) - played.compute_average(seat)

@@ -146,7 +146,7 @@ def _expire(app: App, table: str, seat: int) -> None:
         snapshot = snapshots.load_table(app, db, table)
     if not engine_table.menu(snapshot.game, snapshot.position, seat):
         return
-    command = consequence(app, snapshot, seat)
+    command = choose_consequence(app, snapshot, seat)
     try:
         with judging.at_table(app, table, lock_free_table) as work:
             late_at = work.locked.seats[seat].late_at
@@ -160,7 +160,7 @@ def _expire(app: App, table: str, seat: int) -> None:
         return  # another clock was quicker
 
 
-def consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
+def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
     """The command of the server for a seat that is late at this table."""
     match snapshot.clock.late:
         case "seat":

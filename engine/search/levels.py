@@ -81,7 +81,7 @@ def rank_moves(search: Search, seat: int, menu: Menu) -> list[RankedMove]:
     deals = min(max(FIRST_EVALUATIONS // menus.count(menu), 1), MAX_DEALS)
     root.expand(search, menu, *(search.redeal(search.make_chance()) for _ in range(deals)))
     grow(search, root)
-    return [RankedMove(edge.move, edge.average(seat), edge.visits) for edge in root.edges]
+    return [RankedMove(edge.move, edge.compute_average(seat), edge.visits) for edge in root.edges]
 
 
 def choose_turn(level: Level, game: Game, state: Any, seat: int, seed: int) -> tuple[Move, ...]:

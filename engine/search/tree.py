@@ -168,7 +168,7 @@ class Edge:
         self.totals = [PRIOR_WEIGHT * share for share in prior]
         self.children: dict[object, Node] = {}
 
-    def average(self, seat: int) -> float:
+    def compute_average(self, seat: int) -> float:
         """Return the mean share of a seat, the first evaluation included."""
         return self.totals[seat] / (PRIOR_WEIGHT + self.visits)
 
@@ -201,7 +201,7 @@ class Node:
         self.visits += 1
         width = 2 + int(WIDTH_FACTOR * sqrt(self.visits))
         seat, bonus = self.seat, EXPLORATION * sqrt(log(1 + self.visits))
-        return max(self.edges[:width], key=lambda edge: edge.average(seat) + bonus / sqrt(1 + edge.visits))
+        return max(self.edges[:width], key=lambda edge: edge.compute_average(seat) + bonus / sqrt(1 + edge.visits))
 
 
 Attempt = Callable[[Edge], Shares | None]
@@ -216,14 +216,14 @@ def grow(search: Search, root: Node) -> None:
     if search.used_budget >= 1:
         return
     search.random.shuffle(root.edges)  # of moves with the same evaluation any may come first
-    root.edges.sort(key=lambda edge: -edge.average(root.seat))
+    root.edges.sort(key=lambda edge: -edge.compute_average(root.seat))
     field = root.edges[:MAX_FIELD]
     rounds = max((len(field) - 1).bit_length(), 1)
     attempt = _make_attempt(search, root.seat, len(field))
     for number in range(1, rounds + 1):
         while search.used_budget < number / rounds:
             _try_all(search, attempt, field)
-        field.sort(key=lambda edge: -edge.average(root.seat))
+        field.sort(key=lambda edge: -edge.compute_average(root.seat))
         root.edges[: len(field)] = field
         field = field[: (len(field) + 1) // 2]
 

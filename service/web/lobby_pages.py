@@ -29,7 +29,7 @@ from service.timing import Clock
 from service.web.account_pages import find_proof
 from service.web.page_cache import cache_page
 from service.web.rendering import game_title, get_app, join_names, language, render
-from service.web.table_frame import AboutTable, Chair, chairs, describe_table
+from service.web.table_frame import AboutTable, Chair, describe_table, list_chairs
 
 lobby = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn
@@ -239,7 +239,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
         nonce=form.get("nonce", ""),
         clock=table.clock,
         public=table.position.beacon is not None,
-        chairs=chairs(table),
+        chairs=list_chairs(table),
         about=describe_table(table),
     )
     return render("join.html", page, 422 if error else 200)

@@ -272,7 +272,7 @@ def _option_in_words(table: Snapshot, option: Option) -> OptionInWords:
     return OptionInWords(translate_in_game(in_language, game, option.label), words, option.rule)
 
 
-def chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:
+def list_chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:
     """List the seats of a table that has not started; letters to `unreachable` seats come back."""
     in_language = language()
     return tuple(

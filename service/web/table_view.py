@@ -34,7 +34,7 @@ from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import get_app, join_names, language
 from service.web.result_view import FinalResult, list_ranks, load_result
-from service.web.table_frame import Chair, TableFrame, chairs, describe_verdict, make_frame
+from service.web.table_frame import Chair, TableFrame, describe_verdict, list_chairs, make_frame
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
@@ -194,7 +194,7 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
         is_invited=seat is not None and seat.status == "invited",
         name=seat.name if seat else "",
         nonce=secrets.token_hex(4),
-        chairs=chairs(table, place.seat, bouncing),
+        chairs=list_chairs(table, place.seat, bouncing),
         join=join,
     )
 

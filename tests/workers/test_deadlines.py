@@ -115,7 +115,7 @@ def test_where_passing_is_possible_the_move_is_skipped(any_app: App, monkeypatch
     places = apps.start_table(any_app, pace=Clock(late="skip"))
     mover, _ = apps.find_move(any_app, places)
     assert mover.seat is not None
-    move = ticking.consequence(any_app, apps.load_table(any_app, mover.table), mover.seat)
+    move = ticking.choose_consequence(any_app, apps.load_table(any_app, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"
 
 
