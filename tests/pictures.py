@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 from unittest import mock
 
 from msgspec import Struct
@@ -30,6 +30,7 @@ from engine.search.levels import Level, choose_move
 from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.tables.opening import Opened
+from service.text.languages import LANGUAGES, SOURCE
 from service.text.templates import TEMPLATES
 from service.web.server import create_server
 from tests.servers import Unavailable, chromium_browser
@@ -38,6 +39,7 @@ from tests.web_server import serving
 
 FOLDER = TEMPLATES / "static" / "pictures"  # where `/help` can show them, too
 MAX_FILE_BYTES = 150_000
+WEBP_QUALITY = 70
 COLOURS = (256, 128, 64)  # a picture has the most with which its file is small enough
 
 FIRST_SIGHT = Level(evaluations=0, seconds=1e9)  # a limit of processor time would change the moves
@@ -70,6 +72,9 @@ class Studio:
         self._site, self._address, self._browser, self._seeds = site, address, browser, seeds
         self._tables = {game: self._play(game) for game in (CARCASSONNE, KAISER, KURIER, TURFMASTER, FINISHED_GAME)}
         site.time = NOW
+        for language in LANGUAGES:
+            if language != SOURCE:
+                site.store_letters(self._tables[CARCASSONNE].table, language)
         site.store_letters()
 
     def _play(self, game: Game) -> Opened:
@@ -93,16 +98,17 @@ class Studio:
         opened = self._tables[game]
         return opened.links[0] if game is FINISHED_GAME else opened.links[self._site.find_mover(opened)]
 
-    def find_letter(self, game: Game) -> StoredLetter:
-        """Return the letter that was written last to the seat of `find_link`."""
-        link = self.find_link(game)
-        return next(one for one in local_mailbox.list_newest(self._site.app, 1_000) if link in one.text)
+    def find_letter(self, game: Game, language: str = SOURCE) -> StoredLetter:
+        """Return the letter that was written last to the seat of `find_link`, in one language."""
+        link, mark = self.find_link(game), f'lang="{language}"'
+        newest = local_mailbox.list_newest(self._site.app, 1_000)
+        return next(one for one in newest if link in one.text and mark in one.html)
 
     @contextmanager
     def open_window(self, **options: Any) -> Iterator[Page]:
         """Open a window of a browser in which it is the time of the service."""
-        language = {"locale": "en-GB", "timezone_id": "UTC", "reduced_motion": "reduce"}
-        with closing(self._browser.new_context(base_url=self._address, **language, **options)) as context:
+        options = {"locale": "en-GB", "timezone_id": "UTC", "reduced_motion": "reduce", **options}
+        with closing(self._browser.new_context(base_url=self._address, **options)) as context:
             page = context.new_page()
             page.clock.set_fixed_time(datetime.fromtimestamp(self._site.time, UTC))
             yield page
@@ -131,6 +137,8 @@ class Picture(Struct, frozen=True):
     show: Callable[[Studio, Page], None]
     scale: int = 1
     dark: bool = False
+    language: str = SOURCE
+    kind: Literal["png", "webp"] = "png"
 
     @property
     def size(self) -> tuple[int, int]:
@@ -143,12 +151,13 @@ class Picture(Struct, frozen=True):
             viewport={"width": width, "height": height},
             device_scale_factor=self.scale,
             color_scheme="dark" if self.dark else "light",
+            locale="en-GB" if self.language == SOURCE else self.language,
             has_touch=self.window == PHONE,
             is_mobile=self.window == PHONE,
         ) as page:
             self.show(studio, page)
             page.wait_for_timeout(SETTLE_MS)
-            return reduce_colours(page.screenshot())
+            return reduce_colours(page.screenshot()) if self.kind == "png" else compress(page.screenshot())
 
 
 def show_table(game: Game) -> Callable[[Studio, Page], None]:
@@ -161,8 +170,9 @@ def show_table(game: Game) -> Callable[[Studio, Page], None]:
     return show
 
 
-def show_letter(studio: Studio, page: Page) -> None:
-    page.goto(f"/mailbox/{studio.find_letter(CARCASSONNE).id}/body")
+def show_letter(language: str = SOURCE) -> Callable[[Studio, Page], None]:
+    """Return what shows a letter in one language."""
+    return lambda studio, page: page.goto(f"/mailbox/{studio.find_letter(CARCASSONNE, language).id}/body") and None
 
 
 def show_verifier(studio: Studio, page: Page) -> None:
@@ -178,7 +188,7 @@ def show_verifier(studio: Studio, page: Page) -> None:
 
 
 PICTURES = {
-    "letter": Picture((640, 1880), show_letter),
+    "letter": Picture((640, 1880), show_letter()),
     "table-laptop": Picture(LAPTOP, show_table(CARCASSONNE)),
     "table-phone": Picture(PHONE, show_table(CARCASSONNE), scale=2),
     "table-dark": Picture(PHONE, show_table(CARCASSONNE), scale=2, dark=True),
@@ -186,7 +196,21 @@ PICTURES = {
     "kurier": Picture(LAPTOP, show_table(KURIER)),
     "turfmaster": Picture(LAPTOP, show_table(TURFMASTER)),
     "verifier": Picture((900, 880), show_verifier),
+    **{f"home-letter-{one}": Picture((600, 860), show_letter(one), language=one, kind="webp") for one in LANGUAGES},
+    **{f"home-phone-{one}": Picture(PHONE, show_table(CARCASSONNE), language=one, kind="webp") for one in LANGUAGES},
 }
+
+
+def compress(png: bytes) -> bytes:
+    """Return the picture in the small form in which the home page shows it."""
+    file = io.BytesIO()
+    Image.open(io.BytesIO(png)).convert("RGB").save(file, "WEBP", quality=WEBP_QUALITY, method=6)
+    return file.getvalue()
+
+
+def get_path(folder: Path, name: str) -> Path:
+    """Return the file of a picture."""
+    return folder / f"{name}.{PICTURES[name].kind}"
 
 
 def reduce_colours(png: bytes) -> bytes:
@@ -204,7 +228,7 @@ def reduce_colours(png: bytes) -> bytes:
 def write_pictures(studio: Studio, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in PICTURES.items():
-        path = folder / f"{name}.png"
+        path = get_path(folder, name)
         path.write_bytes(picture.photograph(studio))
         print(f"{path.name}: {picture.size[0]} × {picture.size[1]}, {path.stat().st_size // 1_000} kB")
 

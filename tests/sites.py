@@ -17,6 +17,7 @@ from service.tables import access, submitting
 from service.tables.access import Place
 from service.tables.opening import Invitee, Opened
 from service.tables.snapshots import Snapshot
+from service.text.languages import SOURCE
 from service.timing import Clock
 from tests import apps
 from workers import referee
@@ -78,8 +79,8 @@ class Site:
         assert verdict
         assert verdict.accepted, verdict.text
 
-    def store_letters(self) -> None:
-        """Write every letter into the local mailbox, whether it is due or not."""
+    def store_letters(self, table: str = "", language: str = SOURCE) -> None:
+        """Write every letter, or those of one table, into the local mailbox, whether it is due or not."""
         with self.app.store.reading() as connection:
             joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
             owed = connection.execute(
@@ -87,9 +88,9 @@ class Site:
                     joined.join(people, people.c.id == seats.c.person)
                 )
             ).all()
-        for row in owed:
+        for row in (row for row in owed if not table or row.table == table):
             message = table_letters.write(
-                self.app, LetterRequest(row.table, row.seq, row.seat, row.kind, row.address, row.name)
+                self.app, LetterRequest(row.table, row.seq, row.seat, row.kind, row.address, row.name, language)
             )
             if message:
                 with self.app.store.writing() as connection:

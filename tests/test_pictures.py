@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from tests.conftest import or_skip
-from tests.pictures import FOLDER, MAX_FILE_BYTES, PICTURES, open_studio, write_pictures
+from tests.pictures import FOLDER, MAX_FILE_BYTES, PICTURES, get_path, open_studio, write_pictures
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("templates/help/*.md")]
@@ -38,14 +38,14 @@ def load_thumbnail(path: Path) -> Image.Image:
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_has_its_size_and_is_small(name: str) -> None:
-    path = FOLDER / f"{name}.png"
+    path = get_path(FOLDER, name)
     assert path.stat().st_size < MAX_FILE_BYTES
     with Image.open(path) as image:
         assert image.size == PICTURES[name].size
 
 
 def test_every_picture_is_written_by_make_pictures() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.png" for name in PICTURES}
+    assert {path.name for path in FOLDER.iterdir()} == {get_path(FOLDER, name).name for name in PICTURES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -66,7 +66,7 @@ def test_the_readme_shows_a_letter_a_table_and_the_verifier() -> None:
 def test_the_pictures_show_what_the_service_shows_now(tmp_path: Path) -> None:
     with or_skip(open_studio) as studio:
         write_pictures(studio, tmp_path)
-    differences = {name: measure_difference(FOLDER / f"{name}.png", tmp_path / f"{name}.png") for name in PICTURES}
+    differences = {name: measure_difference(get_path(FOLDER, name), get_path(tmp_path, name)) for name in PICTURES}
     old = [name for name, difference in differences.items() if difference > MAX_DIFFERENCE]
     assert not old, f"call make pictures: {differences}"
 

@@ -13,6 +13,7 @@ from engine import catalogue
 from service.hosting import local_mailbox
 from service.settings import DAY_S
 from service.tables.history.replays import Archive
+from service.text.languages import LANGUAGES
 from service.text.sentences import Translator
 from tests.browsing import SHORT_GAMES
 from tests.services import RunningService, Visit
@@ -36,6 +37,23 @@ def test_rules_do_not_jump_while_they_load(visit: Visit, game: str, window: dict
     page = visit(f"/rules/{game}", viewport=window)
     page.wait_for_load_state("networkidle")
     assert page.evaluate(MEASURE_SHIFT) < MAX_SHIFT
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("window", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_home_shows_a_letter_and_a_phone_and_cuts_no_sentence(
+    visit: Visit, language: str, window: dict[str, int]
+) -> None:
+    page = visit("/", viewport=window, locale=language)
+    page.wait_for_load_state("networkidle")
+    pictures = page.locator(".sight img").evaluate_all("(all) => all.map((one) => [one.src, one.naturalWidth > 0])")
+    assert [(src.rsplit("/", 1)[1], seen) for src, seen in pictures] == [
+        (f"home-letter-{language}.webp", True),
+        (f"home-phone-{language}.webp", True),
+    ]
+    hides = "one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1"
+    texts = page.locator("main :is(p, li, h1, h3, a)")
+    assert texts.evaluate_all(f"(all) => all.filter((one) => {hides}).map((one) => one.textContent)") == []
 
 
 @pytest.mark.parametrize(("window", "shown"), [(PHONE, False), (LAPTOP, True)], ids=["phone", "laptop"])
