@@ -39,7 +39,7 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True):
 Expectation = str | Claim
 
 
-class Step(Struct, frozen=True, forbid_unknown_fields=True):
+class ScenarioStep(Struct, frozen=True, forbid_unknown_fields=True):
     """A step: a move that is made, or a move that is refused for a reason, and what is expected after it."""
 
     seat: int
@@ -50,7 +50,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     expect: tuple[Expectation, ...] = ()
 
 
-class Picture(Struct, frozen=True, forbid_unknown_fields=True):
+class ScenarioPicture(Struct, frozen=True, forbid_unknown_fields=True):
     """How a book shows an example: a part of the board, the seat that sees it, and words of a move to highlight.
 
     `whole` also shows the things beside the board, as in a letter; `since` is the number of steps before the picture.
@@ -73,9 +73,9 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     options: dict[str, Any] = {}
     given: dict[str, Any] = {}
     rig: dict[str, list[Any]] = {}
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ScenarioStep, ...] = ()
     expect: tuple[Expectation, ...] = ()
-    picture: Picture = Picture()
+    picture: ScenarioPicture = ScenarioPicture()
     sentences: dict[str, str] = field(name="told", default_factory=dict)
 
 
@@ -87,7 +87,7 @@ class Invalid(Failed):
     """A file is not a scenario of an installed game: nothing about the rules was checked."""
 
 
-class Stage(Struct, frozen=True):
+class ScenarioMoment(Struct, frozen=True):
     """A moment of a scenario: the state, the events of the last step (`latest`) and of all steps so far.
 
     `refusal` is the reason if the last step was refused.
@@ -117,7 +117,7 @@ def run(scenario: Scenario, game: Game | None = None) -> Any:
     return last.state
 
 
-def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[Stage]:
+def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[ScenarioMoment]:
     """Yield the opening, and the stage after each step; raise Failed if an expectation does not hold."""
     game = game or _find(scenario.game)
     rig = Rig(scenario.rig, _make_source(scenario.title))
@@ -135,11 +135,11 @@ def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[Stage]:
 class Trial(Struct, frozen=True):
     """The stage after another move than the scenario's last one, and whether that step's expectations hold."""
 
-    stage: Stage
+    stage: ScenarioMoment
     fits: bool
 
 
-def play_to_last(scenario: Scenario, game: Game | None = None) -> Stage:
+def play_to_last(scenario: Scenario, game: Game | None = None) -> ScenarioMoment:
     """Return the stage before the last move of the scenario."""
     *_, stage = itertools.islice(play_steps(scenario, game), len(scenario.steps))
     return stage
@@ -151,7 +151,7 @@ def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token
     rig = Rig(step.rig, Rig(scenario.rig, _make_source(scenario.title)))
     move = menus.parse_move(stage.game.menu(stage.state, step.seat), text, spell)
     outcome = games.play(stage.game, stage.state, step.seat, move, Chance(rig))
-    after = Stage(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
+    after = ScenarioMoment(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
     try:
         _check(after, step.expect, "")
     except Failed:
@@ -179,7 +179,7 @@ def _check_rig_is_empty(rig: Rig, where: str) -> None:
         raise Failed(f"{where}: foreseen but never drawn: {left}")
 
 
-def _open(scenario: Scenario, game: Game, rig: Rig) -> Stage:
+def _open(scenario: Scenario, game: Game, rig: Rig) -> ScenarioMoment:
     try:
         options = parse_options(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
@@ -188,7 +188,7 @@ def _open(scenario: Scenario, game: Game, rig: Rig) -> Stage:
     except chances.UnexpectedDraw as unforced:
         raise Failed(f"the opening: {unforced}") from unforced
     state = patch(game, state, scenario.given) if scenario.given else state
-    return Stage(game, scenario.seats, state, events, events)
+    return ScenarioMoment(game, scenario.seats, state, events, events)
 
 
 def patch(game: Game, state: Any, changes: Mapping[str, Any]) -> Any:
@@ -210,7 +210,7 @@ def _merge(old: Any, new: Any) -> Any:
     return remaining | {key: _merge(old.get(key), value) for key, value in new.items() if value != "-"}
 
 
-def _play_step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
+def _play_step(stage: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig) -> ScenarioMoment:
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
     if not 0 <= step.seat < stage.seats:
@@ -227,10 +227,10 @@ def _play_step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
     if step.refused:
         raise Failed(f"{where}: was accepted")
     _check_rig_is_empty(own, where)
-    return Stage(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
+    return ScenarioMoment(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
 
 
-def _check_refusal(stage: Stage, step: Step, where: str, refused: Refused) -> Stage:
+def _check_refusal(stage: ScenarioMoment, step: ScenarioStep, where: str, refused: Refused) -> ScenarioMoment:
     if step.move:
         raise Failed(f"{where}: {refused}")
     if step.because.casefold() not in str(refused).casefold():
@@ -238,7 +238,7 @@ def _check_refusal(stage: Stage, step: Step, where: str, refused: Refused) -> St
     return replace(stage, refusal=refused)
 
 
-def _check(stage: Stage, expectations: Sequence[Expectation], where: str) -> None:
+def _check(stage: ScenarioMoment, expectations: Sequence[Expectation], where: str) -> None:
     for expectation in expectations:
         match expectation:
             case str():
@@ -249,7 +249,7 @@ def _check(stage: Stage, expectations: Sequence[Expectation], where: str) -> Non
                 _check_view(stage, expectation, where)
 
 
-def _check_event(stage: Stage, expected: Mapping[str, Any], where: str) -> None:
+def _check_event(stage: ScenarioMoment, expected: Mapping[str, Any], where: str) -> None:
     events = [_convert_event(event) for event in stage.latest]
     if not any(expected.items() <= event.items() for event in events):
         raise Failed(f"{where}: no {expected} happened, only {events}")
@@ -265,7 +265,7 @@ def _convert(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _check_view(stage: Stage, claim: Claim, where: str) -> None:
+def _check_view(stage: ScenarioMoment, claim: Claim, where: str) -> None:
     value = _convert(stage.game.view(stage.state, claim.seat))
     for key in claim.path.split("."):
         value = _get_item(value, key, f"{where}: {claim.path}")
@@ -280,7 +280,7 @@ def _get_item(value: Any, key: str, where: str) -> Any:
         raise Failed(f"{where} is not in the view") from error
 
 
-def _check_sentence(stage: Stage, sentence: str, where: str) -> None:
+def _check_sentence(stage: ScenarioMoment, sentence: str, where: str) -> None:
     for pattern, holds in SENTENCES.items():
         match = re.fullmatch(pattern, sentence)
         if match:
@@ -290,24 +290,24 @@ def _check_sentence(stage: Stage, sentence: str, where: str) -> None:
     raise Invalid(f"{where}: there is no check “{sentence}”; engine/README.md lists those that exist")
 
 
-def _holds(stage: Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
+def _holds(stage: ScenarioMoment, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
     try:
         return holds(stage, *words)
     except IndexError as error:
         raise Failed(f"{where} speaks of a seat that is not there") from error
 
 
-def _find_seats_to_move(stage: Stage) -> list[int]:
+def _find_seats_to_move(stage: ScenarioMoment) -> list[int]:
     return [seat for seat in range(stage.seats) if stage.game.menu(stage.state, seat)]
 
 
-def _describe(stage: Stage) -> str:
+def _describe(stage: ScenarioMoment) -> str:
     scores = [standing.score for standing in stage.game.standing(stage.state)]
     events = ", ".join(type(event).__name__ for event in stage.latest)
     return f"to move: {_find_seats_to_move(stage)}, scores {scores}, happened: {events}"
 
 
-def _can_move(stage: Stage, seat: str, move: str) -> bool:
+def _can_move(stage: ScenarioMoment, seat: str, move: str) -> bool:
     try:
         menus.parse_move(stage.game.menu(stage.state, int(seat)), move)
     except Refused:

@@ -30,7 +30,7 @@ from workers.jobs import WORK_MAX_S, get_app, is_stopping, log_database_error, t
 VISIT_S = 3_600  # after so long without an action of a person, no player waits for the bots
 
 
-class Task(Struct, frozen=True):
+class BotTask(Struct, frozen=True):
     """A hint that a player waits for, or a seat whose bot may move; `visitor` opened the table."""
 
     table: str
@@ -44,7 +44,7 @@ class Task(Struct, frozen=True):
 def run() -> None:
     """Find hints and bots' moves, one after the other, in the order of a fair queue."""
     app = get_app()
-    done, spent, until = set[Task](), defaultdict[str, float](float), time.monotonic() + WORK_MAX_S
+    done, spent, until = set[BotTask](), defaultdict[str, float](float), time.monotonic() + WORK_MAX_S
     try:
         while not is_stopping() and (task := find_next_task(app, done, spent)):
             began = time.monotonic()
@@ -59,7 +59,7 @@ def run() -> None:
         log_database_error(error, "bots did not move")
 
 
-def find_next_task(app: App, done: Set[Task], spent: Mapping[str, float]) -> Task | None:
+def find_next_task(app: App, done: Set[BotTask], spent: Mapping[str, float]) -> BotTask | None:
     """Return the task to do next; None if all are done.
 
     Bots at tables without a visit come last. Otherwise the visitor for whom this job has thought least is first, so
@@ -71,12 +71,12 @@ def find_next_task(app: App, done: Set[Task], spent: Mapping[str, float]) -> Tas
     return min(open_tasks, key=lambda task: (not task.visited, spent.get(task.visitor, 0), not task.hint), default=None)
 
 
-def _list_hints(db: Connection) -> Iterator[Task]:
+def _list_hints(db: Connection) -> Iterator[BotTask]:
     for number, table, visitor in hints.list_unanswered(db):
-        yield Task(table, visitor, hint=number)
+        yield BotTask(table, visitor, hint=number)
 
 
-def list_bot_tasks(db: Connection, now: int) -> list[Task]:
+def list_bot_tasks(db: Connection, now: int) -> list[BotTask]:
     """Return the seats that may act and are played by a bot, and whether a person has visited their table lately."""
     acts = exists().where(
         submissions.c.table == seats.c.table,
@@ -87,12 +87,12 @@ def list_bot_tasks(db: Connection, now: int) -> list[Task]:
     query = select(seats.c.table, seats.c.seat, seats.c.open_since, tables.c.visitor, visited)
     waiting = query.join(tables).where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
     return [
-        Task(row.table, row.visitor or row.table, 0, row.seat, row.open_since, bool(row.visited))
+        BotTask(row.table, row.visitor or row.table, 0, row.seat, row.open_since, bool(row.visited))
         for row in db.execute(waiting)
     ]
 
 
-def _carry_out(app: App, task: Task) -> None:
+def _carry_out(app: App, task: BotTask) -> None:
     if task.hint:
         _answer_hint(app, task.hint, task.table)
     else:

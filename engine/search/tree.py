@@ -271,7 +271,7 @@ def _descend(search: Search, seat: int, edge: Edge) -> Shares:
     return shares
 
 
-class Step(NamedTuple):
+class SearchStep(NamedTuple):
     """The moves that were evaluated when a try first came to this step of a deal, and the best of them."""
 
     best: frozenset[Move]
@@ -290,7 +290,7 @@ class TurnSearch:
         self._seat = seat
         self._moves = moves
         self._turns: int | None = None
-        self._steps: dict[tuple[int, int, int], Step] = {}
+        self._steps: dict[tuple[int, int, int], SearchStep] = {}
 
     def play_on(self, move: Move, deal: int) -> Shares | None:
         """Play a move in the deal of this number, and on; None if the budget is used up on the way.
@@ -339,10 +339,10 @@ class TurnSearch:
         else:
             evaluations = evaluate_moves(search, state, seat, menu, seed)
             best = sorted(evaluations, key=lambda move: -evaluations[move][seat])[:MOVES_AGAIN]
-            self._steps[step] = Step(frozenset(best), frozenset(evaluations))
+            self._steps[step] = SearchStep(frozenset(best), frozenset(evaluations))
         return max(evaluations.items(), key=lambda item: item[1][seat])
 
 
-def _select_again(menu: Menu, step: Step) -> Collection[Move]:
+def _select_again(menu: Menu, step: SearchStep) -> Collection[Move]:
     moves = list(menus.iter_moves(menu))
     return [move for move in moves if move in step.best or move not in step.moves] or moves

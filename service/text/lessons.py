@@ -22,7 +22,7 @@ from engine.log import Entry, Export, Link
 from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
-from engine.scenario import Picture, Scenario, Stage, Trial
+from engine.scenario import Scenario, ScenarioPicture, ScenarioMoment, Trial
 from service.text import drawing, languages, sentences, templates, words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
@@ -132,7 +132,7 @@ def load_scenario(name: str, example: str, kind: str = "examples") -> Scenario:
 
 
 @functools.lru_cache(maxsize=256)
-def play_scenario(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]:
+def play_scenario(name: str, example: str, kind: str = "examples") -> tuple[ScenarioMoment, ...]:
     """Return the positions of an example: the first one, and one after each step."""
     return tuple(scenario.play_steps(load_scenario(name, example, kind)))
 
@@ -174,7 +174,7 @@ def draw_picture(name: str, example: str, language: str, when: str) -> str:
     return draw_position(positions[-1], loaded.picture, language, ())
 
 
-def draw_position(stage: Stage, picture: Picture, language: str, menu: Menu) -> str:
+def draw_position(stage: ScenarioMoment, picture: ScenarioPicture, language: str, menu: Menu) -> str:
     """Draw a position with the board of its game; the choices of the menu are lit."""
     players = drawing.list_players(NAMES[: stage.seats])
     view = stage.game.view(stage.state, picture.seat)
@@ -182,7 +182,7 @@ def draw_position(stage: Stage, picture: Picture, language: str, menu: Menu) -> 
     return drawing.draw_part(scene, picture.box, picture.whole)
 
 
-def select_choices(loaded: Scenario, stage: Stage) -> Menu:
+def select_choices(loaded: Scenario, stage: ScenarioMoment) -> Menu:
     """Select the part of the menu that continues the words of a scenario's picture (`choosing`)."""
     verb, *tokens = loaded.picture.choosing.split() or [""]
     seat = loaded.picture.seat if loaded.picture.seat is not None else next((step.seat for step in loaded.steps), 0)
@@ -196,7 +196,7 @@ def _drop_tokens(entry: Choice, tokens: tuple[str, ...]) -> Choice:
     return replace(entry, options=tuple(rest))
 
 
-def describe_steps(loaded: Scenario, positions: tuple[Stage, ...], language: str) -> Iterator[ExampleStep]:
+def describe_steps(loaded: Scenario, positions: tuple[ScenarioMoment, ...], language: str) -> Iterator[ExampleStep]:
     """Describe each step in the sentences of a letter; steps before the picture are left out."""
     steps = itertools.islice(zip(loaded.steps, positions[1:], strict=True), loaded.picture.since, None)
     for step, stage in steps:
@@ -209,20 +209,20 @@ def describe_steps(loaded: Scenario, positions: tuple[Stage, ...], language: str
             yield ExampleStep(NAMES[step.seat], move, describe_news(stage, narrator, None), False)
 
 
-def describe_news(stage: Stage, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
+def describe_news(stage: ScenarioMoment, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
     """Describe the events of the last step that this seat, or a spectator (None), may know."""
     events = (stage.game.hear(event, seat) for event in stage.latest)
     return tuple(filter(None, (narrator.describe(event) for event in events if event is not None)))
 
 
-def describe_refusal(stage: Stage, language: str) -> str:
+def describe_refusal(stage: ScenarioMoment, language: str) -> str:
     """Return why the last step was refused; moves in the sentence are translated too."""
     assert stage.refusal
     moves = {key: translate_move(stage, str(word), language) for key, word in stage.refusal.words.items()}
     return sentences.translate(language, Refused(stage.refusal.sentence, rule="", **moves))
 
 
-def translate_move(stage: Stage, move: str, language: str) -> str:
+def translate_move(stage: ScenarioMoment, move: str, language: str) -> str:
     """Write a move with the words of this language."""
     if language == languages.SOURCE:
         return move
@@ -234,7 +234,7 @@ class Lesson(Struct, frozen=True):
     """A position of a scenario file, and the seat that has to find the move."""
 
     scenario: Scenario
-    stage: Stage
+    stage: ScenarioMoment
     seat: int
 
     @property

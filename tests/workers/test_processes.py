@@ -128,7 +128,7 @@ def test_bots_that_wait_for_their_turn_to_think_are_left_when_their_process_is_t
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thought = list[object]()
-    monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.Task("one", "one"), bots.Task("two", "two")])
+    monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.BotTask("one", "one"), bots.BotTask("two", "two")])
     monkeypatch.setattr(bots, "_move", lambda _, place: (thought.append(place.table), jobs.request_stop()))
     jobs.set_app(app)
     bots.run()

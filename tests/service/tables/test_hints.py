@@ -177,7 +177,7 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
             numbers.append(hints.ask(app, place))
         seen.append(apps.run_query(app, hints.find, place, numbers[0]).move is not None)
 
-    monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.Task("one", "one"), bots.Task("other", "other")])
+    monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.BotTask("one", "one"), bots.BotTask("other", "other")])
     monkeypatch.setattr(bots, "_move", move_bot)
     bots.run()
     assert seen == [False, True]
