@@ -22,7 +22,7 @@ from engine.log import Entry, Export, Link
 from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
-from engine.scenario import Scenario, ScenarioPicture, ScenarioMoment, Trial
+from engine.scenario import Scenario, ScenarioMoment, ScenarioPicture, Trial
 from service.text import drawing, languages, sentences, templates, words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
