@@ -81,7 +81,7 @@ def find(db: Connection, place: Place, number: int) -> Branch:
 def play_out(app: App, db: Connection, table: Snapshot, branch: Branch) -> PlayedBranch:
     """Play the moves of a branch, as far as they are legal."""
     then = snapshots.load_past(app, db, table, branch.seq)
-    return _play_moves(table.game, make_first_position(table, then, branch), branch)
+    return play_moves(table.game, make_first_position(table, then, branch), branch)
 
 
 def make_first_position(table: Snapshot, then: Table, branch: Branch) -> Any:
@@ -96,7 +96,7 @@ def knows_all(table: Snapshot, at: int) -> bool:
     return table.row.ended_at is not None and at > table.row.ended_at
 
 
-def _play_moves(game: Game, state: Any, branch: Branch) -> PlayedBranch:
+def play_moves(game: Game, state: Any, branch: Branch) -> PlayedBranch:
     """Play the moves of a branch up to the first illegal one; chance comes from the branch's seed."""
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
@@ -141,7 +141,7 @@ def play(app: App, place: Place, number: int, step: int, seat: int, text: str) -
     if len(moves) > MAX_MOVES:
         raise Refused("A branch has at most {most} moves; take some back, or begin another one.", most=MAX_MOVES)
     longer = replace(branch, moves=moves)
-    if len(_play_moves(table.game, line.states[0], longer)) < len(moves):
+    if len(play_moves(table.game, line.states[0], longer)) < len(moves):
         raise Refused("“{move}” is not possible here.", move=move)
     if step < len(line):
         return _store(app, replace(longer, name="")), step + 1
@@ -207,14 +207,18 @@ def _dump_moves(moves: Sequence[tuple[int, str]]) -> str:
 
 
 def _store(app: App, branch: Branch) -> int:
+    with app.store.writing() as db:
+        return store_branch(db, branch)
+
+
+def store_branch(db: Connection, branch: Branch) -> int:
     """Store a new branch and return its number."""
     own = select(branches.c.id).where(branches.c.table == branch.table, branches.c.seat == branch.seat)
     row = msgspec.structs.asdict(branch) | {"moves": _dump_moves(branch.moves)}
     del row["id"]
-    with app.store.writing() as db:
-        if len(db.execute(own).all()) >= MAX_BRANCHES:
-            raise Refused("You keep {most} branches already; delete one that you no longer need.", most=MAX_BRANCHES)
-        return int(db.execute(insert(branches).returning(branches.c.id), row).scalar_one())
+    if len(db.execute(own).all()) >= MAX_BRANCHES:
+        raise Refused("You keep {most} branches already; delete one that you no longer need.", most=MAX_BRANCHES)
+    return int(db.execute(insert(branches).returning(branches.c.id), row).scalar_one())
 
 
 def _change(app: App, place: Place, number: int, **values: Any) -> None:
@@ -248,7 +252,7 @@ def order_branch(app: App, place: Place, number: int) -> int:
             raise Refused("The game is over; there is nothing left to order.")
         then, line = snapshots.load_past(app, db, table, branch.seq), play_out(app, db, table, branch)
     with at_table(app, place.table) as work:
-        planned = list(_list_conditional_moves(table.game, then, branch, line))
+        planned = list(list_conditional_moves(table.game, then, branch, line))
         statuses = standing_orders.compute_statuses(work.locked, branch.seat, planned)
         if "left" in statuses:
             raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
@@ -260,7 +264,7 @@ def order_branch(app: App, place: Place, number: int) -> int:
     return len(coming)
 
 
-def _list_conditional_moves(
+def list_conditional_moves(
     game: Game, then: Table, branch: Branch, line: PlayedBranch
 ) -> Iterator[tuple[str, Condition]]:
     """Yield the own moves of a branch with their conditions; `then` is the table where the branch begins."""

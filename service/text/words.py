@@ -19,7 +19,9 @@ from service.text.languages import LANGUAGES
 from service.text.templates import get_template_path
 
 PARTS = re.compile(r"([A-Za-z]+)")
-WORD_LISTS = ("small", "say", "polite", "greet", "never", "hesitate", "filler", "doubt", "lead")  # of each language
+WORD_LISTS = (  # of each language
+    "small say polite greet never hesitate filler doubt lead acts conditions consequences".split()
+)
 Forms = Mapping[str, tuple[str, ...]]
 
 
@@ -38,6 +40,9 @@ class Dictionary(Struct, frozen=True, eq=False):
     filler: frozenset[str] = frozenset()  # means nothing beside a hesitation
     doubt: frozenset[str] = frozenset()  # take back a move before them, anywhere in a sentence
     lead: frozenset[str] = frozenset()  # may come before the verb of a move: “I want”
+    acts: frozenset[str] = frozenset()  # say that a player makes a move: “plays”
+    conditions: frozenset[str] = frozenset()  # begin an order that waits for moves of others: “if”
+    consequences: frozenset[str] = frozenset()  # come before its move: “then”
     announce: frozenset[str] = frozenset()  # may come before a colon and a move: “my move:”
 
 

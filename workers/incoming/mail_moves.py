@@ -34,8 +34,9 @@ from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
 from service.text.sentences import Sentence
 from service.text.words import Vocabulary
-from workers.incoming import mail_commands, mail_reports, second_thoughts
+from workers.incoming import mail_commands, mail_orders, mail_reports, second_thoughts
 from workers.incoming.mail_commands import REMATCH, SIT
+from workers.incoming.mail_orders import ConditionalOrder
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, TalkLine, find_verb, split_words
 from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
@@ -202,6 +203,9 @@ def _report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
 def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary, later: Sequence[str]) -> Progress:
     """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
     locked = progress.locked
+    order = mail_orders.parse_order(line, vocabulary)
+    if order and mail_orders.is_about_moves(locked, order, vocabulary):
+        return _store_order(progress, mail, line, order, vocabulary)
     meaning = mail_commands.parse_line(locked, mail.seat, line, lambda: _load_guess(locked, mail), vocabulary)
     if meaning == TALK:
         return progress
@@ -220,6 +224,20 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
             return progress.add(_say(locked, mail, line, text))
         case _:
             return _play_command(progress, mail, line, meaning)
+
+
+def _store_order(
+    progress: Progress, mail: Mail, line: str, order: ConditionalOrder, vocabulary: Vocabulary
+) -> Progress:
+    """Store an order that waits for moves of others, and report what was understood."""
+    if progress.stopped:
+        return progress.add(ReportLine(line, "later"))
+    try:
+        with progress.locked.batch.savepoint():
+            locked, noted = mail_orders.store_order(progress.locked, mail.seat, order, vocabulary)
+    except Refused as refused:
+        return progress.add(mail_reports.make_refused_line(line, refused))
+    return progress.add(ReportLine(line, "done", "order", why=noted), locked)
 
 
 def _question_doubt(

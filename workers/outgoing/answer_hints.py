@@ -22,7 +22,7 @@ MAX_LINES = 10  # of one verb; the page has them all
 MAX_ENDS = 14  # in one line
 SERVER_COMMANDS = ("status", "help")
 SEPARATOR = " · "
-TOKEN_WORDS = ("said", "following", "verb")  # the words of a refusal that quote a menu
+TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # the words of a refusal that quote a menu
 
 
 class HintLine(Struct, frozen=True):
@@ -104,7 +104,7 @@ def list_commands(
 
 def translate_refusal(why: Sentence, writer: MoveWriter) -> Sentence:
     """Return a refusal with the tokens that it quotes written in the reader's words."""
-    if not why.words.keys() & {"following", "bit", "verb"}:
+    if not why.words.keys() & {"following", "bit", "verb", "given"}:
         return why
     written = {name: writer.write_phrase(str(word)) for name, word in why.words.items() if name in TOKEN_WORDS}
     return Sentence(why.sentence, {**why.words, **written})

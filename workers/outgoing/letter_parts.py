@@ -395,5 +395,6 @@ def list_help(translator: Translator) -> tuple[HelpLine, ...]:
         ),
         translator.gettext("unsubscribe: no more letters from this table"),
         translator.gettext("hint: a good move is told to you, where your table has hints"),
+        translator.gettext("if ... then ...: your move behind “then” is made if the others make the moves behind “if”"),
     )
     return tuple(HelpLine(command, meaning) for command, _, meaning in (line.partition(": ") for line in lines))

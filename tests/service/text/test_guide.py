@@ -22,7 +22,7 @@ from service.text.languages import LANGUAGES, SOURCE, load_translations
 from service.text.templates import TEMPLATES
 from service.text.words import Vocabulary
 from tests import apps
-from workers.incoming import mail_commands
+from workers.incoming import mail_commands, mail_orders
 from workers.incoming.mail_commands import RESIGN, list_options, parse_line
 from workers.incoming.move_parser import TalkLine
 
@@ -102,6 +102,8 @@ def parse(locked: tuple[LockedTable, ...], line: str, language: str) -> tuple[st
 
 
 def parse_at(table: LockedTable, line: str, vocabulary: Vocabulary) -> str:
+    if order := mail_orders.parse_order(line, vocabulary):
+        return " then ".join((*order.given, order.own))
     match parse_line(table, 0, line, lambda: None, vocabulary):
         case Move("order", args):
             return f"order {parse_at(table, ' '.join(args), vocabulary)}"

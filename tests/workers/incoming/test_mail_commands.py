@@ -26,6 +26,7 @@ from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import deliver, last_letter, list_answer_kinds, text
 from workers.incoming.mail_commands import parse_command
+from workers.incoming.mail_orders import ConditionalOrder, parse_order
 from workers.incoming.move_parser import parse_move_line
 from workers.outgoing.letter_parts import list_help
 
@@ -125,7 +126,8 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_the_commands_of_the_help_are_understood(language, game):
     vocabulary = words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))
-    *lines, hint = list_help(Translator(language))
+    *lines, hint, condition = list_help(Translator(language))
+    assert parse_order(condition.command.replace("...", "flip"), vocabulary) == ConditionalOrder(("flip",), "flip")
     assert parse_move_line(hint.command, (), vocabulary) == Move("hint")
     verb = next(iter(vocabulary.game.verbs))
     commands = [parse_command(line.command.replace("...", verb), (), vocabulary) for line in lines]

@@ -1,0 +1,97 @@
+"""Orders that wait for a move of another player, written in a mail in the words of each language."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from service.app import App
+from service.tables import standing_orders
+from service.tables.access import Place
+from tests import apps
+from tests.apps import FakeTime
+from tests.workers.incoming.test_inbox import deliver, last_letter, report, text
+from tests.workers.test_orders import find_turn_change
+
+
+@pytest.fixture
+def app(tmp_path, clock: FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path, sender="table@games.example"), clock) as app:
+        yield app
+
+
+@pytest.fixture
+def table(app: App) -> tuple[Place, Place]:
+    """The player to move, and the other."""
+    places = apps.start_table(app)
+    mover, _ = apps.find_move(app, places)
+    return mover, next(place for place in places if place != mover)
+
+
+def list_conditional(app: App, place: Place) -> list[str]:
+    with app.store.reading() as db:
+        orders = standing_orders.list_orders(db, place.table, place.seat or 0)
+    return [order.move for order in orders if order.after]
+
+
+def plan(app: App, mover: Place, other: Place) -> tuple[str, str, str]:
+    """The name of the player to move, one of that player's moves, and a move of the other that is possible then."""
+    mover_name = apps.load_table(app, mover.table).names[mover.seat or 0]
+    move, reply = find_turn_change(app, mover, other)
+    return mover_name, move, reply
+
+
+WAYS = (
+    "if {who} {move} then {reply}",
+    "If {who} plays {cells}, then {reply}, please",
+    "order if {cells} then {reply}",
+    "Wenn {who} {cells} zieht, dann {reply}",
+    "Falls {who} {cells} spielt, {reply}",
+    "Als {who} {cells} speelt, dan {reply}",
+    "Si {who} joue {cells}, alors {reply}",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_line_with_if_is_noted_confirmed_and_done(app, table, way):
+    mover, other = table
+    who, move, reply = plan(app, mover, other)
+    deliver(app, other, way.format(who=who, move=move, cells=move.removeprefix("move "), reply=reply))
+    assert list_conditional(app, other) == [reply]
+    assert f"If {who} makes exactly this move: {move} – this is done: {reply}." in text(last_letter(app, other))
+    assert apps.submit(app, mover, move).accepted
+    assert list_conditional(app, other) == []
+    assert str(apps.load_entries(app, apps.load_table(app, mover.table), 0)[-1].move) == reply
+
+
+def test_another_move_than_the_one_that_was_named_plays_nothing(app, table):
+    mover, other = table
+    who, move, reply = plan(app, mover, other)
+    deliver(app, other, f"if {who} {move} then {reply}")
+    assert apps.submit(app, mover, apps.list_moves(app, mover)[-1]).accepted
+    assert apps.list_moves(app, other)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "if {who} Z99 Z98 then {reply}",
+        "if {who} {move} then move Z99 Z98",
+        "if {who} does not {move} then {reply}",
+        "if {move} and {move} then {reply}",
+    ],
+)
+def test_what_is_not_clear_is_asked_about_and_not_noted(app, table, way):
+    mover, other = table
+    who, move, reply = plan(app, mover, other)
+    deliver(app, other, way.format(who=who, move=move, reply=reply))
+    assert list_conditional(app, other) == []
+    assert report(app)[-1][1] == "refused"
+    assert "is not clear" in text(last_letter(app, other))
+
+
+@pytest.mark.parametrize(
+    "line", ["If you like, then let us play again soon", "Wenn du magst, spielen wir dann nochmal"]
+)
+def test_talk_that_begins_with_if_is_talk(app, table, line):
+    deliver(app, table[1], line)
+    assert "There is no move in this mail" in text(last_letter(app, table[1]))
