@@ -203,7 +203,7 @@ def _report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
 def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary, later: Sequence[str]) -> Progress:
     """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
     locked = progress.locked
-    order = mail_orders.parse_order(line, vocabulary)
+    order = mail_orders.parse_order(line, vocabulary) if _may_be_condition(line, vocabulary) else None
     if order and mail_orders.is_about_moves(locked, order, vocabulary):
         return _store_order(progress, mail, line, order, vocabulary)
     meaning = mail_commands.parse_line(locked, mail.seat, line, lambda: _load_guess(locked, mail), vocabulary)
@@ -224,6 +224,11 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
             return progress.add(_say(locked, mail, line, text))
         case _:
             return _play_command(progress, mail, line, meaning)
+
+
+def _may_be_condition(line: str, vocabulary: Vocabulary) -> bool:
+    """Return whether one of the first two words of a line is “if”."""
+    return not vocabulary.table.conditions.isdisjoint([word.casefold() for word in line.split()[:2]])
 
 
 def _store_order(

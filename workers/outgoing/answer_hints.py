@@ -20,64 +20,44 @@ from service.text.words import PARTS
 
 MAX_LINES = 10  # of one verb; the page has them all
 MAX_ENDS = 14  # in one line
+MAX_MAILED_ENDS = 8  # in one line; each link to a mail is long, and Gmail cuts off letters of more than 100 kB
 SERVER_COMMANDS = ("status", "help")
 SEPARATOR = " · "
 TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # the words of a refusal that quote a menu
 
 
-class HintLine(Struct, frozen=True):
-    """Moves that differ only in their last word: the words before it, and each last word with its whole move.
+class HintLink(Struct, frozen=True):
+    """A part of a line that becomes a link in HTML: its move, and the words of a mail with it, empty for no mail."""
 
-    A line without last words is `move`. If that is unfinished, its page asks for the rest, and `begin` are the words
-    that an answer begins with. `more` is whether the page has more last words.
+    text: str
+    move: str
+    mail: str
+
+
+class HintLine(Struct, frozen=True):
+    """Moves that differ only in their last word: the whole line, the words before the links, and the links.
+
+    `more` is whether the page has more last words. A line with one move, which may be unfinished, is one link.
     """
 
-    stem: str
-    ends: tuple[tuple[str, str], ...] = ()
-    move: str = ""
+    text: str
+    front: str
+    links: tuple[HintLink, ...]
     more: bool = False
-    begin: str = ""
-
-    @property
-    def text(self) -> str:
-        """The whole line. There is no comma between moves, because names of places have commas."""
-        ends = [*(end for end, _ in self.ends), *["…"] * self.more]
-        return " ".join(filter(None, (self.stem, SEPARATOR.join(ends))))
-
-    @property
-    def is_one_move(self) -> bool:
-        """Whether the whole line is one move."""
-        return len(self.ends) == 1 and not self.more if self.ends else bool(self.move)
-
-    @property
-    def links(self) -> tuple[tuple[str, str, str], ...]:
-        """The parts of the line that become links in HTML, each with its move and the words of an answer with it."""
-        if self.is_one_move:
-            return ((self.text, self.ends[0][1] if self.ends else self.move, self.begin or self.text),)
-        return tuple((end, move, f"{self.stem} {end}") for end, move in self.ends)
-
-    @property
-    def front(self) -> str:
-        """The part of the line before its links."""
-        return "" if self.is_one_move else self.stem
 
 
 class Hint(Struct, frozen=True):
     """One verb of the menu: its label, the lines that can be written, and whether the page has more of them.
 
-    `amount` says how many of the words in the line have to be chosen; it is empty if the line is a move.
+    `amount` says how many of the words in the line have to be chosen; it is empty if the line is a move. `only_move`
+    are the words of the only move with this verb, empty if there are several.
     """
 
     label: str
     lines: tuple[HintLine, ...]
     more: bool = False
     amount: str = ""
-
-    @property
-    def only_move(self) -> str:
-        """The words of the only move with this verb; empty if there are several."""
-        line = self.lines[0]
-        return line.text if len(self.lines) == 1 and line.is_one_move and not line.begin else ""
+    only_move: str = ""
 
 
 def list_hints(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[Hint, ...]:
@@ -173,7 +153,7 @@ class MoveWriter:
             others = _list_tokens(entry, len(stem))
             ends = tuple((self.write_token(args[-1], others), _join(entry, args)) for args in rows[:MAX_ENDS] if args)
             move = "" if ends else _join(entry, stem)
-            yield HintLine(self._write_line(entry, stem), ends, move, len(rows) > MAX_ENDS)
+            yield _make_line(self._write_line(entry, stem), ends, move, len(rows) > MAX_ENDS)
 
     def _write_line(self, entry: MenuEntry, args: Sequence[str]) -> str:
         tokens = (self.write_token(token, _list_tokens(entry, place)) for place, token in enumerate(args))
@@ -196,16 +176,31 @@ def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Hint
     match entry:
         case Choice():
             lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))
-            return Hint(label, lines[:MAX_LINES], len(lines) > MAX_LINES)
+            only_move = lines[0].text if entry.count() == 1 else ""
+            return Hint(label, lines[:MAX_LINES], len(lines) > MAX_LINES, only_move=only_move)
         case Subset():
-            items = ", ".join(writer.write_token(item, entry.items) for item in entry.items)
-            return Hint(
-                label,
-                (HintLine(f"{verb} {items}", move=entry.verb, begin=f"{verb} "),),
-                amount=_write_amount(entry, writer),
-            )
+            items = ", ".join([writer.write_token(item, entry.items) for item in entry.items])
+            return Hint(label, (_make_open_line(verb, items, entry),), amount=_write_amount(entry, writer))
         case Number():
-            return Hint(label, (HintLine(f"{verb} {entry.least}–{entry.most}", move=entry.verb, begin=f"{verb} "),))
+            return Hint(label, (_make_open_line(verb, f"{entry.least}–{entry.most}", entry),))
+
+
+def _make_line(stem: str, ends: Sequence[tuple[str, str]], move: str, more: bool) -> HintLine:
+    """Make a line from the words before its ends, and each end with its move; without ends it is one move."""
+    # There is no comma between moves, because names of places have commas.
+    text = " ".join(filter(None, (stem, SEPARATOR.join([*[end for end, _ in ends], *["…"] * more]))))
+    if not more and len(ends) < 2:
+        return HintLine(text, "", (HintLink(text, ends[0][1] if ends else move, text),))
+    links = [
+        HintLink(end, one, f"{stem} {end}" if place < MAX_MAILED_ENDS else "") for place, (end, one) in enumerate(ends)
+    ]
+    return HintLine(text, stem, tuple(links), more)
+
+
+def _make_open_line(verb: str, rest: str, entry: MenuEntry) -> HintLine:
+    """Make a line whose reader has to choose or fill in the rest."""
+    text = f"{verb} {rest}"
+    return HintLine(text, "", (HintLink(text, entry.verb, f"{verb} "),))
 
 
 def _write_amount(entry: Subset, writer: MoveWriter) -> str:

@@ -187,11 +187,13 @@ def make_mailto(address: str, subject: str, text: str) -> str:
 class AnswerLinks(Struct, frozen=True):
     """The two ways to answer with one tap: the table's page with a move, and a mail with it.
 
-    `turn` is the entry that began the turn, 0 without one. The subject of the mail names it.
+    `mark` is the table's mark in each subject. `turn` is the entry that began the turn, 0 without one; the subject of
+    the mail names it.
     """
 
     page: str
     address: str
+    mark: str
     subject: str
     turn: int
 

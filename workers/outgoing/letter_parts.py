@@ -104,11 +104,6 @@ class TableDraft(Struct, frozen=True):
         return f"{self.app.settings.address}/t/{access.make_seat_link(self.app, self.seat)}"
 
     @property
-    def subject_mark(self) -> str:
-        """The mark of the table at the end of each subject."""
-        return f"[{access.make_subject_mark(self.app, self.seat)}]"
-
-    @property
     def settings_page(self) -> str:
         """The address of the reader's letter settings."""
         return emails.settings_page(self.app, self.seat.person or 0, self.request.settings_number)
@@ -137,15 +132,11 @@ def build_table_section(draft: TableDraft) -> TableSection:
 
 def build_links(draft: TableDraft) -> AnswerLinks:
     """Return the links by which the reader answers."""
-    address = access.make_reply_address(draft.app, draft.seat)
+    address, mark = access.make_reply_address(draft.app, draft.seat), access.make_subject_mark(draft.app, draft.seat)
+    names = draft.translator.join([name for name in draft.snapshot.names if name])
+    subject = " ".join(f"{draft.title}: {names} [{mark}]".split())
     turn = draft.seat.open_since if draft.menu else None
-    return AnswerLinks(draft.link, address, write_thread_subject(draft), turn or 0)
-
-
-def write_thread_subject(draft: TableDraft) -> str:
-    """Return the subject that holds the letters of a table together."""
-    names = draft.translator.join(name for name in draft.snapshot.names if name)
-    return " ".join(f"{draft.title}: {names} {draft.subject_mark}".split())
+    return AnswerLinks(draft.link, address, mark, subject, turn or 0)
 
 
 def build_result(draft: TableDraft) -> Result | None:
@@ -226,8 +217,8 @@ def write_commands(draft: TableDraft) -> str:
     return draft.translator.gettext("At any time: %(commands)s", commands=", ".join(commands)) if commands else ""
 
 
-def build_footer(draft: TableDraft) -> Footer:
-    """Return the foot of a letter from a table."""
+def build_footer(draft: TableDraft, mark: str) -> Footer:
+    """Return the foot of a letter from a table; `mark` is the table's mark in the subject."""
     row, translator = draft.snapshot.row, draft.translator
     return Footer(
         receipt_label=translator.ngettext(
@@ -236,7 +227,7 @@ def build_footer(draft: TableDraft) -> Footer:
         receipt=row.head,
         mark=translator.gettext(
             "%(mark)s in the subject is the mark of this table; please leave it in your answers.",
-            mark=draft.subject_mark,
+            mark=f"[{mark}]",
         ),
         reason=translator.gettext(
             "You get this letter because %(who)s gave this address a seat at a table of Depesche. Whoever has the link"
@@ -257,7 +248,7 @@ def build_answers(draft: TableDraft, instruction: str = "") -> Answers | None:
     instruction = instruction or translator.gettext(
         "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
     )
-    if any(len(line.ends) > 1 for hint in list_of_hints for line in hint.lines):
+    if any(len(line.links) > 1 for hint in list_of_hints for line in hint.lines):
         instruction += " " + translator.gettext("Where endings are separated by ·, choose one.")
     text, move = answer_hints.find_example(draft.menu, writer)
     return Answers(instruction, Example(text, move) if text else None, list_of_hints)
@@ -287,7 +278,7 @@ def write_time_left(translator: Translator, seconds: float) -> str:
     if seconds < HOUR_S - MINUTE_S // 2:
         minutes = max(round(seconds / MINUTE_S), 1)
         parts = [translator.ngettext("%(count)s minute", "%(count)s minutes", minutes)]
-    return translator.gettext("%(time)s left.", time=translator.join(filter(None, parts)))
+    return translator.gettext("%(time)s left.", time=translator.join([part for part in parts if part]))
 
 
 def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:

@@ -34,7 +34,8 @@ from workers.outgoing.letter_parts import write_deadline
 
 LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
 MAX_TABLES = 30  # in one digest
-MAX_BOARDS = 8  # in one digest; Gmail cuts off letters of more than 100 kB
+MAX_BOARDS = 8  # in one digest
+MAX_HTML_BYTES = 80_000  # before styles are written into it; Gmail cuts off letters of more than 100 kB
 MAX_SENTENCES = 4  # about each table
 RECENT_ENTRIES = 200
 
@@ -265,7 +266,7 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
 def find_example(turns: Sequence[DigestTurn]) -> str:
     """Return the words of a move at the first table that has any."""
     hints = (hint for turn in turns if turn.answers for hint in turn.answers.hints)
-    return next((words for hint in hints for line in hint.lines for _, _, words in line.links), "…")
+    return next((link.mail for hint in hints for line in hint.lines for link in line.links), "…")
 
 
 def make_table_sign(seat: Any) -> str:
@@ -371,15 +372,25 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
 
 
 def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> EmailMessage:
-    """Render a letter and return its e-mail."""
+    """Render a letter and return its e-mail; a digest that is too long has fewer boards."""
     templates = get_environment(request.language)
+    html = "" if request.plain else templates.get_template("mail/personal.html").render(letter=letter)
+    if len(html.encode()) > MAX_HTML_BYTES and any(turn.board for turn in letter.turns):
+        return build_message(app, request, leave_board_out(letter))
     content = LetterContent(
         subject=" ".join(letter.subject.split()),
         id=emails.make_personal_id(app, request),
         text=templates.get_template("mail/personal.txt").render(letter=letter),
-        html="" if request.plain else templates.get_template("mail/personal.html").render(letter=letter),
+        html=html,
         title=letter.title,
         reply_to=letter.reply_to,
         pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, request, content)
+
+
+def leave_board_out(letter: PersonalLetter) -> PersonalLetter:
+    """Return a digest without its last board, and the moves of that table."""
+    place = max(place for place, turn in enumerate(letter.turns) if turn.board)
+    turns = (*letter.turns[:place], replace(letter.turns[place], board=None, answers=None), *letter.turns[place + 1 :])
+    return replace(letter, turns=turns)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from engine import record
 from engine.log import Entry
 from service.app import App
-from service.tables import access, snapshots, talk
+from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Scene, list_players
@@ -32,23 +32,21 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     """Write a letter about the table as it is now; None if the letter is overtaken and would only confuse."""
     with app.store.reading() as connection:
         snapshot = snapshots.load_table(app, connection, request.table)
-        if is_overtaken(snapshot, request):
+        kind = request.kind_name
+        if is_overtaken(snapshot, request, kind):
             return None
         entries = snapshots.load_game_entries(connection, snapshot.game, request.table)
-        remarks = load_remarks(connection, snapshot, request, entries)
-        mail_id, report = load_mail_report(connection, request)
-    if request.kind_name == "unreachable" and is_reachable_again(snapshot, request):
+        remarks = load_remarks(connection, snapshot, request, entries, kind)
+        mail_id, report = load_mail_report(connection, request, kind)
+    if kind == "unreachable" and is_reachable_again(snapshot, request):
         return None
-    if request.kind_name == "talk" and not remarks:  # another letter had them
+    if kind == "talk" and not remarks:  # another letter had them
         return None
     draft = make_draft(app, request, snapshot, entries, remarks)
     if report is not None:
         draft = replace(draft, report=letter_parts.build_report(draft, report))
-    letter = Letter(
-        letter_bodies.WRITERS[draft.kind](draft),
-        letter_parts.build_table_section(draft),
-        letter_parts.build_footer(draft),
-    )
+    body, section = letter_bodies.WRITERS[draft.kind](draft), letter_parts.build_table_section(draft)
+    letter = Letter(body, section, letter_parts.build_footer(draft, section.links.mark))
     return build_message(draft, letter, mail_id)
 
 
@@ -83,10 +81,10 @@ def make_draft(
     )
 
 
-def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
+def is_overtaken(snapshot: Snapshot, request: LetterRequest, kind: str) -> bool:
     """Return whether the moment that a letter is about has passed."""
     table, seat = snapshot.position, snapshot.seats[request.seat]
-    match request.kind_name:
+    match kind:
         case "turn" | "reminder" | "digest":
             return bool(seat.open_since != request.seq)
         case "asked":
@@ -119,7 +117,7 @@ def is_reachable_again(snapshot: Snapshot, request: LetterRequest) -> bool:
 
 
 def load_remarks(
-    connection: Connection, snapshot: Snapshot, request: LetterRequest, entries: list[Entry[Any]]
+    connection: Connection, snapshot: Snapshot, request: LetterRequest, entries: list[Entry[Any]], kind: str
 ) -> tuple[QuotedRemark, ...]:
     """Load the other players' remarks since the seat's last letter; none before its player has sat down.
 
@@ -128,7 +126,7 @@ def load_remarks(
     seat, table = request.seat, snapshot.row.id
     if snapshot.seats[seat].status == "invited":
         return ()
-    if request.kind_name == "digest":
+    if kind == "digest":
         news = len(record.find_entries_since_own_move(entries, seat))
         moved_at = entries[-news - 1].at if news < len(entries) else 0
         remarks = talk.list_since(connection, table, seat, moved_at)
@@ -137,10 +135,10 @@ def load_remarks(
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
 
 
-def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[str, MailReport | None]:
+def load_mail_report(connection: Connection, request: LetterRequest, kind: str) -> tuple[str, MailReport | None]:
     """Load the Message-ID of the mail that a letter answers, and the report on it; empty and None for other letters."""
-    number = numbers.parse_int(request.kind_detail)
-    if request.kind_name not in ("accepted", "refused") or number is None:
+    number = numbers.parse_int(request.kind_detail) if kind in ("accepted", "refused") else None
+    if number is None:
         return "", None
     mail_and_report = mail_reports.load(connection, number)
     return (str(mail_and_report[0].message_id), mail_and_report[1]) if mail_and_report else ("", None)
@@ -150,13 +148,13 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    mark = access.make_subject_mark(app, draft.seat)
-    proof = f".{mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
+    links = letter.table.links
+    proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)
     if draft.kind == "digest":
         message_id = emails.make_personal_id(app, request)
     content = LetterContent(
-        subject=write_subject(draft),
+        subject=write_subject(draft, links.subject),
         id=message_id,
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
@@ -164,7 +162,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         sender=write_sender(draft),
         game=draft.snapshot.game.META.name,
         follows=follows,
-        reply_to=access.make_reply_address(app, draft.seat),
+        reply_to=links.address,
         pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
@@ -180,9 +178,8 @@ def write_sender(draft: TableDraft) -> str:
     return draft.translator.gettext("%(server)s: your turn", server=draft.app.settings.sender_name)
 
 
-def write_subject(draft: TableDraft) -> str:
+def write_subject(draft: TableDraft, subject: str) -> str:
     """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
-    subject = letter_parts.write_thread_subject(draft)
     _ = draft.translator.gettext
     match draft.kind:
         case "reminder":

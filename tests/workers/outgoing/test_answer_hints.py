@@ -124,6 +124,8 @@ def test_turnings_have_degrees_which_are_understood_and_older_forms_still_are():
 
 def test_each_move_of_a_line_has_its_tokens_for_a_link():
     (hint,) = answer_hints.list_hints(*_carcassonne((Choice("place", (("1,0", "0"), ("1,0", "90"))),)))
-    assert [line.ends for line in hint.lines] == [(("0°", "place 1,0 0"), ("90°", "place 1,0 90"))]
+    links = [(link.text, link.move, link.mail) for line in hint.lines for link in line.links]
+    assert links == [("0°", "place 1,0 0", "place 1,0 0°"), ("90°", "place 1,0 90", "place 1,0 90°")]
     (alone,) = answer_hints.list_hints(*_carcassonne((Choice("pass"),)))
-    assert [line.move for line in alone.lines] == ["pass"]
+    assert [(link.text, link.move, link.mail) for line in alone.lines for link in line.links] == [("pass",) * 3]
+    assert alone.only_move == "pass"

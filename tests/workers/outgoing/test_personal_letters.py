@@ -17,7 +17,9 @@ from service.timing import Calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
-from workers.outgoing import post
+from workers.outgoing import personal_letters, pictures, post
+from workers.outgoing.letter import AnswerLinks, BoardSection, LetterPicture, LetterRequest
+from workers.outgoing.personal_letters import DigestTurn, PersonalLetter, build_message
 
 
 @pytest.fixture
@@ -150,3 +152,18 @@ def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
     apps.confirm_all(relay_app, relay_app.links.confirm(berta, "berta@example.org"))
     with relay_app.store.reading() as connection:
         assert all(connection.execute(select(tables.c.awaits_confirmation)).scalars())
+
+
+def test_a_digest_that_would_be_too_long_has_fewer_boards(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    picture, links = LetterPicture("board", "a@b", "<svg/>", "a board"), AnswerLinks("page", "a@b", "m", "s", 1)
+    board = BoardSection("board", (), picture)
+    turns = tuple(DigestTurn(f"{number}", "link", links=links, board=board) for number in range(3))
+    letter = PersonalLetter(subject="s", headline="h", text="t", reason="r", turns=turns)
+    request = LetterRequest("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=1)
+    whole = build_message(app, request, letter).get_body(("html",)).get_content()
+    monkeypatch.setattr(personal_letters, "MAX_HTML_BYTES", 1)
+    short = build_message(app, request, letter).get_body(("html",)).get_content()
+    assert whole.count("<img") == 3
+    assert short.count("<img") == 0
+    assert short.count("<h2") == whole.count("<h2")

@@ -16,7 +16,8 @@ from sqlalchemy import update
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import people, seats
-from service.tables import access
+from service.tables import access, talk
+from service.tables.access import Place
 from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
@@ -42,7 +43,7 @@ EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References
 def relay_app(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
     """An app whose address, secret and host are long, and whose letters are never too late."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
-    monkeypatch.setattr(table_letters, "is_overtaken", lambda snapshot, request: False)
+    monkeypatch.setattr(table_letters, "is_overtaken", lambda *_: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
     chosen = apps.make_settings(
         tmp_path, sender=sender, address="https://games.a-long-name-of-a-club.example.org/board/games"
@@ -74,7 +75,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
     monkeypatch.setattr(
         table_letters,
         "load_mail_report",
-        lambda connection, request: (LONG_MESSAGE_ID, MailReport((mail_reports.ReportLine("x", "help"),))),
+        lambda *_: (LONG_MESSAGE_ID, MailReport((mail_reports.ReportLine("x", "help"),))),
     )
     guests = [Invitee("Zoë Ångström, „die Böse“", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     places = [access.find(relay_app, link) for link in apps.open_new(relay_app, "kaiser", {}, guests).links]
@@ -83,6 +84,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
     place, _ = apps.find_move(relay_app, places)
     seat = apps.load_table(relay_app, place.table).seats[place.seat]
     monkeypatch.setattr(table_letters, "is_reachable_again", lambda snapshot, request: False)
+    talk.say(relay_app, Place(place.table, 1 - (place.seat or 0), ""), "Grüße, „Zoë“!")
     for kind in KINDS:
         order = LetterRequest(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
