@@ -19,6 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from engine.refusal import Refused
 from service.monitoring import Outage
 from service.store import queries
+from service.store.schema import REVISION
 
 # A statement that waits longer for a lock fails and is tried again; a transaction that is left open is ended.
 TIMEOUTS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
@@ -28,7 +29,7 @@ CONNECT_ARGS = {"connect_timeout": 10}
 BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
 MIGRATIONS = Path(__file__).parent / "migrations"
-REVISIONS = tuple(sorted(path.stem for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))  # the newest last
+REVISIONS = (REVISION,)  # the newest last
 
 
 class Store:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
@@ -404,3 +406,17 @@ class SubmissionRow(Struct, frozen=True):
     rule: str
     seq: int | None
     tries: int
+
+
+def make_revision(schema: MetaData) -> str:
+    """Return the name of a schema, which differs from that of every other: until 1.0 it changes without a migration."""
+    columns = (
+        f"{table.name}.{column.name} {column.type} {column.nullable} {column.server_default is not None}"
+        for table in schema.sorted_tables
+        for column in table.columns
+    )
+    indexes = sorted(str(index.name) for table in schema.sorted_tables for index in table.indexes)
+    return f"0001_{hashlib.sha256('|'.join([*columns, *indexes]).encode()).hexdigest()[:12]}"
+
+
+REVISION = make_revision(metadata)

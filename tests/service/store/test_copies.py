@@ -16,6 +16,7 @@ from service import cli
 from service.app import App
 from service.settings import Settings
 from service.store import maintenance
+from service.store.schema import REVISION
 from service.tables import access, submitting
 from service.tables.history import replays
 from service.tables.opening import Invitee
@@ -123,10 +124,10 @@ def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (b'{"format":2,"kind":"sqlite","revision":"0001_baseline","at":0}', "made by a newer Depesche"),
+        (b'{"format":2,"kind":"sqlite","revision":"%s","at":0}' % REVISION.encode(), "made by a newer Depesche"),
         (b'{"format":1,"kind":"sqlite","revision":"9999_later","at":0}', "made by a newer Depesche"),
         (
-            b'{"format":1,"kind":"postgresql","revision":"0001_baseline","at":0}',
+            b'{"format":1,"kind":"postgresql","revision":"%s","at":0}' % REVISION.encode(),
             "This backup has a postgresql database",
         ),
     ],

@@ -2,9 +2,9 @@
 
 from alembic import op
 
-from service.store.schema import metadata
+from service.store.schema import REVISION, metadata
 
-revision = "0001_baseline"
+revision = REVISION
 down_revision = None
 
 FILL_PERCENT = {"tables": 85, "seats": 70}  # how full a page is at first; the rest is for rows changed in place
