@@ -46,6 +46,10 @@ class Links:
         purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"
         return f"{person}.{self._token(purpose)}"
 
+    def feeds(self, person: int, number: int) -> str:
+        """Return the token of a person's calendar and feed, which can only be read; a higher number gives a new one."""
+        return f"{person}.{self._token(f'feeds/{person}/{number}')}"
+
     def confirm(self, person: int, address: str) -> str:
         """Return the token that proves that letters reach this address."""
         return f"{person}.{self._token(f'confirm/{person}/{address}')}"

@@ -16,8 +16,9 @@ from werkzeug.routing import Rule
 
 from engine.menu import Move
 from service import create_app
-from service.accounts import signing_in
+from service.accounts import feeds, signing_in
 from service.app import App
+from service.people.proof import ProvenPerson
 from service.store.schema import mailbox, metadata, people, seats
 from service.tables import access, branches, joining, judging, seat_commands, talk
 from service.tables.access import Place
@@ -40,6 +41,8 @@ class BusyApp:
         self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))
         with app.store.writing() as connection:  # a minute ago, so that a new link to sign in is good
             connection.execute(update(people).values(signed_at=app.now() - 60))
+        feeds.open_feeds(app, ProvenPerson(self._anna))
+        self.feeds = app.links.feeds(self._anna, 1)
         self.shown = self._show_game()
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
         self.offered = self._offer_seat()
@@ -95,6 +98,8 @@ class BusyApp:
             "enter": self.app.links.sign_in(self._anna, 0, self.app.now()),
             "join": self.open.join,
             "offer": self.offered,
+            "calendar": self.feeds,
+            "turns": self.feeds,
             "host": self.app.links.host(0),
         }
         place = self.played[0]

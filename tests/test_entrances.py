@@ -24,6 +24,7 @@ LIMITS = {
     "opens": {*web.OPENING_VIEWS},
     "moves": {*web.MOVE_VIEWS, *web.HINT_VIEWS, *web.SEAT_VIEWS},
     "stop": {web.STOP_VIEW},
+    "pictures": {*web.PICTURE_VIEWS},
 }
 TEST_NAME = re.compile(r"`?(tests/[\w/]+\.py)::(\w+)`?")
 SAMPLES = {

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service import links
-from service.accounts import signing_in
+from service.accounts import feeds, signing_in
 from service.app import App
 from service.links import hash_token
 from service.people import letter_settings, register
@@ -54,6 +54,7 @@ class Belongings(Struct, frozen=True):
     wishes: Any
     calendar: Any
     vacations: list[tuple[str, str]]
+    calendar_address: str  # empty if it is closed
     tables: list[SeatBelongings]
 
 
@@ -70,8 +71,14 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
             _parse_json(row.wishes),
             _parse_json(row.calendar),
             letter_settings.list_vacations(connection, person),
+            _export_calendar_address(app, connection, person),
             [_export_seat(app, connection, seat) for seat in _list_seats(connection, person.id) if not _is_claim(seat)],
         )
+
+
+def _export_calendar_address(app: App, db: Connection, person: ProvenPerson) -> str:
+    token = feeds.find_token(app, db, person)
+    return f"{app.settings.address}/calendar/{token}.ics" if token else ""
 
 
 def _parse_json(text: str) -> Any:

@@ -30,6 +30,7 @@ class MyTable(Struct, frozen=True):
     at: int
     place: int | None = None
     to_move_names: tuple[str, ...] = ()
+    turn: int | None = None  # the entry with which this person's turn began
 
 
 class Opponent(Struct, frozen=True):
@@ -55,11 +56,10 @@ def list_running(app: App, db: Connection, person: int) -> list[MyTable]:
     return sorted(own, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
 
 
-def list_waiting(app: App, person: int) -> list[MyTable]:
+def list_turns(app: App, db: Connection, person: int) -> list[MyTable]:
     """Return tables where this person is to move; the most urgent first."""
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
-    with app.store.reading() as connection:
-        rows = _load(app, connection, connection.execute(_select_tables(person).where(*open_now)).all())
+    rows = _load(app, db, db.execute(_select_tables(person).where(*open_now)).all())
     return sorted(rows, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
@@ -69,6 +69,12 @@ def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[
     rows = db.execute(_select_tables(person).where(*open_now, tables.c.id != but)).all()
     by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
     return [access.make_seat_link(app, row) for row in by_urgency]
+
+
+def find_link(app: App, db: Connection, person: int, table: str) -> str:
+    """Return the link of this person's seat at a table; empty if there is none."""
+    row = db.execute(_select_tables(person).where(tables.c.id == table)).first()
+    return "" if row is None else access.make_seat_link(app, row)
 
 
 def list_finished(app: App, db: Connection, person: int, page: int = 0) -> list[MyTable]:
@@ -114,6 +120,7 @@ def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
             row.ended_at or row.opened_at,
             row.place,
             tuple(to_move[row.table]),
+            row.open_since,
         )
         for row in rows
     ]

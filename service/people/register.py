@@ -164,5 +164,6 @@ def delete_person(connection: Connection, person: int) -> None:
     """Delete a person's data; the number stays, so that old links never lead to another person."""
     empty = {"name": "", "mailbox": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
     never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
-    row = {"address": make_deleted_address(person), **empty, **never, "sessions": people.c.sessions + 1}
+    ended = {"sessions": people.c.sessions + 1, "feeds_open": False}
+    row = {"address": make_deleted_address(person), **empty, **never, **ended}
     connection.execute(update(people).where(people.c.id == person).values(**row))

@@ -46,6 +46,8 @@ people = Table(
     Column("signed_at", BigInteger),
     Column("sessions", Integer, nullable=False, server_default="0"),  # sign-in letters with a lower number are over
     Column("settings_number", Integer, nullable=False, server_default="0"),  # of the link to the letter settings
+    Column("feeds_number", Integer, nullable=False, server_default="0"),  # of the addresses of calendar and feed
+    Column("feeds_open", Boolean, nullable=False, server_default=false()),  # whether these addresses work
 )
 
 visits = Table(

@@ -98,6 +98,20 @@ def load_game_entries(db: Connection, game: Game, table: str, first: int = 0, en
     return [decode(row.body) for row in queries.list_entries(db, table, first, end)]
 
 
+class _Moment(Struct):
+    """The field of a stored entry that tells when it was made."""
+
+    at: int
+
+
+def parse_moment(body: str) -> int:
+    """Return when a stored entry was made."""
+    return MOMENT.decode(body).at
+
+
+MOMENT = make_decoder(_Moment)
+
+
 class _Header(Struct):
     """The two fields of a stored entry that tell who acted."""
 

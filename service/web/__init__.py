@@ -21,11 +21,15 @@ from service.text.templates import TEMPLATES
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
+from service.web.connection_pages import connections
+from service.web.feed_pages import own_feeds, table_feed
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.lobby_pages import draw_board, joining, lobby
 from service.web.new_table_pages import new_table
 from service.web.page_cache import PageCache
 from service.web.preferences_pages import language_choice, letters
+from service.web.preview_pages import pictures
+from service.web.previews import answer_crawler
 from service.web.rendering import name_visitor, page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
@@ -61,6 +65,10 @@ BLUEPRINTS = (
     guide,
     account,
     letters,
+    connections,
+    own_feeds,
+    table_feed,
+    pictures,
     language_choice,
     host,
     mailbox,
@@ -82,6 +90,8 @@ OPENING_VIEWS = (
 SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
 HINT_VIEWS = ("table.hint", "api.hint")
+PICTURE_VIEWS = ("previews.board", "previews.lesson", "previews.describe")
+PICTURE_LIMIT = "120 per minute"  # for each visitor, because a picture takes a twentieth of a second
 STOP_LIMIT = "300 per minute"  # a mail provider stops letters for many people
 
 
@@ -96,6 +106,7 @@ def wire(app: App) -> Flask:
         flask_app.register_blueprint(blueprint)
     flask_app.before_request(begin_request)
     flask_app.before_request(refuse_foreign_form)
+    flask_app.before_request(answer_crawler)
     if app.settings.logs == "json":
         flask_app.after_request(log_request)
     flask_app.after_request(set_retry_after)  # the last function that is registered is the first to run
@@ -153,6 +164,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     limit(OPENING_VIEWS, f"{app.settings.opens_per_hour} per hour")
     for deed in (MOVE_VIEWS, HINT_VIEWS, *((view,) for view in SEAT_VIEWS)):
         limit(deed, f"{app.settings.moves_per_minute} per minute", _hash_link)
+    limit(PICTURE_VIEWS, PICTURE_LIMIT)
     limit((STOP_VIEW,), STOP_LIMIT)
 
 

@@ -247,6 +247,17 @@ def tables() -> Reply:
     return render("my.html", _my_tables_page(person, numbers.parse_int(request.args.get("page", ""), 9_999) or 0))
 
 
+@account.get("/my/table/<table>")
+def table(table: str) -> Reply:
+    """Go to one of my tables; links that leave in calendars, feeds and webhooks lead here, and not to a seat."""
+    person = visitor()
+    if person is None:
+        return redirect(url_for("account.sign_in"), 303)
+    with get_app().store.reading() as db:
+        link = my_tables.find_link(get_app(), db, person.id, table)
+    return redirect(url_for("table.show", link=link) if link else url_for("account.tables"), 303)
+
+
 @account.post("/my/link")
 def renew() -> Reply:
     """Give one of my seats a new link."""

@@ -31,6 +31,7 @@ from service.app import App
 from service.lru import LRU
 from service.settings import EMBEDDED
 from service.store.fingerprints import Fingerprint
+from service.web.previews import is_crawler
 from service.web.rendering import get_app, is_local_visitor, make_request_id
 from service.web.wsgi_threads import WsgiApp
 
@@ -166,7 +167,8 @@ def _is_cacheable(environ: dict[str, Any]) -> bool:
     """Return whether this is a request for the lobby or for the page of a table, without a query."""
     path = environ["PATH_INFO"]
     is_page = path == "/" or (path.startswith("/t/") and path.count("/") == 2)
-    return is_page and environ["REQUEST_METHOD"] == "GET" and not environ.get("QUERY_STRING")
+    is_plain = environ["REQUEST_METHOD"] == "GET" and not environ.get("QUERY_STRING")
+    return is_page and is_plain and not is_crawler(environ.get("HTTP_USER_AGENT", ""))
 
 
 def _make_cached_page(source: PageSource, made: PageAnswer) -> CachedPage:

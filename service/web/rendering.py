@@ -62,6 +62,7 @@ class Site(Struct, frozen=True):
     path: str  # of this request; the form that changes the language leads back to it
     mailbox: bool  # whether there is a link to the local mailbox
     banner: str  # the host's notice
+    host: str  # the name of this server on the web
 
 
 class ProblemPage(Struct, frozen=True):
@@ -119,6 +120,7 @@ def _site() -> Site:
         path=request.full_path.rstrip("?"),
         mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(app, request),
         banner=app.notices.get().banner,
+        host=urlsplit(app.settings.address).netloc,
     )
 
 

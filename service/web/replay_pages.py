@@ -24,7 +24,9 @@ from service.text import numbers
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator
+from service.web import previews
 from service.web.menu_forms import describe_move
+from service.web.previews import Preview
 from service.web.rendering import from_replica, game_title, get_app, join_names, language, render
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
@@ -75,6 +77,7 @@ class ReplayPage(Struct, frozen=True):
     board: Markup
     chances: ChanceHistory | None
     story: StoryInWords | None
+    preview: Preview | None
 
 
 class GalleryGame(Struct, frozen=True):
@@ -157,6 +160,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
         board=Markup(frame.board.svg),  # noqa: S704 - our own template, which escapes what goes in
         chances=game_story.load_chances(get_app(), db, table, frame.at),
         story=story,
+        preview=previews.describe_table(place, table, frame.at),
     )
 
 

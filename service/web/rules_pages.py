@@ -17,6 +17,7 @@ from service.text.lessons import Attempt, Lesson
 from service.text.narration import Narrator
 from service.text.rulebook import Rulebook, RulesChapter
 from service.web.menu_forms import Offer, make_offers
+from service.web.previews import Preview, describe_lesson
 from service.web.rendering import game_title, language, render
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
@@ -69,6 +70,7 @@ class LessonPage(Struct, frozen=True):
     choices: tuple[Offer, ...]  # those made of steps
     typed: str
     attempt: Attempt | None
+    preview: Preview
 
     @property
     def is_solved(self) -> bool:
@@ -164,7 +166,7 @@ def first(name: str) -> Response:
 @learning.get("/<name>/<int:number>")
 def show_lesson(name: str, number: int) -> Response:
     """Show a lesson, and the result of the move that the address tries; the browser stores which ones are solved."""
-    lesson, count = _find_lesson(name, number)
+    lesson, count = find_lesson(name, number)
     words = request.args.get("say", "")[:MAX_ATTEMPT_CHARS].split()
     move = request.args.get("move", "")[:MAX_ATTEMPT_CHARS].strip()
     attempt = lessons.try_move(lesson, move, language()) if move else None
@@ -182,11 +184,12 @@ def show_lesson(name: str, number: int) -> Response:
         choices=tuple(offer for offer in make_offers(lesson.menu, narrator, words) if offer.kind == "steps"),
         typed=move or " ".join(words),
         attempt=attempt,
+        preview=describe_lesson(name, number, game_title(game.META), lessons.get_sentence(lesson, language())),
     )
     return render("lesson.html", page)
 
 
-def _find_lesson(name: str, number: int) -> tuple[Lesson, int]:
+def find_lesson(name: str, number: int) -> tuple[Lesson, int]:
     """Return a lesson of a game, and how many the game has."""
     all_lessons = lessons.load_lessons(name) if name in catalogue.find_all() else ()
     if not 0 < number <= len(all_lessons):

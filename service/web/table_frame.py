@@ -24,7 +24,8 @@ from service.text.languages import translate_in_game
 from service.text.narration import Chapter
 from service.text.sentences import Sentence, translate
 from service.timing import Clock
-from service.web import live
+from service.web import live, previews
+from service.web.previews import Preview
 from service.web.rendering import game_title, get_app, language
 
 
@@ -96,6 +97,7 @@ class TableFrame(Struct, frozen=True):
     talk_number: int
     own: OwnSettings | None
     about: AboutTable
+    preview: Preview | None
 
 
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
@@ -120,6 +122,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         talk_number=remarks[-1].id if remarks else 0,
         own=_make_own_settings(place, table),
         about=describe_table(table, watch),
+        preview=previews.describe_table(place, table),
     )
 
 

@@ -389,7 +389,8 @@ def test_a_stranger_who_types_an_address_seats_no_one_there(strict: Site) -> Non
     visitor = sign_in(strict, number)
     strict.new_visitor().post("/new/kaiser", **ROWS)
     strict.new_visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
-    assert apps.load(strict.app, my_tables.list_running, number) == my_tables.list_waiting(strict.app, number) == []
+    assert apps.load(strict.app, my_tables.list_running, number) == []
+    assert apps.load(strict.app, my_tables.list_turns, number) == []
     page = visitor.get("/my")
     assert page.count("Opened with your address:") == 2
     apps.confirm_all(strict.app, make_proof(strict, ANNA.address))

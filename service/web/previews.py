@@ -1,0 +1,116 @@
+"""Previews of links in chats (Open Graph): a public table shows its board, and the link of a seat shows nothing.
+
+The link of a seat acts for its player. A chat's crawler that opens one gets a page that only says that it is a table.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+from flask import Response, request, url_for
+from msgspec import Struct
+
+from engine.refusal import Refused
+from service.tables import access
+from service.tables.access import Place
+from service.tables.snapshots import Snapshot
+from service.text.sentences import Translator
+from service.web.rendering import game_title, get_app, language, render
+
+CRAWLERS = re.compile(
+    r"Slackbot|Slack-ImgProxy|Discordbot|facebookexternalhit|Facebot|WhatsApp|TelegramBot|Twitterbot|LinkedInBot|"
+    r"SkypeUriPreview|MicrosoftPreview|Mattermost|Synapse|Iframely|Embedly|redditbot|Applebot|vkShare|Viber|Signal|"
+    r"Mastodon|Pleroma|Misskey|Cardyb|Zulip|Rocket\.Chat|Google-PageRenderer",
+    re.IGNORECASE,
+)
+FOR_PROGRAMS = ("feeds", "table_feed", "previews")  # blueprints without pages
+
+
+class Preview(Struct, frozen=True):
+    """The preview of a public page; addresses are absolute, and empty where there is nothing."""
+
+    title: str
+    text: str
+    url: str
+    picture: str
+    alt: str
+    feed: str = ""
+
+    @property
+    def oembed(self) -> str:
+        """The address that describes this page to programs."""
+        return f"{get_app().settings.address}/oembed?url={quote(self.url, safe='')}"
+
+
+class PrivatePage(Struct, frozen=True):
+    """Nothing: `private.html` says the same about all private pages."""
+
+
+def is_crawler(user_agent: str) -> bool:
+    """Return whether this is a program that opens links in order to show a preview of them."""
+    return bool(CRAWLERS.search(user_agent))
+
+
+def answer_crawler() -> Response | None:
+    """Answer a chat's crawler that opens a private link; None for all others."""
+    words = request.view_args or {}
+    is_named = request.blueprint in FOR_PROGRAMS or not ("link" in words or "token" in words)
+    if is_named or request.method not in ("GET", "HEAD") or not is_crawler(request.user_agent.string):
+        return None
+    if "link" in words and not _is_private(words["link"]):
+        return None
+    return render("private.html", PrivatePage())
+
+
+def _is_private(link: str) -> bool:
+    try:
+        return access.find(get_app(), link).seat is not None
+    except Refused:
+        return False  # the page itself says why
+
+
+def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> Preview | None:
+    """Describe a table to those who may only watch; None for the holder of a seat. With an entry, its replay."""
+    if place.seat is not None:
+        return None
+    in_language, address = language(), get_app().settings.address
+    names = ", ".join(name for name in table.names if name)
+    view = "table.show" if entry is None else "replay.show"
+    has_board = table.position.phase in ("playing", "over")
+    at = table.row.length - 1 if entry is None else entry
+    picture = f"{url_for('previews.board', link=place.link, at=at)}&in={in_language}" if has_board else ""
+    return Preview(
+        title=f"{game_title(table.game.META)}: {names}",
+        text=_describe_state(table, in_language),
+        url=address + url_for(view, link=place.link, at=entry),
+        picture=picture and address + picture,
+        alt=Translator(in_language).gettext("The board"),
+        feed=f"{address}{url_for('table_feed.show', link=place.link)}?in={in_language}",
+    )
+
+
+def _describe_state(table: Snapshot, in_language: str) -> str:
+    """Say who is to move, or who has won."""
+    _ = Translator(in_language)
+    if table.position.phase == "over":
+        winners = [table.names[seat] for seat, rank in enumerate(table.position.places) if rank == 1]
+        return _.ngettext("%(who)s wins", "%(who)s win", len(winners), who=", ".join(winners))
+    if table.position.phase != "playing":
+        return _.gettext("The game has not begun yet.")
+    waiting = ", ".join(row.name for row in table.seats if row.open_since is not None)
+    return _.gettext("Waiting for %(who)s", who=waiting)
+
+
+def describe_lesson(name: str, number: int, title: str, task: str) -> Preview:
+    """Describe a lesson."""
+    address = get_app().settings.address
+    picture = url_for("previews.lesson", name=name, number=number)
+    _ = Translator(language()).gettext
+    return Preview(
+        title=_("Learn %(title)s", title=title),
+        text=task,
+        url=address + url_for("learning.show_lesson", name=name, number=number),
+        picture=f"{address}{picture}?in={language()}",
+        alt=_("The board"),
+    )
