@@ -75,7 +75,7 @@ def _paint(svg: str) -> bytes:
 def describe() -> Response:
     """Describe a public page for programs that embed it (oEmbed 1.0); a private link is unknown here."""
     if request.args.get("format", "json") != "json":
-        return make_response("", 501)
+        raise Unknown("Pages are described as JSON here; please ask with format=json.")
     preview, svg = _find_page(request.args.get("url", ""))
     answer: dict[str, Any] = {"type": "link"}
     if svg:

@@ -104,7 +104,7 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, vis
         f"{address}/my",
     ):
         visitor.get(f"/oembed?url={quote(url, safe='')}", 404)
-    visitor.get(f"/oembed?format=xml&url={quote(f'{address}/t/{watch}', safe='')}", 501)
+    visitor.get(f"/oembed?format=xml&url={quote(f'{address}/t/{watch}', safe='')}", 404)
 
 
 def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, opened: Opened) -> None:
