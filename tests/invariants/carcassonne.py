@@ -26,6 +26,7 @@ def check(state):
     check_shrines(state)
     check_titles(state)
     check_wheel(state)
+    check_tunnels(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     check_points(state)
 
@@ -36,6 +37,15 @@ def check_wheel(state):
     assert len(set(places)) == len(places)
     assert all(int(number) <= CROWNS[section] for section, number in places)
     assert state.options.wheel or not places
+
+
+def check_tunnels(state):
+    """No pair has more than two tokens, and a road is open wherever an opening has no tunnel."""
+    owners = list(state.tunnels.values())
+    assert all(owners.count(owner) <= 2 for owner in owners)
+    for feature in state.features.values():
+        leads_on = sum(owners.count(owner) == 2 for owner in owners)
+        assert feature.marks.count("tunnel") - leads_on <= feature.open or feature.kind != "road"
 
 
 def check_points(state):

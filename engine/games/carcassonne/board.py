@@ -25,6 +25,7 @@ from engine.games.carcassonne.points import (
     offer_tile_point,
     place_point,
     tile_point,
+    tunnel_point,
 )
 from engine.games.carcassonne.sentences import describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.tiles import (
@@ -72,6 +73,7 @@ __all__ = [
     "space_number",
     "space_point",
     "tile_point",
+    "tunnel_point",
     "turns_by_cell",
 ]
 
@@ -124,6 +126,8 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("cells", cell), ("turns", turn)]
         case "crown", (kind, section):
             return [("kinds", kind), ("words", section)]
+        case "tunnel", (place, pair):
+            return [("segments", place), ("words", pair)]
         case "figure" | "protect", (kind, segment):
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):

@@ -236,6 +236,10 @@ class Box(Protocol):
 
     # For bots.
 
+    def estimate_completion(self, state: State, root: int) -> float:
+        """Return the chance that nothing of this box keeps a road or city from being completed."""
+        return 1.0
+
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return the points that a seat can still expect from the pieces of this box."""
         return 0.0
@@ -345,8 +349,11 @@ def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) ->
 
 def pick_tile(state: State, rules: Rules, chance: Chance) -> str:
     """Pick the next tile from the first bag."""
-    tiles = (box.pick_tile(state, rules, chance) for box in rules.hooks["pick_tile"])
-    return next(filter(None, tiles), None) or chance.pick("tile", state.bags[0])
+    for box in rules.hooks["pick_tile"]:
+        tile = box.pick_tile(state, rules, chance)
+        if tile is not None:
+            return tile
+    return chance.pick("tile", state.bags[0])
 
 
 def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:

@@ -142,14 +142,14 @@ def _add_built(
     """Add the roads, cities and other places of a tile to the features; return those that are complete now."""
     done: list[int] = []
     first = number * MOST_SEGMENTS
-    for index, segment in piece.built:
+    for index, segment, ends in piece.built:
         roots = met.get(index)
         if roots is None:
-            features[first + index] = Feature(segment.kind, len(segment.ends), (number,), segment.marks)
+            features[first + index] = Feature(segment.kind, ends, (number,), segment.marks)
             continue
         root, others = _unite(first + index, roots, parents)
-        ends_met = 2 * len(roots) - surplus.get(index, 0)  # an end of the tile and the end that it meets
-        if not _grow(segment, number, root, others, features, ends_met):
+        more_ends = ends - 2 * len(roots) + surplus.get(index, 0)  # each end that meets one closes both
+        if not _grow(segment, number, root, others, features, more_ends):
             done.append(root)
     return done
 
@@ -208,10 +208,10 @@ def _grow_field(cities: tuple[int, ...], root: int, others: Sequence[int], featu
     features[root] = replace(feature, cities=cities, figures=figures)
 
 
-def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, ends_met: int) -> int:
+def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, more_ends: int) -> int:
     """Add a new segment, and the features that it connects, to a road or city; return how many ends are still open."""
     feature = features[root]
-    open_ = feature.open + len(segment.ends) - ends_met
+    open_ = feature.open + more_ends
     tiles, marks, figures = feature.tiles, feature.marks + segment.marks, feature.figures
     for other in others:
         merged = features.pop(other)
@@ -250,6 +250,24 @@ def _add_enclosed(
             if beyond not in state.tiles:
                 enclosed[beyond] = (*enclosed.get(beyond, ()), root)
     return enclosed, [first + index for index in piece.enclosed if len(beside) == 8]
+
+
+def join_ends(state: State, one: int, other: int) -> tuple[int, State]:
+    """Join an open end of each of two features, or two of the same one; return the feature and the state."""
+    features, parents = state.features.copy(), state.parents
+    feature = features[one]
+    if one != other:
+        merged = features.pop(other)
+        parents = {**parents, other: one}
+        feature = Feature(
+            kind=feature.kind,
+            open=feature.open + merged.open,
+            tiles=tuple(sorted({*feature.tiles, *merged.tiles})),
+            marks=feature.marks + merged.marks,
+            figures=feature.figures + merged.figures,
+        )
+    features[one] = replace(feature, open=feature.open - 2)
+    return one, replace(state, features=features, parents=parents)
 
 
 def add_figure(state: State, figure: Figure) -> State:

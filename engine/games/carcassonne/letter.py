@@ -35,6 +35,7 @@ MARK_LETTERS = {
     "travellers": "p",
     "darmstadtium": "d",
     "church": "k",
+    "tunnel": "u",
 }
 SIGN_LETTERS = {
     "rose": "r",

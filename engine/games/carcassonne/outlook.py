@@ -189,6 +189,8 @@ class Estimate:
             if surroundings not in filled:
                 filled[surroundings] = self.coming.chance_to_fill(feature.kind, surroundings)
             chance *= filled[surroundings]
+        for box in self.rules.hooks["estimate_completion"]:
+            chance *= box.estimate_completion(self.state, root)
         return chance
 
     def open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:

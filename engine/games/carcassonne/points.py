@@ -113,6 +113,9 @@ NAME_DISTANCE = 25
 NEAR_MIDDLE = 15
 """A smaller offset from the middle of a tile does not matter for the place of a name."""
 
+OPENING_DISTANCE = 15
+"""How far the opening of a tunnel is from the middle of its tile."""
+
 WHEEL_MIDDLE, CROWN_DISTANCE, CROWN_SPREAD = -50, 122, 13
 """Where the wheel is on the land, how far its crowns are from its middle, and two of a section, in degrees, apart."""
 
@@ -139,6 +142,13 @@ def crown_point(section: str, number: str) -> Point:
     turn = sections.index(section) * 360 / len(sections) + spread * (2 * int(number) - 3)
     x, y = math.sin(math.radians(turn)), -math.cos(math.radians(turn))
     return Point(WHEEL_MIDDLE + CROWN_DISTANCE * x, WHEEL_MIDDLE + CROWN_DISTANCE * y)
+
+
+def tunnel_point(tiles: Tiles, place: str) -> Point:
+    """Return the point of the opening of a tunnel: on its road, near the middle of its tile."""
+    middle, end = tile_point(place.partition("/")[0]), place_point(tiles, place)
+    share = OPENING_DISTANCE / math.hypot(end.x - middle.x, end.y - middle.y)
+    return Point(middle.x + share * (end.x - middle.x), middle.y + share * (end.y - middle.y))
 
 
 def is_lying(figure: Figure) -> bool:

@@ -55,8 +55,9 @@ class Piece(Struct, frozen=True, eq=False):
     * `joins` has for each side the indexes of the segments along it, clockwise; `meets` has them in the order in which
       the neighbour sees them.
     * `codes` is for each side the number that it adds to the surroundings of the cell beyond it.
-    * `locals` is the index of each segment by its token; `built`, `fields` and `enclosed` are the indexes of the roads,
-      cities and places, of the fields, and of the cloister and garden.
+    * `locals` is the index of each segment by its token; `built` are the roads, cities and
+      places with their indexes and the number of their open ends, `fields` and `enclosed` are the indexes of fields,
+      and of the cloister and garden.
     * A tile is `shared` if two cities or two fields reach the same side. A tile that `closes` ends all that it touches
       and connects to nothing. `signs` are the marks of the whole tile.
     """
@@ -68,7 +69,7 @@ class Piece(Struct, frozen=True, eq=False):
     codes: tuple[int, ...]
     rivers: tuple[str, ...]
     locals: dict[str, int]
-    built: tuple[tuple[int, Segment], ...]
+    built: tuple[tuple[int, Segment, int], ...]
     fields: tuple[tuple[int, tuple[int, ...]], ...]
     enclosed: tuple[int, ...]
     signs: tuple[str, ...]
@@ -123,7 +124,11 @@ def _make_piece(row: dict[str, Any], turn: int) -> Piece:
         codes=tuple(EDGE_DIGITS[EDGES[kinds[side]]] * SIDE_WEIGHTS[side - 2] for side in range(4)),
         rivers=rivers,
         locals={segment.token: index for index, segment in enumerate(segments)},
-        built=tuple((index, s) for index, s in enumerate(segments) if s.kind not in ("field", *ENCLOSED_KINDS)),
+        built=tuple(
+            (index, s, len(s.ends) + s.marks.count(TUNNEL))
+            for index, s in enumerate(segments)
+            if s.kind not in ("field", *ENCLOSED_KINDS)
+        ),
         fields=tuple((index, s.cities) for index, s in enumerate(segments) if s.kind == "field"),
         enclosed=tuple(index for index, segment in enumerate(segments) if segment.kind in ENCLOSED_KINDS),
         signs=tuple(row.get("signs", ())),
@@ -261,6 +266,9 @@ def figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) ->
 
 GARDEN = "*"
 """The end of the name of a tile that shows a garden."""
+
+TUNNEL = "tunnel"
+"""The mark of a road with an opening on its tile, which is an open end until a tunnel leads on from it."""
 
 NUMBER = "-"
 """What is in the name of a tile before its number."""

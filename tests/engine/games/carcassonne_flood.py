@@ -24,6 +24,7 @@ class Land:
     def __init__(self):
         self.cells = {}
         self.closed = set()
+        self.tunnels = {}
 
     def lay(self, tile, x, y, turn):
         row = ROWS[tile.rstrip("*")]
@@ -35,7 +36,12 @@ class Land:
         connected, queue, is_open = {start}, [start], False
         while queue:
             x, y, number = queue.pop()
-            kind, ends = self.cells[x, y][number][:2]
+            kind, ends, symbols = self.cells[x, y][number][:3]
+            if "tunnel" in symbols:
+                beyond = self.tunnels.get((x, y, number))
+                is_open |= beyond is None
+                queue.extend({beyond} - connected - {None})
+                connected |= {beyond} - {None}
             for end in ends:
                 beyond = self.segments_beyond(x, y, kind, end)
                 is_open |= beyond is None

@@ -1,5 +1,6 @@
 """The second implementation of the scoring, for the boxes that came last."""
 
+from engine.games.carcassonne.state import Figure
 from tests.engine.games.carcassonne_flood_boxes import NEAR, NO_MEEPLES, BoxCount
 
 
@@ -14,6 +15,7 @@ class MoreCount(BoxCount):
         self.safe = set()
         self.pig = 0
         self.crowned = []
+        self.joined = []
         self.all_meeples = 0
         self.laid = None
 
@@ -31,8 +33,12 @@ class MoreCount(BoxCount):
                 self.settle()
                 self.turn_wheel(event.number)
             case "MeepleWithdrawn":
-                self.figures.remove(self.spot(event.figures[0]))
+                self.figures = [figure for figure in self.figures if figure != self.spot(event.figures[0])]
                 self.leave_alone(event.figures[0].seat)
+            case "TunnelDug" if event.other:
+                one, other = (self.spot(Figure(0, "", *place.split("/")))[2:] for place in (event.place, event.other))
+                self.land.tunnels |= {one: other, other: one}
+                self.joined.append(one)
             case "CrownTaken":
                 self.crowned.append((event.figure.seat, event.figure.kind, event.figure.segment))
             case "FigureProtected":
@@ -93,7 +99,19 @@ class MoreCount(BoxCount):
         if self.latest is not None:
             self.crown(self.latest[0])
             self.bless(*self.latest[1:])
+        areas = [area for area in self.find_completed() if area & set(self.joined)] if self.latest else []
         super().settle()
+        self.joined = []
+        for area in areas:
+            self.score(area)
+
+    def find_completed(self):
+        """Return also the roads that a tunnel completed."""
+        areas = super().find_completed()
+        for spot in self.joined:
+            area, is_open = self.land.flood(spot)
+            areas += [] if is_open or area in areas else [area]
+        return areas
 
     def crown(self, seat):
         """The largest completed city and the longest completed road so far."""

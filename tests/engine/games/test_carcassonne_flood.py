@@ -18,7 +18,7 @@ BOXES = {
 
 FIRST_BOXES = ("inns_cathedrals", "traders_builders", "abbot", "river")
 MORE_BOXES = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
-MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers", "king_robber", "darmstadt", "revolts")
+MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers", "king_robber", "darmstadt", "revolts", "tunnel")
 LATER_BOXES = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
@@ -33,6 +33,7 @@ LATER_BOXES = {
     "school": {"school": True, "tollkeepers": True, "traders_builders": True},
     "king and churches": {"king_robber": True, "darmstadt": True, "besiegers": True, "shrines": True},
     "revolts": {"revolts": True, "traders_builders": True, "abbey_mayor": True},
+    "tunnel": {"tunnel": True, "king_robber": True, "abbey_mayor": True, "traders_builders": True},
     "wheel": {"wheel": True, "traders_builders": True, "cathars": True, "monasteries": True},
     "wheel with many": dict.fromkeys((*MORE_BOXES[1:], "wheel", "inns_cathedrals"), True),
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),

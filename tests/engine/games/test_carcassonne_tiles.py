@@ -33,6 +33,7 @@ def test_each_box_has_its_tiles():
         "darmstadt": 3,
         "revolts": 12,
         "wheel": 16,
+        "tunnel": 4,
     }
 
 

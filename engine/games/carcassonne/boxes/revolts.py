@@ -42,6 +42,9 @@ REVOLT_TILES = {
 }
 """The kind of feature that each tile strikes."""
 
+DEBT_WEIGHT = 2.0
+"""For bots: how much more than a point each point below 0 counts, so that they do not pay themselves to ruin."""
+
 LIFE_TILES, LOSS, REACH = 8, 1.0, 0.55
 """For bots: the tiles that are drawn while a meeple waits, what it loses in a revolt, and how often one reaches it."""
 
@@ -163,12 +166,14 @@ class Revolts(Box):
         return [FigurePlaced(figure), FigureProtected(seat, PROTECT_NEW, figure)]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        """Return what protected meeples save and bring, by how many revolts of their kind may come."""
-        left = count_tiles_left(state)
+        """Return what protected meeples save and bring, by how many revolts of their kind may come, less for debts."""
+        left, points = count_tiles_left(state), sum(state.track[seat])
+        points += sum(award.points for award in state.owed if award.seat == seat)
+        debt = DEBT_WEIGHT * min(points, 0)
         if not left:
-            return 0.0
+            return debt
         safe = [figure for figure in figures_on_table(state) if figure.protected and figure.seat == seat]
-        return sum(self._worth(state, figure, left) for figure in safe)
+        return debt + sum(self._worth(state, figure, left) for figure in safe)
 
     def _worth(self, state: State, figure: Figure, left: int) -> float:
         kind = state.features[root_of(state, figure)].kind

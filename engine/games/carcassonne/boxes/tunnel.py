@@ -1,0 +1,155 @@
+"""§29, the tunnel: two tokens of a pair join the roads that end at two openings, however far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.land import join_ends, root_at
+from engine.games.carcassonne.state import (
+    Part,
+    State,
+    Task,
+    add_note,
+    change_part,
+    current_part,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, PIECES, TUNNEL
+from engine.menu import Choice, Menu, Move
+
+PAIRS: dict[str, int] = DATA["tunnel_pairs"]
+"""How many pairs of tokens each seat has, by the number of seats."""
+
+NAMES = ("first", "second", "third")
+OFFER_NOTE, DIG_NOTE = "tunnel", "tunnel dug"
+USE_OF_OPENING = 0.35
+"""For bots: the chance that an opening gets its tunnel."""
+
+Tunnels = dict[str, tuple[int, str]]
+"""The seat and the pair of the token on each opening, by its place."""
+
+
+class TunnelOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat may place a token of a tunnel."""
+
+    seat: int
+
+
+class TunnelDug(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat placed a token; if it is the second of its pair, the tunnel leads to the place `other`."""
+
+    seat: int
+    place: str
+    pair: str
+    other: str = ""
+
+
+class TunnelDeferred(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat placed no token."""
+
+    seat: int
+
+
+def tunnels_of(state: State) -> Tunnels:
+    """Return the tokens on openings."""
+    tunnels: Tunnels = get_field(state, "tunnels")
+    return tunnels
+
+
+def apply_tunnel_offered(state: State, event: TunnelOffered) -> State:
+    return push_work(add_note(state, OFFER_NOTE), Task("tunnel"))
+
+
+def apply_tunnel_deferred(state: State, event: TunnelDeferred) -> State:
+    return pop_work(state)
+
+
+def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
+    """Place the token; the second of a pair joins two roads, which may complete them."""
+    state = add_note(pop_work(state), DIG_NOTE)
+    state = replace(state, tunnels={**tunnels_of(state), event.place: (event.seat, event.pair)})
+    if not event.other:
+        return state
+    root, state = join_ends(state, root_at(state, *event.place.split("/")), root_at(state, *event.other.split("/")))
+    is_complete = not state.features[root].open
+    return change_part(state, done=(*current_part(state).done, root)) if is_complete else state
+
+
+def find_openings(state: State) -> Iterator[str]:
+    """§29.2: Yield the places of the openings without a token."""
+    taken = tunnels_of(state)
+    for cell, placed in state.tiles.items():
+        piece = PIECES[placed.tile][placed.turn]
+        places = (f"{cell}/{one.token}" for one in piece.segments if TUNNEL in one.marks)
+        yield from (place for place in places if place not in taken)
+
+
+def find_partner(state: State, seat: int, pair: str) -> str:
+    """Return the place of the token of this pair that is placed; empty if there is none."""
+    return next((place for place, owner in tunnels_of(state).items() if owner == (seat, pair)), "")
+
+
+def list_pairs(state: State, seat: int) -> list[str]:
+    """§29.2: Return the pairs of which a seat can place a token: those with one left, and the next whole one."""
+    own = [pair for owner, pair in tunnels_of(state).values() if owner == seat]
+    names = NAMES[: PAIRS.get(str(len(state.track)), 1)]
+    half = [name for name in names if own.count(name) == 1]
+    return half + [name for name in names if name not in own][:1]
+
+
+def has_dug_before(state: State) -> bool:
+    """§29.3: Whether a token was placed in the first part of this double turn."""
+    *below, part = [work for work in state.work if isinstance(work, Part)]
+    return part.kind == "builder" and bool(below) and DIG_NOTE in below[-1].notes
+
+
+class Tunnel(Box):
+    """Roads with openings, and tokens that join them."""
+
+    option = "tunnel"
+    title = "The Tunnel"
+    about = "Tunnels that join roads far apart, 4 tiles (§29)"
+    state_fields = {"tunnels": (Tunnels, {})}
+    view_fields = {"tunnels": (Tunnels, tunnels_of)}
+    verbs = ("tunnel",)
+    tasks = ("tunnel",)
+    events = {
+        TunnelOffered: apply_tunnel_offered,
+        TunnelDug: apply_tunnel_dug,
+        TunnelDeferred: apply_tunnel_deferred,
+    }
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> TunnelOffered | None:
+        """§29.2, §29.3: Offer a token beside the figure, once in a double turn."""
+        if OFFER_NOTE in part.notes or not list_pairs(state, state.turn) or has_dug_before(state):
+            return None
+        return TunnelOffered(state.turn) if any(True for _ in find_openings(state)) else None
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        pairs = list_pairs(state, seat)
+        options = ((place, pair) for place in find_openings(state) for pair in pairs)
+        return (Choice("tunnel", (*options, ("later",)), "29.2"),)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.args == ("later",):
+            return [TunnelDeferred(seat)]
+        place, pair = move.args
+        return [TunnelDug(seat, place, pair, find_partner(state, seat, pair))]
+
+    def estimate_completion(self, state: State, root: int) -> float:
+        """Return the chance that all free openings of a road get their tunnels."""
+        joined = tunnels_of(state)
+        own = [owner for place, owner in joined.items() if root_at(state, *place.split("/")) == root]
+        paired = sum(own.count(owner) == 2 for owner in own)
+        free = state.features[root].marks.count(TUNNEL) - paired
+        return float(USE_OF_OPENING**free)
+
+
+BOX = Tunnel()
