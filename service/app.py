@@ -54,6 +54,7 @@ class App:
         server_facts.claim_database(self.store, self.links)
 
     def close(self) -> None:
+        self.metrics.flush()
         self.store.close()
         self.redis.close()
 

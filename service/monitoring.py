@@ -19,6 +19,7 @@ from redis import Redis, RedisError
 
 KEY = "meters"
 BUCKETS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # what is slower counts in the sum alone
+FLUSH_AFTER_S = 1.0
 REPEAT_AFTER_S = 60.0  # between two log lines about the same outage
 log = structlog.get_logger()
 
@@ -49,6 +50,7 @@ class Metrics:
         self._lock = threading.Lock()
         self._pending: Counter[str] = Counter()
         self._flushed_at = 0.0
+        self._timer: threading.Timer | None = None
 
     def count(self, name: str, label: str) -> None:
         """Add one to a counter."""
@@ -92,6 +94,20 @@ class Metrics:
                 pipeline.execute()
         except RedisError:
             self._add(dict(pending))
+
+    def flush_soon(self) -> None:
+        """Flush within a second: a request does not wait for Redis, and many requests flush once."""
+        with self._lock:
+            if self._timer is not None or not self._pending:
+                return
+            self._timer = threading.Timer(FLUSH_AFTER_S, self._flush_late)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _flush_late(self) -> None:
+        with self._lock:
+            self._timer = None
+        self.flush()
 
     def load(self) -> dict[str, int]:
         """Return the figures of all processes; empty without Redis."""

@@ -53,7 +53,7 @@ class Store:
 
     @contextmanager
     def peeking(self) -> Iterator[Connection]:
-        """A connection for single SELECTs by `fingerprints.fetch`, each a transaction of its own."""
+        """A connection for single SELECTs by `queries.fetch`, each a transaction of its own."""
         with self._peeks.connect() as connection:
             yield connection
 

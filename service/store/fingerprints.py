@@ -1,19 +1,18 @@
 """Fingerprints of pages: the rows that a page is made of. While they are the same, the page is the same.
 
-Each is read by one statement, which is compiled once and bypasses SQLAlchemy: that takes a tenth of its time.
+Each is read by one statement; see `queries.fetch`.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Select, bindparam, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
+from service.store.queries import Rows, fetch
 from service.store.schema import orders, people, row_number, seats, tables, talk, visits
 
-Fingerprint = list[tuple[Any, ...]]
+Fingerprint = Rows
 
 PERSON = (
     people.c.address,
@@ -50,22 +49,3 @@ def load_table(db: Connection, table: str, visit: str = "") -> Fingerprint:
     rows = fetch(db, TABLE, {"key_table": table})
     visitor = fetch(db, VISIT, {"key_visit": visit}) if visit else []
     return rows + visitor + (fetch(db, OPEN_SEATS, {"key_person": visitor[0][0]}) if visitor else [])
-
-
-def fetch(db: Connection, statement: Select[Any], values: Mapping[str, Any]) -> Fingerprint:
-    """Return the rows of a statement, in the transaction of this connection if it has begun one."""
-    text, names, constants = _compile(db.dialect, statement)
-    given = {**constants, **values}
-    cursor = db.connection.cursor()
-    try:
-        cursor.execute(text, given if names is None else [given[name] for name in names])
-        return [tuple(row) for row in cursor.fetchall()]
-    finally:
-        cursor.close()
-
-
-@functools.cache
-def _compile(dialect: Dialect, statement: Select[Any]) -> tuple[str, list[str] | None, dict[str, Any]]:
-    """Return the text of a statement, the order of its parameters where they have no names, and its constants."""
-    compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
-    return str(compiled), compiled.positiontup if compiled.positional else None, dict(compiled.params)

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Select, bindparam,
 from engine import catalogue
 from service.app import App
 from service.settings import DAY_S
-from service.store import fingerprints
+from service.store import queries
 from service.store.fingerprints import Fingerprint
 from service.store.schema import seats, tables
 from service.tables import snapshots
@@ -51,7 +51,7 @@ def list_watched(app: App, db: Connection) -> list[Snapshot]:
 
 def load_fingerprint(app: App, db: Connection) -> Fingerprint:
     """Load the rows that both lists are made of."""
-    return fingerprints.fetch(db, _select_fingerprint(tuple(catalogue.find_all())), _make_times(app))
+    return queries.fetch(db, _select_fingerprint(tuple(catalogue.find_all())), _make_times(app))
 
 
 @functools.cache

@@ -44,6 +44,7 @@ from service.web.responses import (
     set_retry_after,
 )
 from service.web.rules_pages import guide, learning, rules
+from service.web.shared_counts import SharedCounts
 from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
@@ -114,7 +115,7 @@ def wire(app: App) -> Flask:
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
     flask_app.after_request(compress)
-    flask_app.teardown_request(lambda _: app.metrics.flush())
+    flask_app.teardown_request(lambda _: app.metrics.flush_soon())
     flask_app.wsgi_app = PageCache(app, flask_app.wsgi_app)  # type: ignore[method-assign]
     if app.settings.proxies:
         behind = app.settings.proxies
@@ -146,12 +147,12 @@ class ShortIntConverter(IntegerConverter):
 def _limit_rates(flask_app: Flask, app: App) -> None:
     """Limit how often each visitor opens tables, and how often each link moves."""
     embedded = app.settings.redis == EMBEDDED
-    options: dict[str, Any] = {} if embedded else {"connection_pool": app.redis.connection_pool}
+    options: dict[str, Any] = {} if embedded else {"redis": app.redis}
     limiter = Limiter(
         name_visitor,
         app=flask_app,
-        storage_uri="memory://" if embedded else "redis://",
-        storage_options=options,  # `limits` knows fewer forms of addresses than redis does
+        storage_uri="memory://" if embedded else f"{SharedCounts.STORAGE_SCHEME[0]}://",
+        storage_options=options,
         swallow_errors=True,
         headers_enabled=True,
     )

@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import fakeredis
 import pytest
+import redis
 
+from service.web import shared_counts
+from service.web.shared_counts import SharedCounts
 from tests.sites import Site
 
 ANNA = {"name": "Anna", "address": "anna@example.org"}
@@ -49,3 +53,44 @@ def test_a_network_of_one_customer_is_one_visitor(narrow: Site) -> None:
         visitor.client.environ_base["REMOTE_ADDR"] = address
         codes.append(visitor.post("/play/kaiser", **ANNA, bots="1").status_code)
     assert codes == [303, 303, 429, 303]
+
+
+# Several processes
+
+
+def test_processes_count_together_and_each_learns_of_the_others_within_a_second(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        first, second = SharedCounts(redis=client), SharedCounts(redis=client)
+        assert [first.incr("a", 60) for _ in range(3)] == [1, 2, 3]
+        assert second.incr("a", 60) == 2  # two of the first process are not added yet
+        monkeypatch.setattr(shared_counts, "SYNC_AFTER_S", 0)
+        assert [one.incr("a", 60) for one in (first, second, first)] == [5, 6, 7]
+        assert second.get("b") == 0
+        assert first.get_expiry("a") == pytest.approx(second.get_expiry("a"), abs=0.1)
+
+
+def test_the_limit_of_a_server_holds_for_all_its_processes(tmp_path: Path, redis_url: str) -> None:
+    sites = [
+        Site(tmp_path / name, redis=redis_url, opens_per_hour=2, secret="the secret of one server") for name in "ab"
+    ]
+    codes = [site.new_visitor().post("/play/kaiser", **ANNA, bots="1").status_code for site in (*sites, *sites)]
+    for site in sites:
+        site.app.close()
+    assert codes[:2] == [303, 303]
+    assert 429 in codes[2:]
+
+
+def test_without_redis_a_process_limits_alone() -> None:
+    server = fakeredis.FakeServer()
+    counts = SharedCounts(redis=fakeredis.FakeRedis(server=server))
+    server.connected = False
+    assert [counts.incr("a", 60) for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_new_period_begins_at_nothing(redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        counts = SharedCounts(redis=client)
+        assert [counts.incr("a", 60), counts.incr("b", 0)] == [1, 1]
+        assert [counts.incr("a", 60), counts.incr("b", 0)] == [2, 1]
