@@ -57,9 +57,9 @@ class WirePolicy(EmailPolicy):
         return _count_headers(name.casefold())
 
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
-        """Store our own headers as text: to parse one takes longer than to write it."""
+        """Store our own headers as text: to parse one takes longer than to write it. Others need it in ASCII."""
         text = str(value).replace("=?", "= ?")
-        if name.casefold().startswith(("content-", "mime-")):
+        if name.casefold().startswith(("content-", "mime-")) or not text.isascii():
             return _parse_header(name, text)
         if len(text.splitlines()) > 1:
             raise ValueError(f"a header has one line: {name}")

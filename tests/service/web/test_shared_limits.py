@@ -7,8 +7,11 @@ import fakeredis
 import pytest
 import redis
 
+from service import create_app
+from service.app import App
 from service.web import shared_counts
 from service.web.shared_counts import SharedCounts
+from tests import apps
 from tests.sites import Site
 
 ANNA = {"name": "Anna", "address": "anna@example.org"}
@@ -72,12 +75,13 @@ def test_processes_count_together_and_each_learns_of_the_others_within_a_second(
 
 
 def test_the_limit_of_a_server_holds_for_all_its_processes(tmp_path: Path, redis_url: str) -> None:
-    sites = [
-        Site(tmp_path / name, redis=redis_url, opens_per_hour=2, secret="the secret of one server") for name in "ab"
-    ]
-    codes = [site.new_visitor().post("/play/kaiser", **ANNA, bots="1").status_code for site in (*sites, *sites)]
-    for site in sites:
-        site.app.close()
+    settings = apps.make_settings(tmp_path, redis=redis_url, opens_per_hour=2)
+    processes = [App(settings) for _ in range(2)]
+    processes[0].open()
+    clients = [create_app(process).test_client() for process in processes]
+    codes = [client.post("/play/kaiser", data=ANNA | {"bots": "1"}).status_code for client in clients * 2]
+    for process in processes:
+        process.close()
     assert codes[:2] == [303, 303]
     assert 429 in codes[2:]
 
