@@ -35,6 +35,8 @@ class Metric(Struct, frozen=True):
 METRICS = {
     "moves": Metric("Submissions that were judged", "verdict"),
     "letters": Metric("Letters that were settled", "outcome"),
+    "deliveries": Metric("Notices by the channels beside mail that were settled or tried", "channel and outcome"),
+    "delivery_seconds": Metric("From a notice that is owed to its arrival at a channel", "channel", timed=True),
     "mails_refused": Metric("Mails that were set aside because they could not be processed", "reason"),
     "wakeups": Metric("Wake-ups that were sent; those of the clock found work that no worker had noticed", "queue"),
     "verdict_seconds": Metric("From a submission on a page to its verdict", "way", timed=True),

@@ -15,11 +15,19 @@ from structlog.contextvars import bind_contextvars, clear_contextvars, get_conte
 
 from service.monitoring import Outage
 
-JOBS = {name: f"workers.residents.run_{name}" for name in ("referee", "post", "bots")}
+JOBS = {name: f"workers.residents.run_{name}" for name in ("referee", "post", "deliveries", "bots")}
 """The RQ jobs. Each stays at work for minutes, and waits for wake-ups."""
-JOBS_OF_QUEUES = {"referee": "referee", "inbox": "referee", "post": "post", "bots": "bots", "rounds": "bots"}
+JOBS_OF_QUEUES = {
+    "referee": "referee",
+    "inbox": "referee",
+    "post": "post",
+    "deliveries": "deliveries",
+    "bots": "bots",
+    "rounds": "bots",
+}
 """The queues of work that can be woken, each with the job that works on it."""
-JOB_TIMEOUTS_S = {"referee": 300, "post": 900, "bots": 300}  # RQ ends a job that hangs; a mail server may take minutes
+# RQ ends a job that hangs; a mail server may take minutes.
+JOB_TIMEOUTS_S = {"referee": 300, "post": 900, "deliveries": 300, "bots": 300}
 MAX_WAKEUPS = 100  # of a queue whose worker is away; more of them say nothing more
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 MESSAGE_EXPIRY_S = 10

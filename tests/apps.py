@@ -193,7 +193,7 @@ def load(app: App, query: Callable[..., T], *words: Any) -> T:
 
 def find_due(app: App) -> DueWork:
     """Find the work that is due at the clock's next tick."""
-    return load(app, lambda app, db: timekeeping.find_due(db, app.now()))
+    return load(app, timekeeping.find_due)
 
 
 def list_woken(app: App) -> set[str]:

@@ -100,6 +100,7 @@ LAYERS = (
     ("service.store",),
     ("service.app",),
     ("service.people",),
+    ("service.notify",),
     ("service.tables",),
     ("service.accounts", "service.hosting"),
     ("service.web", "workers.jobs", "workers.process_pool"),

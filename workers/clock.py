@@ -18,8 +18,8 @@ from engine.menu import Move
 from service import timing
 from service.app import App
 from service.settings import DAY_S
-from service.store import queries
-from service.store.schema import hints, letters, mails, people, seats, stories, submissions, tables
+from service.store import channel_queries, queries
+from service.store.schema import deliveries, hints, letters, mails, people, seats, stories, submissions, tables
 from service.tables import judging, snapshots
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
 from service.tables.snapshots import Snapshot
@@ -28,6 +28,7 @@ from workers import bots
 from workers.jobs import log_database_error, try_table
 
 MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
+DELIVERY_KEEP_S = 30 * DAY_S
 DELETE_BATCH = 100
 log = structlog.get_logger()
 NOW = bindparam("now", type_=BigInteger)
@@ -44,10 +45,12 @@ IS_DUE = select(
     exists().where(mails.c.read_at.is_(None)).label("inbox"),
     exists().where(letters.c.sent_at.is_(None), letters.c.due_at <= NOW).label("post"),
     exists().where(tables.c.draws_at <= NOW).label("rounds"),
+    or_(channel_queries.HAS_DUE, channel_queries.HAS_FRESH).label("deliveries"),
     or_(IS_BOTS_TURN, exists().where(hints.c.move == ""), exists().where(stories.c.body == "")).label("bots"),
     exists().where(seats.c.remind_at <= NOW).label("reminders"),
     exists().where(seats.c.late_at <= NOW).label("late"),
     exists(OLD_MAILS).label("old_mails"),
+    exists().where(deliveries.c.ended_at < NOW - DELIVERY_KEEP_S).label("old_deliveries"),
 )
 DUE_REMINDERS = (
     select(seats, people.c.calendar)
@@ -60,22 +63,23 @@ LATE_SEATS = select(seats.c.table, seats.c.seat).where(seats.c.late_at <= NOW)
 class DueWork(Struct, frozen=True):
     """Work that is due at this moment.
 
-    The queues with due rows, the seats whose players are reminded, the seats that are late, and a batch of mails to
-    delete.
+    The queues with due rows, the seats whose players are reminded, the seats that are late, a batch of mails to delete,
+    and whether there are deliveries to delete.
     """
 
     queues: Sequence[str] = ()
     reminders: Sequence[Any] = ()
     late: Sequence[Any] = ()
     old_mails: Sequence[int] = ()
+    has_old_deliveries: bool = False
 
 
 def tick(app: App) -> None:
     """Do everything that time alone sets in motion; a part that fails is logged, and the others go on."""
     due = DueWork()
     with _log_failure("find_due"), app.store.reading() as db:
-        due = find_due(db, app.now())
-    for step in (wake_workers, remind, expire, delete_old_mails):
+        due = find_due(app, db)
+    for step in (wake_workers, remind, expire, delete_old_mails, delete_old_deliveries):
         with _log_failure(step.__name__):
             step(app, due)
 
@@ -91,14 +95,16 @@ def _log_failure(step: str) -> Iterator[None]:
         log.exception("tick not finished", at=step)
 
 
-def find_due(db: Connection, now: int) -> DueWork:
+def find_due(app: App, db: Connection) -> DueWork:
     """Find all work that is due; usually there is none, which one statement says."""
-    is_due = db.execute(IS_DUE, {"now": now}).one()._mapping
+    now = app.now()
+    is_due = db.execute(IS_DUE, {"now": now, "confirms": app.settings.confirms}).one()._mapping
     return DueWork(
         queues=[queue for queue in JOBS_OF_QUEUES if is_due[queue]],
         reminders=db.execute(DUE_REMINDERS, {"now": now}).all() if is_due["reminders"] else (),
         late=db.execute(LATE_SEATS, {"now": now}).all() if is_due["late"] else (),
         old_mails=db.execute(OLD_MAILS, {"now": now}).scalars().all() if is_due["old_mails"] else (),
+        has_old_deliveries=bool(is_due["old_deliveries"]),
     )
 
 
@@ -190,3 +196,10 @@ def delete_old_mails(app: App, due: DueWork) -> None:
         with app.store.writing() as db:
             db.execute(delete(mails).where(mails.c.id.in_(numbers)))
             numbers = db.execute(OLD_MAILS, {"now": app.now()}).scalars().all()
+
+
+def delete_old_deliveries(app: App, due: DueWork) -> None:
+    """Delete deliveries that ended weeks ago; the host's page counts the newer ones."""
+    if due.has_old_deliveries:
+        with app.store.writing() as db:
+            channel_queries.delete_old_deliveries(db, app.now() - DELIVERY_KEEP_S)

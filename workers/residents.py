@@ -15,13 +15,20 @@ from service.wakeups import JOBS_OF_QUEUES
 from workers import beacon_rounds, bots, referee
 from workers.incoming import mail_moves
 from workers.jobs import get_app, is_stopping
-from workers.outgoing import post
+from workers.outgoing import deliveries, post
 
 log = structlog.get_logger()
 
 STAY_S = 120.0
 WAIT_S = 1.0  # for one wake-up; a process that is to end ends so much later at most
-WORK = {"referee": referee, "inbox": mail_moves, "post": post, "bots": bots, "rounds": beacon_rounds}
+WORK = {
+    "referee": referee,
+    "inbox": mail_moves,
+    "post": post,
+    "deliveries": deliveries,
+    "bots": bots,
+    "rounds": beacon_rounds,
+}
 """The module for each queue; its function `run` works until the queue is empty."""
 
 
@@ -33,6 +40,11 @@ def run_referee() -> None:
 def run_post() -> None:
     """Send letters."""
     _stay("post")
+
+
+def run_deliveries() -> None:
+    """Send notices by the channels beside mail."""
+    _stay("deliveries")
 
 
 def run_bots() -> None:

@@ -14,8 +14,10 @@ from service import links
 from service.accounts import feeds, signing_in
 from service.app import App
 from service.links import hash_token
+from service.notify import channels
 from service.people import letter_settings, register
 from service.people.proof import ProvenPerson
+from service.store.channel_queries import ChannelRow
 from service.store.schema import branches, letters, mailbox, mails, refused_mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
@@ -43,6 +45,19 @@ class SeatBelongings(Struct, frozen=True):
     talk: list[str]
 
 
+class ChannelBelongings(Struct, frozen=True):
+    """The exported data of a channel beside mail."""
+
+    kind: str
+    label: str
+    address: str
+    secret: str
+    groups: str
+    table: str
+    created_at: int
+    disabled_at: int | None
+
+
 class Belongings(Struct, frozen=True):
     """The exported data of a person."""
 
@@ -55,6 +70,7 @@ class Belongings(Struct, frozen=True):
     calendar: Any
     vacations: list[tuple[str, str]]
     calendar_address: str  # empty if it is closed
+    channels: list[ChannelBelongings]
     tables: list[SeatBelongings]
 
 
@@ -72,6 +88,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
             _parse_json(row.calendar),
             letter_settings.list_vacations(connection, person),
             _export_calendar_address(app, connection, person),
+            [_export_channel(channel) for channel in channels.list_own(connection, person)],
             [_export_seat(app, connection, seat) for seat in _list_seats(connection, person.id) if not _is_claim(seat)],
         )
 
@@ -79,6 +96,10 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
 def _export_calendar_address(app: App, db: Connection, person: ProvenPerson) -> str:
     token = feeds.find_token(app, db, person)
     return f"{app.settings.address}/calendar/{token}.ics" if token else ""
+
+
+def _export_channel(one: ChannelRow) -> ChannelBelongings:
+    return ChannelBelongings(**{name: getattr(one, name) for name in ChannelBelongings.__struct_fields__})
 
 
 def _parse_json(text: str) -> Any:
@@ -134,6 +155,7 @@ def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
         connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
         if occupied := _list_seats(connection, person):
             return occupied
+        channels.remove_all(connection, person)
         for table_of_rows in (mails, vacation_table, visit_table, letters):
             connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))

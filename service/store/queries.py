@@ -35,6 +35,7 @@ from service.store.schema import (
     SeatRow,
     TableRow,
     branches,
+    channels,
     entries,
     former_links,
     letters,
@@ -98,6 +99,7 @@ SEATS: Select[Any] = (
         people.c.confirmed_at,
         people.c.bounced_at,
         people.c.settings_number,
+        select(channels.c.id).where(channels.c.person == seats.c.person).exists(),
     )
     .select_from(seats.outerjoin(people, IS_OWN_PERSON))
     .where(seats.c.table.in_(bindparam("key_tables", expanding=True)))
@@ -270,6 +272,13 @@ def cancel_own_invitation(db: Connection, table: str) -> None:
         return
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.kind == "invitation")
     db.execute(delete(letters).where(*own, letters.c.sent_at.is_(None)))
+
+
+def count_waiting_seats(db: Connection, person: int) -> int:
+    """Count the seats where a person is to move."""
+    own = (seats.c.person == person, seats.c.status == "taken", seats.c.open_since.is_not(None))
+    playing = select(func.count()).select_from(seats.join(tables)).where(*own, tables.c.phase == "playing")
+    return int(db.execute(playing).scalar_one())
 
 
 def set_draw_time(db: Connection, table: str, draws_at: int | None) -> None:

@@ -234,6 +234,45 @@ letters = Table(
     ),
 )
 
+channels = Table(
+    "channels",  # further ways to a person, beside mail: a browser that shows notifications, or a webhook
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("person", row_number, ForeignKey("people.id"), nullable=False),
+    Column("kind", Text, nullable=False),  # such as push; the key of its sender
+    Column("table", Text, nullable=False, server_default=""),  # empty for all tables of the person
+    Column("link_number", Integer, nullable=False, server_default="0"),  # of the seat's link, if it is for one table
+    Column("label", Text, nullable=False),  # the person's name for it, such as “Firefox on Linux”
+    Column("address", Text, nullable=False),
+    Column("secret", Text, nullable=False, server_default=""),  # the keys of the other end, as its sender writes them
+    Column("groups", Text, nullable=False),  # the groups of notices that it gets, separated by blanks
+    Column("created_at", BigInteger, nullable=False),
+    Column("ok_at", BigInteger),  # when it last took a notice
+    Column("failures", Integer, nullable=False, server_default="0"),  # in a row
+    Column("failing_since", BigInteger),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("disabled_at", BigInteger),
+    UniqueConstraint("person", "kind", "table", "address", name="channels_once"),
+)
+
+deliveries = Table(
+    "deliveries",  # of a letter by a channel; the letter is the row of what is owed
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("letter", row_number, nullable=False),
+    Column("table", Text, nullable=False),  # of the letter, whose key begins with it
+    Column("channel", row_number, ForeignKey("channels.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("ended_at", BigInteger),
+    Column("outcome", Text, nullable=False, server_default=""),
+    UniqueConstraint("letter", "channel", name="deliveries_once"),
+    Index("deliveries_channel", "channel"),
+    Index("deliveries_due", "due_at", sqlite_where=text("ended_at IS NULL"), postgresql_where=text("ended_at IS NULL")),
+    Index("deliveries_ended", "ended_at"),
+)
+
 hints = Table(
     "hints",
     metadata,
@@ -379,6 +418,7 @@ class SeatRow(Struct, frozen=True):
     confirmed_at: int | None
     bounced_at: int | None
     settings_number: int | None
+    has_channels: bool  # beside mail
 
 
 class EntryRow(Struct, frozen=True):

@@ -23,7 +23,8 @@ class LetterKind(Struct, frozen=True):
     """How letters of a kind are treated in each mode of the letter settings.
 
     `waits` is whether they wait for the end of quiet hours, `stops` whether a mail program may offer to unsubscribe.
-    A kind that `is_slow` takes long to write: it is sent after all others, alone.
+    A kind that `is_slow` takes long to write: it is sent after all others, alone. `group` is the row of the settings
+    by which a player chooses the channels of this kind; a kind without a group goes by mail alone.
     """
 
     turn: Treatment = "send"
@@ -33,6 +34,7 @@ class LetterKind(Struct, frozen=True):
     waits: bool = False
     stops: bool = True
     is_slow: bool = False
+    group: str = ""
 
     def treat(self, mode: Mode) -> Treatment:
         """Return what happens to a letter of this kind if its reader chose this mode."""
@@ -41,18 +43,19 @@ class LetterKind(Struct, frozen=True):
 
 
 ANSWER = LetterKind(none="send", stops=False)
-WELCOME = LetterKind(none="send")
-TURN = LetterKind(digest="digest", reminders="drop", waits=True)
-REMINDER = LetterKind(waits=True)
-NEWS = LetterKind()
-FAREWELL = LetterKind(stops=False)  # the last letter of its table
+WELCOME = LetterKind(none="send", group="invitation")
+TURN = LetterKind(digest="digest", reminders="drop", waits=True, group="turn")
+REMINDER = LetterKind(waits=True, group="reminder")
+NEWS = LetterKind(group="news")
+FAREWELL = LetterKind(stops=False, group="news")  # the last letter of its table
 TALK = LetterKind(waits=True)
-END = LetterKind(is_slow=True)
+END = LetterKind(is_slow=True, group="end")
 DIGEST = LetterKind(none="send", waits=True)  # written only of tables whose turns go into the digest
 
 LETTER_KINDS = {
     "enter": ANSWER,
     "confirm": ANSWER,
+    "channel": ANSWER,
     "accepted": ANSWER,
     "refused": ANSWER,
     "invitation": WELCOME,

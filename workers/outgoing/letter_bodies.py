@@ -87,21 +87,23 @@ def write_rehoused(draft: TableDraft) -> Body:
 
 
 def write_turn(draft: TableDraft) -> Body:
-    """Ask for a move."""
-    headline = draft.translator.gettext("%(name)s, it is your turn.", name=draft.seat.name)
-    return write_any_turn(draft, headline)
+    """Ask for a move: for the first time, again before the deadline, or after a pause."""
+    return write_any_turn(draft, write_headline(draft))
 
 
-def write_reminder(draft: TableDraft) -> Body:
-    """Ask for a move again, before the deadline."""
-    headline = draft.translator.gettext("%(name)s, the table is still waiting for your move.", name=draft.seat.name)
-    return write_any_turn(draft, headline)
-
-
-def write_resumed(draft: TableDraft) -> Body:
-    """Ask for a move after a pause."""
-    headline = draft.translator.gettext("%(name)s, the pause is over, and it is your turn.", name=draft.seat.name)
-    return write_any_turn(draft, headline)
+def write_headline(draft: TableDraft) -> str:
+    """Return the first sentence of a letter, which is also what other channels say. It is made without the rest."""
+    _, name = draft.translator.gettext, draft.seat.name
+    match draft.kind:
+        case "turn" | "digest":
+            return _("%(name)s, it is your turn.", name=name)
+        case "reminder":
+            return _("%(name)s, the table is still waiting for your move.", name=name)
+        case "resumed":
+            return _("%(name)s, the pause is over, and it is your turn.", name=name)
+        case "over":
+            return _("The game of %(title)s is over.", title=draft.title)
+    return WRITERS[draft.kind](draft).headline
 
 
 def write_any_turn(draft: TableDraft, headline: str) -> Body:
@@ -339,7 +341,7 @@ def write_over(draft: TableDraft) -> Body:
     """Tell the result and look back at the game."""
     _ = draft.translator.gettext
     return Body(
-        headline=_("The game of %(title)s is over.", title=draft.title),
+        headline=write_headline(draft),
         shows_title=False,
         question=_("Another game with the same players and rules? Answer with one word: again"),
         replies=(draft.writer.write_verb("again"),),
@@ -425,8 +427,8 @@ WRITERS: dict[str, Callable[[TableDraft], Body]] = {
     "rehoused": write_rehoused,
     "turn": write_turn,
     "digest": write_turn,
-    "reminder": write_reminder,
-    "resumed": write_resumed,
+    "reminder": write_turn,
+    "resumed": write_turn,
     "asked": write_asked,
     "pausing": write_pausing,
     "paused": write_paused,

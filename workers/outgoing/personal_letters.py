@@ -15,12 +15,14 @@ from engine import catalogue, record
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
+from service.notify import channels
 from service.people import letter_settings, proof, register
 from service.people.proof import SeatClaim
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.languages import format_moment, translate_in_game
 from service.text.sentences import Translator
 from service.text.templates import get_environment
@@ -101,10 +103,15 @@ class PersonalDraft(Struct, frozen=True):
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
     """Write a letter to a person as of now; None if it would come too late."""
+    letter = compose(app, request)
+    return build_message(app, request, letter) if letter is not None else None
+
+
+def compose(app: App, request: LetterRequest) -> PersonalLetter | None:
+    """Return the content of a letter to a person as of now; None if it would come too late."""
     with app.store.reading() as connection:
         person = connection.execute(select(people).where(people.c.id == request.person)).one()
-    letter = WRITERS[request.kind_name](PersonalDraft(app, request, person, Translator(request.language)))
-    return build_message(app, request, letter) if letter is not None else None
+    return WRITERS[request.kind_name](PersonalDraft(app, request, person, Translator(request.language)))
 
 
 def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
@@ -208,6 +215,28 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
             title=title,
         ),
         reason=_("You get this letter because you had a seat at a table of Depesche."),
+        settings_link=draft.settings_link,
+    )
+
+
+def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
+    number, _ = numbers.parse_int(draft.request.kind_detail.partition("/")[0]), draft.translator.gettext
+    with draft.app.store.reading() as db:
+        channel = channels.find(db, number or 0)
+    if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
+        return None
+    return PersonalLetter(
+        subject=_("“%(label)s” is switched off", label=channel.label),
+        headline=_("%(name)s, “%(label)s” is switched off.", name=draft.person.name, label=channel.label),
+        text=_(
+            "We could not reach it for days, so we send nothing there any more. Your letters come as before. When it"
+            " works again, switch it on in your settings. The last answer was: %(error)s",
+            error=channel.error or _("none"),
+        ),
+        button=_("Open the settings"),
+        link=draft.settings_link,
+        reason=_("You get this letter because you had asked us to tell you there about your games."),
         settings_link=draft.settings_link,
     )
 
@@ -368,6 +397,7 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "confirm": write_confirm,
     "digest": write_digest,
     "replaced": write_replaced,
+    "channel": write_channel,
 }
 
 

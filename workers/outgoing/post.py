@@ -14,22 +14,20 @@ from typing import Any
 
 import structlog
 from msgspec import Struct
-from sqlalchemy import Connection, Update, bindparam, func, select, update
+from sqlalchemy import Connection, Update, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
-from service import timing
 from service.accounts import signing_in
 from service.app import App
-from service.people import letter_settings
-from service.people.letter_settings import LetterSettings
-from service.store import queries
-from service.store.schema import letters, people, seats
-from service.timing import HOUR_S, Calendar
+from service.store import channel_queries, queries
+from service.store.schema import letters
+from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
-from workers.outgoing.letter import ANSWER, LETTER_KINDS, LetterKind, LetterRequest, find_kind
+from workers.outgoing.letter import ANSWER, LETTER_KINDS, LetterRequest
+from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
 
@@ -37,14 +35,13 @@ BATCH = 25
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
-UNCONFIRMED_KINDS = ("invitation",)  # sent although the seat is not proven
 SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
 SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
 IN_HAND = "in hand "  # an outcome until the letter is sent or postponed; its number counts the processes that started
 NOT_ASCII = "the address has letters that mail servers do not take"
 RETURN_HEADER = "X-Depesche-Return"
 DUE_LETTERS = (
-    select(letters.c.id, letters.c.outcome, letters.c.kind)
+    select(letters.c.id, letters.c.outcome, letters.c.kind, letters.c.tries)
     .where(letters.c.sent_at.is_(None))
     .order_by(letters.c.kind.in_(SLOW_KINDS), letters.c.due_at, letters.c.id)
     .limit(BATCH)
@@ -55,35 +52,27 @@ MARK_LETTER = (
     .where(letters.c.id == bindparam("key_id"), letters.c.sent_at.is_(None))
     .values(sent_at=bindparam("sent_at"), outcome=bindparam("outcome"), sentence="", recipient=bindparam("recipient"))
 )
-IS_READER = people.c.id == func.coalesce(letters.c.person, seats.c.person)
-IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
-LETTERS_WITH_READERS = select(
-    *(column for column in letters.c if column.name != "person"),
-    *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose, people.c.settings_number),
-    *(people.c.calendar, people.c.wishes, people.c.bounced_at),
-    *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
-    *(seats.c.wishes.label("seat_wishes"), seats.c.proven),
-).select_from(letters.outerjoin(seats, IS_SEAT).outerjoin(people, IS_READER))
 
 
 class ClaimedLetter(Struct, frozen=True):
-    """A letter that this process has leased, with its reader's settings.
+    """A letter that this process has leased.
 
     `due_at` is the end of the lease, `tries` counts this one, and `starts` counts the processes that leased the letter
-    in a row without sending or postponing it. `deadline` is that of the reader's turn.
+    in a row without sending or postponing it.
     """
 
-    id: int
+    owed: OwedNotice
     due_at: int
     tries: int
     starts: int
-    request: LetterRequest
-    kind: LetterKind
-    settings: LetterSettings
-    calendar: Calendar
-    deadline: int | None
-    is_bounced: bool
-    is_proven: bool
+
+    @property
+    def id(self) -> int:
+        return self.owed.letter
+
+    @property
+    def request(self) -> LetterRequest:
+        return self.owed.request
 
 
 def run() -> None:
@@ -118,11 +107,15 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
             return []
         ids, starts = [row.id for row in batch], count_starts(batch[0].outcome) + 1
         lease_s = app.settings.lease * (SLOW_LEASES if batch[0].kind in SLOW_KINDS else 1)
-        lease = {"due_at": app.now() + lease_s, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
+        due_at = app.now() + lease_s
+        lease = {"due_at": due_at, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
         connection.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
-        rows = connection.execute(LETTERS_WITH_READERS.where(letters.c.id.in_(ids)).order_by(letters.c.id)).all()
-        absences = letter_settings.list_vacations_by_person(connection, [row.person for row in rows])
-    return [parse_letter(row, absences.get(row.person, ())) for row in rows]
+        has_new = channel_queries.insert_deliveries(connection, app.now(), app.settings.confirms, ids)
+        owed = load_owed(connection, ids)
+    if has_new:
+        app.wakeups.wake("deliveries")
+    tries = {row.id: row.tries + 1 for row in batch}
+    return [ClaimedLetter(one, due_at, tries[one.letter], starts) for one in owed]
 
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
@@ -134,39 +127,6 @@ def select_batch(due: Sequence[Any]) -> Sequence[Any]:
 def count_starts(outcome: str) -> int:
     """Return how often in a row a letter was leased and neither sent nor postponed."""
     return int(outcome.removeprefix(IN_HAND)) if outcome.startswith(IN_HAND) else 0
-
-
-def parse_letter(row: Any, absences: tuple[letter_settings.Span, ...]) -> ClaimedLetter:
-    """Parse a row of LETTERS_WITH_READERS; without a reader the request has person 0."""
-    settings = letter_settings.merge_settings(row.wishes or "", row.seat_wishes or "")
-    request = LetterRequest(
-        table=row.table or "",
-        seq=row.seq or 0,
-        seat=row.seat or 0,
-        kind=row.kind,
-        address=row.address or "",
-        name=row.name or "",
-        language=row.language or "",
-        sentence=row.sentence,
-        person=row.person or 0,
-        plain=settings.plain,
-        calendar=row.calendar or "",
-        chose=bool(row.chose),
-        settings_number=row.settings_number or 0,
-    )
-    return ClaimedLetter(
-        id=row.id,
-        due_at=row.due_at,
-        tries=row.tries,
-        starts=count_starts(row.outcome),
-        request=request,
-        kind=find_kind(row.kind),
-        settings=settings,
-        calendar=timing.parse_calendar(request.calendar, absences),
-        deadline=row.deadline,
-        is_bounced=row.bounced_at is not None,
-        is_proven=bool(row.proven),
-    )
 
 
 def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
@@ -199,11 +159,11 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         close(app, letter, outcome)
     elif not letter.request.address.isascii():
         close_refused(app, letter, NOT_ASCII, NOT_ASCII)
-    elif waits_for_confirmation(app, letter):
+    elif waits_for_confirmation(app, letter.owed):
         postpone(app, letter, queries.NEVER_DUE)
-    elif letter.kind.treat(letter.settings.letters) == "digest":
+    elif letter.owed.kind.treat(letter.owed.settings.letters) == "digest":
         move_to_digest(app, letter)
-    elif letter.kind.waits and (until := find_end_of_quiet_hours(app, letter)):
+    elif letter.owed.kind.waits and (until := find_end_of_quiet_hours(app, letter.owed)):
         postpone(app, letter, until)
     else:
         return False
@@ -214,24 +174,9 @@ def find_obstacle(letter: ClaimedLetter) -> str:
     """Return why a letter is never sent; empty if it may be."""
     if not letter.request.person:
         return "nobody there"
-    if letter.is_bounced and letter.kind is not ANSWER:
+    if letter.owed.is_bounced and letter.owed.kind is not ANSWER:
         return "address bounced"
-    return "not wanted" if letter.kind.treat(letter.settings.letters) == "drop" else ""
-
-
-def waits_for_confirmation(app: App, letter: ClaimedLetter) -> bool:
-    """Return whether the letter waits until its reader has proven to hold the seat; only invitations do not."""
-    request = letter.request
-    is_exempt = not request.table or request.kind in UNCONFIRMED_KINDS
-    return app.settings.confirms and not letter.is_proven and not is_exempt
-
-
-def find_end_of_quiet_hours(app: App, letter: ClaimedLetter) -> int | None:
-    """Return when the reader's quiet hours end; None outside of them, or if the reader's deadline comes first."""
-    now, deadline = app.now(), letter.deadline
-    until = timing.next_letter_time(now, letter.calendar)
-    too_late = deadline is not None and deadline <= until
-    return until if until > now and not too_late else None
+    return "not wanted" if letter.owed.kind.treat(letter.owed.settings.letters) == "drop" else ""
 
 
 def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:
@@ -318,7 +263,7 @@ def move_to_digest(app: App, letter: ClaimedLetter) -> None:
     """Leave a letter's news to the reader's next digest, and have that digest sent."""
     with app.store.writing() as connection:
         personal_letters.schedule_digest(
-            connection, letter.request.person, letter.settings.hour, letter.calendar, app.now()
+            connection, letter.request.person, letter.owed.settings.hour, letter.owed.calendar, app.now()
         )
         mark(connection, letter, app.now(), personal_letters.LEFT_TO_DIGEST)
 

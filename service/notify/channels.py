@@ -1,0 +1,134 @@
+"""The channels of a player: adding, listing, choosing their notices, removing, and switching off after failures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct, structs
+from sqlalchemy import Connection
+
+from engine.refusal import Refused
+from service.people.proof import ProvenPerson
+from service.settings import DAY_S
+from service.store import channel_queries, queries
+from service.store.channel_queries import ChannelRow
+from service.store.schema import channels as channel_table
+
+# Each kind of letter belongs to one of these, or goes by mail alone; see `workers/outgoing/letter.py`.
+GROUPS = ("turn", "reminder", "news", "invitation", "end")
+MAX_CHANNELS = 20  # of a person
+MAX_LABEL_CHARS, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS = 60, 2_000, 300
+FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for so long is switched off
+FAILING_MIN_TIMES = 10
+
+
+class NewChannel(Struct, frozen=True):
+    """A channel to add; `secret` is in the form that its sender reads.
+
+    A channel with a table gets the notices of that table alone, as long as the seat's link has this number.
+    """
+
+    kind: str
+    label: str
+    address: str
+    secret: str = ""
+    groups: Collection[str] = GROUPS
+    table: str = ""
+    link_number: int = 0
+
+
+def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
+    """Add a channel and return its number; an old one with the same address gets the new secret and works again."""
+    own = (channel_table.c.person == person.id, channel_table.c.kind == new.kind)
+    same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
+    if old := next((one for one in same if one.table in ("", new.table)), None):
+        values = {"secret": new.secret, "disabled_at": None, "failures": 0, "failing_since": None, "error": ""}
+        channel_queries.update_channel(db, old.id, **values, link_number=new.link_number if old.table else 0)
+        return old.id
+    if not new.table:  # it gets the notices of those for single tables too
+        channel_queries.delete_channels(db, *own, channel_table.c.address == new.address)
+    if len(list_own(db, person)) >= MAX_CHANNELS:
+        raise Refused("You have {most} ways to be told already; please remove one first.", most=MAX_CHANNELS)
+    if len(new.address) > MAX_ADDRESS_CHARS:
+        raise Refused("This address is too long; it may have {most} characters.", most=MAX_ADDRESS_CHARS)
+    words = {"label": _clean_label(new.label) or new.kind, "groups": _join_groups(new.groups)}
+    return channel_queries.insert_channel(db, {**structs.asdict(new), **words, "person": person.id, "created_at": now})
+
+
+def _join_groups(groups: Collection[str]) -> str:
+    return " ".join(group for group in GROUPS if group in groups)
+
+
+def _clean_label(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_LABEL_CHARS]
+
+
+def list_own(db: Connection, person: ProvenPerson) -> list[ChannelRow]:
+    """Return all channels of a person, the oldest first."""
+    return channel_queries.list_channels(db, channel_table.c.person == person.id)
+
+
+def find_own(db: Connection, person: ProvenPerson, channel: int) -> ChannelRow | None:
+    """Return this channel of a person; None if it belongs to another."""
+    own = (channel_table.c.person == person.id, channel_table.c.id == channel)
+    return next(iter(channel_queries.list_channels(db, *own)), None)
+
+
+def find(db: Connection, channel: int) -> ChannelRow | None:
+    """Return the channel with this number."""
+    return next(iter(channel_queries.list_channels(db, channel_table.c.id == channel)), None)
+
+
+def choose_groups(db: Connection, channel: ChannelRow, groups: Collection[str]) -> None:
+    """Choose the groups of notices that a channel gets."""
+    channel_queries.update_channel(db, channel.id, groups=_join_groups(groups))
+
+
+def remove(db: Connection, person: ProvenPerson, channel: int) -> bool:
+    """Remove a channel and what is on its way; return False if it belongs to another."""
+    own = (channel_table.c.person == person.id, channel_table.c.id == channel)
+    return bool(channel_queries.delete_channels(db, *own))
+
+
+def remove_all(db: Connection, person: int) -> None:
+    """Remove all channels of a person."""
+    channel_queries.delete_channels(db, channel_table.c.person == person)
+
+
+def remove_address(db: Connection, kind: str, address: str) -> None:
+    """Remove the channels of all people to an address that is gone, or whose owner has withdrawn it."""
+    channel_queries.delete_channels(db, channel_table.c.kind == kind, channel_table.c.address == address)
+
+
+def record_success(db: Connection, channel: ChannelRow, now: int) -> None:
+    """Record that a channel took a notice."""
+    values = {"ok_at": now, "failures": 0, "failing_since": None, "error": ""}
+    channel_queries.update_channel(db, channel.id, **values)
+
+
+def record_failure(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
+    """Record that a channel did not take a notice; after days without success switch it off and tell its owner."""
+    failures, since = channel.failures + 1, now if channel.failing_since is None else channel.failing_since
+    values = {"failures": failures, "failing_since": since, "error": why[:MAX_ERROR_CHARS]}
+    channel_queries.update_channel(db, channel.id, **values)
+    if failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S:
+        switch_off(db, channel, now, why)
+
+
+def record_gone(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
+    """Remove a browser that takes no notices any more, which its owner knows; switch off any other channel."""
+    if channel.kind == "push":
+        channel_queries.delete_channels(db, channel_table.c.id == channel.id)
+    else:
+        switch_off(db, channel, now, why)
+
+
+def switch_off(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
+    """Send no more notices to a channel, and owe its owner a letter that says so."""
+    channel_queries.update_channel(db, channel.id, disabled_at=now, error=why[:MAX_ERROR_CHARS])
+    queries.owe_personal_letter(db, channel.person, f"channel/{channel.id}/{now}", now)
+
+
+def wants(channel: ChannelRow, group: str) -> bool:
+    """Return whether a channel gets the notices of this group."""
+    return group in channel.groups.split()

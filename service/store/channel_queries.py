@@ -1,0 +1,164 @@
+"""Statements about channels and deliveries. `service/notify/__init__.py` says what these are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from service.store.schema import channels, deliveries, letters, people, seats
+
+WINDOW_S = 300  # letters that the post has not claimed are at most this old, or wait
+IS_READER = people.c.id == func.coalesce(letters.c.person, seats.c.person)
+IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
+# A channel for one table ends with the link of the seat that it was added by.
+REACHES_TABLE = (channels.c.table == letters.c.table) & (channels.c.link_number == seats.c.link_number)
+REACHES = and_(
+    channels.c.person == func.coalesce(letters.c.person, seats.c.person),
+    channels.c.disabled_at.is_(None),
+    or_(channels.c.table == "", REACHES_TABLE),
+)
+LETTERS_WITH_READERS = select(
+    *(column for column in letters.c if column.name != "person"),
+    *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose, people.c.settings_number),
+    *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+    *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
+    *(seats.c.wishes.label("seat_wishes"), seats.c.proven),
+).select_from(letters.outerjoin(seats, IS_SEAT).outerjoin(people, IS_READER))
+DUE_DELIVERIES = (
+    select(deliveries.c.id, deliveries.c.letter, deliveries.c.channel, deliveries.c.created_at, deliveries.c.tries)
+    .where(deliveries.c.ended_at.is_(None))
+    .order_by(deliveries.c.due_at, deliveries.c.id)
+    .with_for_update(skip_locked=True)
+)
+NOW = bindparam("now", type_=BigInteger)
+CONFIRMS = bindparam("confirms", type_=Boolean)
+IS_OLD = exists().where(deliveries.c.letter == letters.c.id, deliveries.c.channel == channels.c.id)
+# Where addresses are confirmed, an unproven seat has no deliveries but of its invitation.
+IS_PROVEN = or_(~CONFIRMS, letters.c.table == "", seats.c.proven, letters.c.kind == "invitation")
+# A fresh letter is owed since a moment ago; that of a turn is due to the post a minute later.
+IS_FRESH = letters.c.due_at.between(NOW - WINDOW_S, NOW + WINDOW_S)
+# The deliveries that are missing: of letters that are not sent, by the channels that reach their readers.
+NEW_DELIVERIES = (
+    select(letters.c.id, letters.c.table, channels.c.id, NOW, NOW)
+    .select_from(letters.outerjoin(seats, IS_SEAT).join(channels, REACHES))
+    .where(letters.c.sent_at.is_(None), IS_PROVEN, ~IS_OLD)
+)
+HAS_CHANNELS = exists().select_from(channels)
+HAS_DUE = exists().where(deliveries.c.ended_at.is_(None), deliveries.c.due_at <= NOW)
+HAS_FRESH = and_(HAS_CHANNELS, NEW_DELIVERIES.where(IS_FRESH).exists())
+HAS_WORK = select(or_(HAS_DUE, HAS_FRESH))
+
+
+class ChannelRow(Struct, frozen=True):
+    """A row of `channels`, column by column."""
+
+    id: int
+    person: int
+    kind: str
+    table: str
+    link_number: int
+    label: str
+    address: str
+    secret: str
+    groups: str
+    created_at: int
+    ok_at: int | None
+    failures: int
+    failing_since: int | None
+    error: str
+    disabled_at: int | None
+
+
+def insert_deliveries(db: Connection, now: int, confirms: bool, sent: Sequence[int] | None = None) -> bool:
+    """Insert the missing deliveries of the letters that are about to be sent, or of all fresh ones; True if any.
+
+    The post calls this for each letter that it takes in hand: so no delivery is lost, even if no other worker runs.
+    """
+    words = {"now": now, "confirms": confirms}
+    new = NEW_DELIVERIES.where(IS_FRESH if sent is None else letters.c.id.in_(sent))
+    if not db.execute(select(HAS_CHANNELS)).scalar_one():  # a server without channels looks at an empty table
+        return False
+    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[db.dialect.name]
+    columns = ["letter", "table", "channel", "created_at", "due_at"]
+    return db.execute(insert_into(deliveries).from_select(columns, new).on_conflict_do_nothing(), words).rowcount > 0
+
+
+def has_work(db: Connection, now: int, confirms: bool) -> bool:
+    """Return whether a delivery is due, or a fresh letter has no delivery yet."""
+    return bool(db.execute(HAS_WORK, {"now": now, "confirms": confirms}).scalar_one())
+
+
+def lease_deliveries(db: Connection, now: int, lease_s: int, most: int) -> Sequence[Any]:
+    """Lease deliveries that are due: until the lease ends, other workers leave them alone. Each lease counts a try."""
+    rows = db.execute(DUE_DELIVERIES.where(deliveries.c.due_at <= now).limit(most)).all()
+    leased = update(deliveries).where(deliveries.c.id.in_([row.id for row in rows]))
+    if rows:
+        db.execute(leased.values(due_at=now + lease_s, tries=deliveries.c.tries + 1))
+    return rows
+
+
+def list_letters(db: Connection, numbers: Sequence[int]) -> dict[int, Any]:
+    """Return rows of LETTERS_WITH_READERS by the number of their letter, with the number of the seat's link."""
+    query = LETTERS_WITH_READERS.add_columns(seats.c.link_number).where(letters.c.id.in_(numbers))
+    return {row.id: row for row in db.execute(query)}
+
+
+def end_delivery(db: Connection, delivery: int, now: int, outcome: str) -> None:
+    """Record the outcome of a delivery, which is then no longer due."""
+    db.execute(update(deliveries).where(deliveries.c.id == delivery).values(ended_at=now, outcome=outcome))
+
+
+def postpone_delivery(db: Connection, delivery: int, due_at: int, tries: int, why: str = "") -> None:
+    """Make a delivery due later."""
+    db.execute(update(deliveries).where(deliveries.c.id == delivery).values(due_at=due_at, tries=tries, outcome=why))
+
+
+def delete_old_deliveries(db: Connection, before: int) -> None:
+    """Delete deliveries that ended before this moment."""
+    db.execute(delete(deliveries).where(deliveries.c.ended_at < before))
+
+
+def count_outcomes(db: Connection, since: int) -> list[tuple[str, str, int]]:
+    """Return how many deliveries ended with which outcome, by kind of channel."""
+    how_many = func.count()
+    query = select(channels.c.kind, deliveries.c.outcome, how_many).select_from(deliveries.join(channels))
+    grouped = query.where(deliveries.c.ended_at >= since).group_by(channels.c.kind, deliveries.c.outcome)
+    return [(kind, outcome, count) for kind, outcome, count in db.execute(grouped)]
+
+
+def list_channels(db: Connection, *which: ColumnElement[bool]) -> list[ChannelRow]:
+    """Return the channels that meet these conditions, the oldest first."""
+    return [ChannelRow(*row) for row in db.execute(select(channels).where(*which).order_by(channels.c.id))]
+
+
+def insert_channel(db: Connection, values: Mapping[str, Any]) -> int:
+    """Insert a channel and return its number."""
+    return int(db.execute(insert(channels).returning(channels.c.id), dict(values)).scalar_one())
+
+
+def update_channel(db: Connection, channel: int, **values: Any) -> None:
+    """Change columns of a channel."""
+    db.execute(update(channels).where(channels.c.id == channel).values(**values))
+
+
+def delete_channels(db: Connection, *which: ColumnElement[bool]) -> int:
+    """Delete channels with their deliveries; return how many channels there were."""
+    return int(db.execute(delete(channels).where(*which)).rowcount)

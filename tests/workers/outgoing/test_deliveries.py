@@ -1,0 +1,241 @@
+"""Each owed notice leaves by each channel of its reader that wants it: at least once, and only while it is true."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import select, update
+
+from service.app import App
+from service.notify import channels
+from service.notify.channels import NewChannel
+from service.people.proof import ProvenPerson
+from service.store import channel_queries, queries
+from service.store.channel_queries import ChannelRow
+from service.store.schema import channels as channel_table
+from service.store.schema import deliveries as delivery_table
+from service.store.schema import letters, people, seats
+from service.tables.access import Place
+from service.timing import Calendar, dump_calendar
+from tests import apps
+from tests.apps import FakeTime
+from workers.outgoing import deliveries, post, senders
+from workers.outgoing.notice import Notice
+from workers.outgoing.senders import SenderAnswer
+
+KIND = "pigeon"
+
+
+class Loft:
+    """The other end of a channel; it takes what it is sent, or answers as it is set to."""
+
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+        self.answer = SenderAnswer("sent")
+
+    def send(self, _: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
+        self.notices.append(notice)
+        return self.answer
+
+
+@pytest.fixture
+def loft(monkeypatch: pytest.MonkeyPatch) -> Loft:
+    one = Loft()
+    monkeypatch.setitem(senders.SENDERS, KIND, one.send)
+    return one
+
+
+def add_channel(app: App, place: Place, **others: Any) -> int:
+    with app.store.writing() as db:
+        new = NewChannel(KIND, "Loft", "https://loft.example.org", **others)
+        return channels.add(db, find_person(app, place), new, app.now())
+
+
+def find_person(app: App, place: Place) -> ProvenPerson:
+    own = select(seats.c.person).where(seats.c.table == place.table, seats.c.seat == place.seat)
+    with app.store.reading() as db:
+        return ProvenPerson(db.execute(own).scalar_one())
+
+
+def find_channel(app: App, place: Place) -> ChannelRow:
+    (one,) = apps.run_query(app, channels.list_own, find_person(app, place))
+    return one
+
+
+def list_outcomes(app: App) -> list[str]:
+    with app.store.reading() as db:
+        return list(db.execute(select(delivery_table.c.outcome).order_by(delivery_table.c.id)).scalars())
+
+
+def start(app: App, **others: Any) -> tuple[Place, Place, str]:
+    """Start a game whose second mover has a channel; return both places and the move of the first."""
+    places = apps.start_table(app, pace=3 * 86_400)
+    mover, move = apps.find_move(app, places)
+    waiting = apps.find_waiting(app, places)
+    add_channel(app, waiting, **others)
+    deliveries.run()
+    with app.store.writing() as db:
+        db.execute(update(letters).values(sent_at=app.now()))
+    return mover, waiting, move
+
+
+def give_turn(app: App, *places: Place) -> Place:
+    """Move until it is the turn of the other player; return that player's place."""
+    mover, _ = apps.find_move(app, list(places))
+    while (now := apps.find_move(app, list(places)))[0] == mover:
+        assert apps.submit(app, *now).accepted
+    return now[0]
+
+
+def test_a_turn_is_told_by_each_channel_before_the_letter_leaves(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    (notice,) = loft.notices
+    assert (notice.kind, notice.group, notice.table) == ("turn", "turn", waiting.table)
+    assert notice.sentence.endswith("it is your turn.")
+    assert notice.link == f"{any_app.settings.address}/t/{waiting.link}"
+    assert notice.waiting == 1
+    assert notice.deadline is not None
+    assert find_channel(any_app, waiting).ok_at == any_app.now()
+    deliveries.run()
+    assert len(loft.notices) == 1
+
+
+def test_a_letter_that_the_post_claims_first_is_delivered_too(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    give_turn(any_app, mover, waiting)
+    any_app.relay = "smtp://127.0.0.1:1"
+    post.run()
+    with any_app.store.writing() as db:
+        db.execute(update(letters).values(sent_at=any_app.now()))
+    deliveries.run()
+    assert [notice.kind for notice in loft.notices] == ["turn"]
+
+
+def test_a_move_that_is_made_in_time_withdraws_the_notice(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    loft.answer = SenderAnswer("retry", "503")
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    give_turn(any_app, mover, waiting)
+    loft.answer = SenderAnswer("sent")
+    any_app.now.advance(60)  # type: ignore[attr-defined]
+    deliveries.run()
+    assert len(loft.notices) == 1
+    assert "withdrawn" in list_outcomes(any_app)
+
+
+def test_a_failure_is_retried_with_the_same_id_and_growing_pauses(any_app: App, clock: FakeTime, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    loft.answer = SenderAnswer("retry", "503")
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    clock.advance(deliveries.FIRST_PAUSE_S - 1)
+    deliveries.run()
+    assert len(loft.notices) == 1
+    clock.advance(1)
+    deliveries.run()
+    clock.advance(2 * deliveries.FIRST_PAUSE_S)
+    loft.answer = SenderAnswer("sent")
+    deliveries.run()
+    assert len(loft.notices) == 3
+    assert len({notice.id for notice in loft.notices}) == 1
+    assert find_channel(any_app, waiting).failures == 0
+
+
+def test_a_process_that_dies_at_any_point_loses_no_notice(any_app: App, clock: FakeTime, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    give_turn(any_app, mover, waiting)
+    assert deliveries.claim(any_app)  # it dies before it sends
+    deliveries.run()
+    assert loft.notices == []
+    clock.advance(any_app.settings.lease)
+    (claimed,) = deliveries.claim(any_app)
+    prepared = deliveries.prepare(any_app, claimed)
+    assert prepared is not None
+    assert deliveries.send(any_app, prepared).outcome == "sent"  # it dies before it records that
+    clock.advance(any_app.settings.lease)
+    deliveries.run()
+    assert len(loft.notices) == 2
+    assert loft.notices[0].id == loft.notices[1].id
+
+
+def test_a_channel_that_fails_for_days_is_switched_off_and_its_owner_gets_a_letter(
+    any_app: App, clock: FakeTime, loft: Loft
+) -> None:
+    mover, waiting, _ = start(any_app)
+    channel = find_channel(any_app, waiting)
+    for _ in range(channels.FAILING_MIN_TIMES):
+        clock.advance(channels.FAILING_MAX_S // channels.FAILING_MIN_TIMES + 3_600)
+        with any_app.store.writing() as db:
+            channels.record_failure(db, find_channel(any_app, waiting), any_app.now(), "500")
+    assert find_channel(any_app, waiting).disabled_at == any_app.now()
+    loft.notices.clear()
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    assert loft.notices == []
+    with any_app.store.reading() as db:
+        kinds = db.execute(select(letters.c.kind).where(letters.c.person == channel.person)).scalars().all()
+    assert f"channel/{channel.id}" in [kind.rpartition("/")[0] for kind in kinds]
+
+
+def test_quiet_hours_hold_a_notice_back(any_app: App, clock: FakeTime, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    hour = any_app.now() // 3_600 % 24
+    quiet = dump_calendar(Calendar(quiet=(hour, (hour + 8) % 24)))
+    with any_app.store.writing() as db:
+        db.execute(update(people).values(calendar=quiet))
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    assert loft.notices == []
+    clock.advance(8 * 3_600)
+    deliveries.run()
+    assert len(loft.notices) == 1
+
+
+def test_a_channel_gets_the_groups_that_its_owner_chose(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app, groups=("news",))
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    assert loft.notices == []
+    assert "not wanted" in list_outcomes(any_app)
+
+
+def test_a_new_link_of_the_seat_ends_the_channels_that_were_added_by_the_old_one(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    with any_app.store.writing() as db:
+        own = channel_table.c.id == find_channel(any_app, waiting).id
+        db.execute(update(channel_table).where(own).values(table=waiting.table, link_number=0))
+        queries.change_seat(db, waiting.table, waiting.seat or 0, link_number=1)
+    loft.notices.clear()
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    assert loft.notices == []
+
+
+def test_a_seat_that_has_another_player_sends_nothing_to_the_former_one(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.notices.clear()
+    give_turn(any_app, mover, waiting)
+    (claimed,) = deliveries.claim(any_app)
+    assert claimed.owed is not None
+    assert claimed.channel is not None
+    other = replace(claimed.owed, request=replace(claimed.owed.request, person=claimed.channel.person + 1))
+    assert deliveries.find_obstacle(other, claimed.channel) == "withdrawn"
+
+
+def test_deliveries_are_deleted_weeks_later_and_with_their_channel(any_app: App, clock: FakeTime, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    assert apps.run_query(any_app, channel_queries.count_outcomes, 0)[0][:2] == (KIND, "sent")
+    with any_app.store.writing() as db:
+        channels.remove(db, find_person(any_app, waiting), find_channel(any_app, waiting).id)
+    assert list_outcomes(any_app) == []
