@@ -17,7 +17,8 @@ from service.app import App
 from service.store import queries
 from service.store.batch import Batch, StoredVerdict
 from service.store.queries import Verdict
-from service.store.schema import SubmissionRow, TableRow, submissions, tables
+from service.store.rows import SubmissionRow, TableRow
+from service.store.schema import submissions, tables
 from service.tables import judging, locked_table, submitting
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable

@@ -17,7 +17,8 @@ from service.people.register import make_deleted_address
 from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import SeatRow, letters, people, seats, tables, visits
+from service.store.rows import SeatRow
+from service.store.schema import letters, people, seats, tables, visits
 from service.store.schema import people as people_table
 from service.tables import access, seat_commands
 from service.tables.access import Place, Unknown

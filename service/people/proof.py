@@ -17,7 +17,8 @@ from service.links import Links, hash_token
 from service.people import register
 from service.settings import Settings
 from service.store import queries
-from service.store.schema import SeatRow, people, seats, tables, visits
+from service.store.rows import SeatRow
+from service.store.schema import people, seats, tables, visits
 from service.text import numbers
 from service.timing import HOUR_S
 

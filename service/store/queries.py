@@ -30,10 +30,8 @@ from sqlalchemy.exc import IntegrityError
 from engine import log
 from engine.log import Export
 from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, seat_values
+from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import (
-    EntryRow,
-    SeatRow,
-    TableRow,
     branches,
     channels,
     entries,

@@ -1,10 +1,9 @@
-"""The tables of the database and their rows as code sees them; the migrations beside this file make the tables."""
+"""The tables of the database; the migrations beside this file make them, and `rows.py` has their rows."""
 
 from __future__ import annotations
 
 import hashlib
 
-from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -360,94 +359,6 @@ mailbox = Table(
     Column("raw", LargeBinary, nullable=False),
     Index("mailbox_recipient", "recipient"),
 )
-
-
-class TableRow(Struct, frozen=True):
-    """A row of `tables`, column by column."""
-
-    id: str
-    game: str
-    edition: int
-    seats: int
-    seed: bytes
-    commitment: str
-    phase: str
-    length: int
-    head: str
-    pace: int
-    watch: str
-    watched: bool
-    seeking: bool
-    shown: bool
-    awaits_confirmation: bool
-    opened_at: int
-    moved_at: int
-    ended_at: int | None
-    draws_at: int | None
-    moved_to: str
-    opening: str | None
-    visitor: str
-
-
-class SeatRow(Struct, frozen=True):
-    """A row of `seats`, column by column, and what is known of its player; `person` is None for bots and open seats."""
-
-    table: str
-    seat: int
-    person: int | None
-    name: str
-    status: str
-    link: str
-    link_number: int
-    open_since: int | None
-    due_at: int | None
-    remind_at: int | None
-    late_at: int | None
-    clock_from: int | None
-    clock_left: int | None
-    misses: int
-    orders: int
-    wishes: str
-    note: str
-    released: bool
-    place: int | None
-    level: str
-    proven: bool
-    calendar: str | None
-    player_wishes: str | None  # letter settings of the player for all tables
-    confirmed_at: int | None
-    bounced_at: int | None
-    settings_number: int | None
-    has_channels: bool  # beside mail
-
-
-class EntryRow(Struct, frozen=True):
-    """A row of `entries`, column by column."""
-
-    table: str
-    seq: int
-    body: str
-    digest: str
-    hash: str
-
-
-class SubmissionRow(Struct, frozen=True):
-    """A row of `submissions`, column by column."""
-
-    id: int
-    source: str
-    key: str
-    table: str
-    seat: int
-    move: str
-    seen: int | None
-    by_mail: bool
-    at: int
-    accepted: bool | None
-    sentence: str
-    rule: str
-    seq: int | None
-    tries: int
 
 
 def make_revision(schema: MetaData) -> str:

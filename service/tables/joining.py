@@ -21,7 +21,8 @@ from service.people import limits, proof, register
 from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import SeatRow, people, seats
+from service.store.rows import SeatRow
+from service.store.schema import people, seats
 from service.tables import access, opening, seat_commands, snapshots
 from service.tables.access import Place, Unknown
 from service.tables.judging import SeatCommand, at_table, carry_out

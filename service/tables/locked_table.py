@@ -34,7 +34,7 @@ from service.app import App
 from service.settings import Settings
 from service.store import queries
 from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SealedEntry, SeatUpdate
-from service.store.schema import SeatRow, TableRow
+from service.store.rows import SeatRow, TableRow
 from service.tables import snapshots
 from service.tables.access import Unknown, make_transfer_refusal
 from service.tables.seat_changes import list_seat_updates

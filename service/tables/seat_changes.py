@@ -26,7 +26,7 @@ from engine.table_events import (
 )
 from service import timing
 from service.store.batch import SeatUpdate
-from service.store.schema import SeatRow
+from service.store.rows import SeatRow
 from service.timing import Calendar, Clock
 
 

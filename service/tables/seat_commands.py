@@ -19,7 +19,8 @@ from service.people.letter_settings import Mode, Span
 from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import SeatRow, submissions, tables
+from service.store.rows import SeatRow
+from service.store.schema import submissions, tables
 from service.tables import access, seat_changes, standing_orders
 from service.tables.access import Place, require_seat
 from service.tables.locked_table import LockedTable, append_command, change_seat

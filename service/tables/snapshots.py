@@ -24,7 +24,7 @@ from service import timing
 from service.app import App
 from service.lru import Caches
 from service.store import queries
-from service.store.schema import EntryRow, SeatRow, TableRow
+from service.store.rows import EntryRow, SeatRow, TableRow
 from service.tables.access import Unknown
 from service.timing import Clock
 

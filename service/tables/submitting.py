@@ -17,7 +17,8 @@ from service.app import App
 from service.links import hash_token
 from service.store import queries
 from service.store.queries import Verdict
-from service.store.schema import SubmissionRow, submissions
+from service.store.rows import SubmissionRow
+from service.store.schema import submissions
 from service.tables.access import Place, require_seat
 from service.text.sentences import Sentence
 

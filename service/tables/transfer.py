@@ -28,19 +28,8 @@ from service.links import hash_token
 from service.people import register
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import (
-    SeatRow,
-    TableRow,
-    branches,
-    entries,
-    former_links,
-    letters,
-    orders,
-    people,
-    seats,
-    tables,
-    talk,
-)
+from service.store.rows import SeatRow, TableRow
+from service.store.schema import branches, entries, former_links, letters, orders, people, seats, tables, talk
 
 TIMES = ("due_at", "remind_at", "late_at", "clock_from")
 NO_TURN = dict.fromkeys(("open_since", *TIMES))

@@ -19,7 +19,7 @@ from service import timing
 from service.accounts import my_tables
 from service.people.proof import SignedIn
 from service.settings import EMBEDDED
-from service.store.schema import SeatRow
+from service.store.rows import SeatRow
 from service.tables import branches, hints, joining, snapshots, standing_orders
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch

@@ -15,7 +15,7 @@ from service import timing
 from service.app import App
 from service.settings import DAY_S
 from service.store import queries
-from service.store.schema import SeatRow
+from service.store.rows import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot
 from service.text import narration

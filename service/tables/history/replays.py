@@ -19,7 +19,8 @@ from service import beacon
 from service.app import App
 from service.links import Links, hash_token
 from service.store import Store, queries
-from service.store.schema import EntryRow, TableRow, entries, seats, tables
+from service.store.rows import EntryRow, TableRow
+from service.store.schema import entries, seats, tables
 from service.tables import snapshots
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot, TurnIndex
