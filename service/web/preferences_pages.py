@@ -23,7 +23,7 @@ from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
-from service.web.rendering import COOKIE, get_app, join_names, language, parse_small_int, render
+from service.web.rendering import COOKIE, LOOKS, get_app, join_names, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 language_choice = Blueprint("language", __name__)
@@ -203,7 +203,7 @@ def set_language(token: str) -> Reply:
     """Write to this person in this language, and show the pages in it too."""
     chosen = request.form.get("language", "")
     preferences.set_language(get_app(), _recipient(token), chosen)
-    return _remember_language(redirect(url_for("preferences.show", token=token, stored=1), 303), chosen)
+    return _remember(redirect(url_for("preferences.show", token=token, stored=1), 303), COOKIE, chosen)
 
 
 @language_choice.post("/language")
@@ -216,13 +216,23 @@ def choose() -> Reply:
     if seat:
         with suppress(Unknown):
             access.set_language(get_app(), access.find(get_app(), seat[1]), chosen)
-    return _remember_language(redirect(back, 303), chosen)
+    return _remember(redirect(back, 303), COOKIE, chosen)
 
 
-def _remember_language(response: Reply, chosen: str) -> Reply:
-    """Set the cookie that makes the browser remember the language."""
+@language_choice.post("/look")
+def choose_look() -> Reply:
+    """Show pages or boards in other colours from now on, and go back to the page before."""
+    kind = "theme" if "theme" in request.form else "board"
+    chosen, back = request.form.get(kind, ""), request.form.get("back", "")
+    if chosen not in ("", *LOOKS[kind]) or not OWN_PATH.fullmatch(back):
+        abort(400)
+    return _remember(redirect(back, 303), kind, chosen)
+
+
+def _remember(response: Reply, cookie: str, chosen: str) -> Reply:
+    """Set the cookie that makes the browser remember a choice."""
     safe = get_app().settings.address.startswith("https")
-    response.set_cookie(COOKIE, chosen, max_age=COOKIE_AGE_S, samesite="Lax", httponly=True, secure=safe)
+    response.set_cookie(cookie, chosen, max_age=COOKIE_AGE_S, samesite="Lax", httponly=True, secure=safe)
     return response
 
 

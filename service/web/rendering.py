@@ -53,6 +53,7 @@ def _is_over(link: str) -> bool:
 
 
 COOKIE = "language"
+LOOKS = {"theme": ("light", "dark"), "board": ("strong", "soft", "distinct")}  # by their cookies
 PROXY_HEADERS = ("Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip")
 
 
@@ -63,6 +64,8 @@ class Site(Struct, frozen=True):
     mailbox: bool  # whether there is a link to the local mailbox
     banner: str  # the host's notice
     host: str  # the name of this server on the web
+    theme: str  # light or dark; empty: as on the device
+    board: str  # strong, soft or distinct; empty: natural
 
 
 class ProblemPage(Struct, frozen=True):
@@ -121,7 +124,15 @@ def _site() -> Site:
         mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(app, request),
         banner=app.notices.get().banner,
         host=urlsplit(app.settings.address).netloc,
+        theme=_look("theme"),
+        board=_look("board"),
     )
+
+
+def _look(kind: str) -> str:
+    """Return the colours that this reader chose; empty for the usual ones."""
+    chosen = request.cookies.get(kind, "")
+    return chosen if chosen in LOOKS[kind] else ""
 
 
 def _html(text: str, status: int, in_language: str) -> Response:
