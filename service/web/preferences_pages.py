@@ -23,7 +23,7 @@ from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
-from service.web.rendering import COOKIE, LOOKS, get_app, join_names, language, parse_small_int, render
+from service.web.rendering import COLOURS, COOKIE, get_app, join_names, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 language_choice = Blueprint("language", __name__)
@@ -220,11 +220,11 @@ def choose() -> Reply:
 
 
 @language_choice.post("/look")
-def choose_look() -> Reply:
+def choose_find_colours() -> Reply:
     """Show pages or boards in other colours from now on, and go back to the page before."""
     kind = "theme" if "theme" in request.form else "board"
     chosen, back = request.form.get(kind, ""), request.form.get("back", "")
-    if chosen not in ("", *LOOKS[kind]) or not OWN_PATH.fullmatch(back):
+    if chosen not in ("", *COLOURS[kind]) or not OWN_PATH.fullmatch(back):
         abort(400)
     return _remember(redirect(back, 303), kind, chosen)
 

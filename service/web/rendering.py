@@ -53,7 +53,7 @@ def _is_over(link: str) -> bool:
 
 
 COOKIE = "language"
-LOOKS = {"theme": ("light", "dark"), "board": ("strong", "soft", "distinct")}  # by their cookies
+COLOURS = {"theme": ("light", "dark"), "board": ("strong", "soft", "distinct")}  # by their cookies
 PROXY_HEADERS = ("Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip")
 
 
@@ -124,15 +124,15 @@ def _site() -> Site:
         mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(app, request),
         banner=app.notices.get().banner,
         host=urlsplit(app.settings.address).netloc,
-        theme=_look("theme"),
-        board=_look("board"),
+        theme=_find_colours("theme"),
+        board=_find_colours("board"),
     )
 
 
-def _look(kind: str) -> str:
+def _find_colours(kind: str) -> str:
     """Return the colours that this reader chose; empty for the usual ones."""
     chosen = request.cookies.get(kind, "")
-    return chosen if chosen in LOOKS[kind] else ""
+    return chosen if chosen in COLOURS[kind] else ""
 
 
 def _html(text: str, status: int, in_language: str) -> Response:
