@@ -30,7 +30,7 @@ from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
 TABLES, SEATS, ROUNDS = 2, 3, 9  # tables of each game
-MIN_SHARE = 0.5  # of the rate of bare smtplib
+MIN_SHARE, MIN_PICTURE_SHARE = 0.75, 0.6  # of the rate of bare smtplib
 MIN_RATE, MAX_WORK_MS = 25.0, 40.0  # letters per second on one core, and work for each
 
 
@@ -49,7 +49,7 @@ def letters() -> Iterator[Measure]:
             yield from measure_repeated(app, "invitation", "text and HTML", MIN_SHARE)
             for link in links:
                 assert apps.submit(app, access.find(app, link), "sit word").accepted
-            yield from measure_repeated(app, "turn", "its picture known", None)
+            yield from measure_repeated(app, "turn", "its picture known", MIN_PICTURE_SHARE)
             yield from measure_new_boards(app, links, "its board new", MIN_RATE)
             process_pool.start()
             try:
