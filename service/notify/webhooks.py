@@ -23,8 +23,12 @@ from msgspec import Struct
 from engine.refusal import Refused
 from service import safe_http
 from service.app import App
+from service.notify import channels
+from service.notify.channels import NewChannel
+from service.people.proof import ProvenPerson
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
-from service.text.sentences import Sentence
+from service.store.channel_queries import ChannelRow
+from service.text.sentences import Sentence, Translator
 
 Outcome = Literal["sent", "gone", "refused", "retry"]
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how a secret of Standard Webhooks begins
@@ -71,6 +75,12 @@ class HookOutcome(Struct, frozen=True):
     status: int
     text: str
     pause_s: int = 0
+    why: Sentence = Sentence()  # why there was no answer
+
+    @property
+    def summary(self) -> str:
+        """The status and the text in one line, for the owner of the receiver and the host."""
+        return " ".join(f"{self.status or ''} {self.text}".split())
 
 
 class HookData(Struct, frozen=True):
@@ -124,15 +134,43 @@ def make_target(kind: str, address: str, token: str) -> Target:
     return Target(kind, address, token)
 
 
+def add(app: App, person: ProvenPerson, label: str, target: Target) -> int:
+    """Add a receiver to a person's channels and return its number; raise Refused if it is not on the Internet."""
+    if target.kind != "telegram":
+        app.client.check(target.address)
+    new = NewChannel(target.kind, label or NAMES[target.kind], target.address, target.secret)
+    with app.store.writing() as db:
+        return channels.add(db, person, new, app.now())
+
+
+def make_url(app: App, table: str) -> str:
+    """Return the address of a table in a message: it asks its player to be signed in."""
+    return f"{app.settings.address}/my/table/{table}" if table else f"{app.settings.address}/my"
+
+
+def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
+    """Send a message to a receiver that says that it is a test."""
+    _ = Translator(language).gettext
+    message = HookMessage(
+        id=f"test.{secrets.token_hex(8)}",
+        type="test",
+        title=app.settings.sender_name,
+        sentence=_("This is a test. Your games will be announced here."),
+        url=make_url(app, ""),
+        at=app.now(),
+    )
+    return send(app, Target(channel.kind, channel.address, channel.secret), message)
+
+
 def send(app: App, target: Target, message: HookMessage) -> HookOutcome:
     """Send a message once, to a public address only, and say what to do next."""
     request = build_request(target, message, app.now())
     try:
         answer = app.client.request(request.method, request.url, request.body, request.headers)
     except ForbiddenAddress as error:
-        return HookOutcome("refused", 0, Sentence.from_refusal(error).dump())
+        return HookOutcome("refused", 0, str(error), why=Sentence.from_refusal(error))
     except Unreachable as error:
-        return HookOutcome("retry", 0, Sentence.from_refusal(error).dump())
+        return HookOutcome("retry", 0, str(error), why=Sentence.from_refusal(error))
     return judge_answer(target.kind, answer, app.now())
 
 

@@ -77,7 +77,8 @@ BLUEPRINTS = (
     api,
     manual,
 )
-# What opens tables or sends letters has one limit for each visitor together, and each deed of a seat one for each link.
+# What opens tables, or sends letters or requests, has one limit for each visitor together, and each deed of a seat
+# one for each link.
 OPENING_VIEWS = (
     "new_table.open_table",
     "new_table.open_bot_game",
@@ -87,6 +88,8 @@ OPENING_VIEWS = (
     "joining.take_seat",
     "account.correct",
     "account.send_link",
+    "connections.add_receiver",
+    "connections.try_receiver",
 )
 SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")

@@ -1,16 +1,55 @@
-"""The page where a person opens and closes the own calendar and feed, behind the link in every letter."""
+"""The page of a person's calendar, feed and webhooks, behind the link in every letter."""
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.accounts import feeds, preferences
+from service.notify import channels, webhooks
+from service.people.proof import ProvenPerson
+from service.store.channel_queries import ChannelRow
+from service.tables.access import Unknown
+from service.text.sentences import Sentence
 from service.web.rendering import get_app, render
 
 connections = Blueprint("connections", __name__, url_prefix="/wishes/<token>/connections")
+MAX_ANSWER_CHARS = 400  # of the answer to a test
+
+
+class ReceiverRow(Struct, frozen=True):
+    """A webhook or a chat in the list; the error is that of its last failure."""
+
+    number: int
+    kind: str
+    label: str
+    host: str
+    secret: str  # of Standard Webhooks, which its program has to know
+    error: str
+    is_off: bool
+
+
+class TriedReceiver(Struct, frozen=True):
+    """The answer to a test: the status and the text, or why there was none."""
+
+    label: str
+    worked: bool
+    status: int
+    text: str
+    why: Sentence
+
+
+class ReceiverForm(Struct, frozen=True):
+    """The form for a receiver as it was filled in."""
+
+    kind: str
+    label: str
+    address: str
 
 
 class ConnectionsPage(Struct, frozen=True):
@@ -22,11 +61,15 @@ class ConnectionsPage(Struct, frozen=True):
     calendar: str  # https
     webcal: str  # the same for programs that subscribe to calendars
     feed: str
+    receivers: tuple[ReceiverRow, ...]
+    kinds: tuple[tuple[str, str], ...]
+    form: ReceiverForm
+    tried: TriedReceiver | None
 
 
 @connections.get("")
 def show(token: str) -> Response:
-    """Show the addresses of calendar and feed."""
+    """Show calendar and feed, webhooks and chats."""
     return _show_page(token)
 
 
@@ -44,11 +87,67 @@ def close_feeds(token: str) -> Reply:
     return _show_stored(token)
 
 
-def _show_page(token: str, error: Refused | None = None) -> Response:
+@connections.post("/receivers")
+def add_receiver(token: str) -> Reply:
+    """Add a webhook or a chat."""
+    app, form = get_app(), request.form
+    recipient = preferences.find_recipient(app, token)
+    try:
+        target = webhooks.make_target(form.get("kind", ""), form.get("address", ""), form.get("token", ""))
+        webhooks.add(app, recipient.person, form.get("label", ""), target)
+    except Refused as refused:
+        return _show_page(token, refused)
+    return _show_stored(token)
+
+
+@connections.post("/receivers/<int:channel>/test")
+def try_receiver(token: str, channel: int) -> Response:
+    """Send a test to a receiver, and show its answer."""
+    app = get_app()
+    recipient = preferences.find_recipient(app, token)
+    with app.store.reading() as db:
+        row = _find_receiver(db, recipient.person, channel)
+    outcome = webhooks.try_out(app, row, recipient.language)
+    worked = outcome.outcome == "sent"
+    tried = TriedReceiver(row.label, worked, outcome.status, outcome.text[:MAX_ANSWER_CHARS], outcome.why)
+    return _show_page(token, tried=tried)
+
+
+@connections.post("/receivers/<int:channel>/remove")
+def remove_receiver(token: str, channel: int) -> Reply:
+    """Remove a receiver, and the messages on their way to it."""
+    app = get_app()
+    person = preferences.find_recipient(app, token).person
+    with app.store.writing() as db:
+        channels.remove(db, person, _find_receiver(db, person, channel).id)
+    return _show_stored(token)
+
+
+def _find_receiver(db: Connection, person: ProvenPerson, number: int) -> ChannelRow:
+    channel = channels.find_own(db, person, number)
+    if channel is None or channel.kind not in webhooks.BUILDERS:
+        raise Unknown("This receiver is not in your list any more.")
+    return channel
+
+
+def _describe_receiver(channel: ChannelRow) -> ReceiverRow:
+    return ReceiverRow(
+        number=channel.id,
+        kind=webhooks.NAMES[channel.kind],
+        label=channel.label,
+        host=urlsplit(channel.address).hostname or "",
+        secret=channel.secret if channel.kind == "webhook" else "",
+        error=channel.error,
+        is_off=channel.disabled_at is not None,
+    )
+
+
+def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | None = None) -> Response:
     app = get_app()
     recipient = preferences.find_recipient(app, token)
     with app.store.reading() as db:
         secret = feeds.find_token(app, db, recipient.person)
+        own = channels.list_own(db, recipient.person)
     calendar = app.settings.address + url_for("feeds.calendar", token=secret) if secret else ""
     page = ConnectionsPage(
         token=token,
@@ -57,6 +156,10 @@ def _show_page(token: str, error: Refused | None = None) -> Response:
         calendar=calendar,
         webcal=f"webcal:{calendar.partition(':')[2]}" if calendar else "",
         feed=app.settings.address + url_for("feeds.turns", token=secret) if secret else "",
+        receivers=tuple(_describe_receiver(channel) for channel in own if channel.kind in webhooks.BUILDERS),
+        kinds=tuple(webhooks.NAMES.items()),
+        form=ReceiverForm(*(request.form.get(name, "") if error else "" for name in ("kind", "label", "address"))),
+        tried=tried,
     )
     return render("connections.html", page, 422 if error else 200)
 

@@ -8,6 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from service.app import App
+from service.notify import webhooks
+from service.notify.webhooks import HookMessage, Target
 from service.store.channel_queries import ChannelRow
 from workers.outgoing.notice import Notice
 
@@ -27,5 +29,23 @@ class SenderAnswer(Struct, frozen=True):
     pause_s: int = 0
 
 
+def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
+    """Send a notice to a webhook or a chat: with the link that asks to sign in, not the one that acts."""
+    message = HookMessage(
+        id=notice.id,
+        type=notice.kind,
+        title=notice.title,
+        sentence=notice.sentence,
+        url=webhooks.make_url(app, notice.table),
+        at=notice.at,
+        table=notice.table,
+        game=notice.game,
+        deadline=notice.deadline,
+    )
+    outcome = webhooks.send(app, Target(channel.kind, channel.address, channel.secret), message)
+    why = "" if outcome.outcome == "sent" else outcome.summary
+    return SenderAnswer(outcome.outcome, why, outcome.pause_s)
+
+
 Sender = Callable[[App, ChannelRow, Notice], SenderAnswer]
-SENDERS: dict[str, Sender] = {}
+SENDERS: dict[str, Sender] = dict.fromkeys(webhooks.BUILDERS, send_to_webhook)
