@@ -17,6 +17,7 @@ from engine import table as tables
 from engine.table_events import (
     TableEvent,
 )
+from service.notify.webhooks import HookPayload
 from service.text import lessons
 from service.web.api.operations import JSON, Operation, Refusal
 
@@ -47,6 +48,11 @@ Sent with `seen`, a move is refused if what the seat sees has changed since.
 **Refusals** have one form, whatever went wrong: `refused` is a sentence that says what to do instead, in the first \
 language of `Accept-Language` that is spoken here (en, nl, fr, de); nothing was changed. A 429 says in `Retry-After` \
 how many seconds to wait, and a 410 in `Location` on which other server the table is now.
+"""
+WEBHOOK = """\
+Signed as Standard Webhooks says (standardwebhooks.com), with the secret that the settings show. Any answer but 2xx \
+is a failure, a redirect too: the message is sent again, with pauses that double from ten seconds to six hours. After \
+three days of failures, or after 410, nothing more is sent, and the player gets a letter.
 """
 PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "link": ("The link of a seat, or of a spectator", {"type": "string", "pattern": "^[a-z2-7]{32}$"}),
@@ -89,7 +95,29 @@ def document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
         "info": {"title": "Depesche", "version": "1", "description": WELCOME, "license": {"name": "MIT"}},
         "servers": [{"url": prefix}],
         "paths": paths,
+        "webhooks": {"message": {"post": _describe_webhook(schemas)}},
         "components": {"schemas": components},
+    }
+
+
+def _describe_webhook(schemas: Mapping[Any, Any]) -> dict[str, Any]:
+    """Describe the request that a player's own webhook gets."""
+    named = (
+        ("webhook-id", "The same each time that a message is sent", "string"),
+        ("webhook-timestamp", "When this request was made, in seconds since 1970", "integer"),
+        ("webhook-signature", "v1, and the signature by Standard Webhooks, in base64", "string"),
+    )
+    headers = [
+        {"name": name, "in": "header", "required": True, "description": about, "schema": {"type": kind}}
+        for name, about, kind in named
+    ]
+    return {
+        "operationId": "receive_message",
+        "summary": "News of a game, sent to a webhook of a player",
+        "description": WEBHOOK,
+        "parameters": headers,
+        "requestBody": {"required": True, "content": {JSON: {"schema": schemas[HookPayload]}}},
+        "responses": {"2XX": {"description": "The message is taken"}},
     }
 
 
@@ -100,7 +128,7 @@ def format_path(rule: str) -> str:
 
 def _schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
     """Return the schema of each type of a request or answer, and the named schemas that they refer to."""
-    kinds = dict.fromkeys(kind for operation in operations for kind in _kinds(operation))
+    kinds = dict.fromkeys([*(kind for operation in operations for kind in _kinds(operation)), HookPayload])
     games = tuple(catalogue.find_all().values())
     parts = {
         "View": tuple(game.View for game in games),
