@@ -18,7 +18,7 @@ CERTIFICATES = Path(__file__).parent / "certificates"
 HOST = "localhost"  # the name in the certificate ours.pem
 
 
-class Received(Struct):
+class ReceivedRequest(Struct):
     """A request as it arrived."""
 
     method: str
@@ -35,7 +35,7 @@ class Receiver:
     """The server; `mood` is the next answers' status, or redirect, huge, slow, drip or cut."""
 
     def __init__(self, port: int) -> None:
-        self.port, self.mood, self.requests = port, "200", list[Received]()
+        self.port, self.mood, self.requests = port, "200", list[ReceivedRequest]()
         self.answer = b"thank you"
         self.headers = dict[str, str]()
 
@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         receiver: Receiver = self.server.receiver  # type: ignore[attr-defined]
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        receiver.requests.append(Received(self.command, self.path, dict(self.headers), body))
+        receiver.requests.append(ReceivedRequest(self.command, self.path, dict(self.headers), body))
         with suppress(OSError):
             self._answer(receiver)
 

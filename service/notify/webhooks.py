@@ -40,7 +40,11 @@ TELEGRAM = "https://api.telegram.org/bot"
 CHAT = re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64}")
 TELEGRAM_TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,100}")
 MARKDOWN = re.compile(r"([\\*_~`|>\[\]()#])")
-GONE = {"discord": (404, 410), "slack": (404, 410), "telegram": (404,)}  # answers that say that nothing is there
+GONE_STATUSES = {
+    "discord": (404, 410),
+    "slack": (404, 410),
+    "telegram": (404,),
+}  # answers that say that nothing is there
 NOT_OUR_FAULT = (401, 403, 404, 408, 425, 429)  # answers after which it is worth trying again
 
 
@@ -184,7 +188,7 @@ def judge_answer(kind: str, answer: HttpAnswer, now: int) -> HookOutcome:
     status, text = answer.status, answer.text
     if 200 <= status < 300:
         return HookOutcome("sent", status, text)
-    if status in GONE.get(kind, (410,)):
+    if status in GONE_STATUSES.get(kind, (410,)):
         return HookOutcome("gone", status, text)
     if 400 <= status < 500 and status not in NOT_OUR_FAULT and kind != "webhook":
         return HookOutcome("refused", status, text)

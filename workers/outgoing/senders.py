@@ -30,7 +30,7 @@ class SenderAnswer(Struct, frozen=True):
 
 
 def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
-    """Send a notice to a webhook or a chat: with the link that asks to sign in, not the one that acts."""
+    """Send a notice to a webhook or a chat: its link asks to sign in."""
     message = HookMessage(
         id=notice.id,
         type=notice.kind,

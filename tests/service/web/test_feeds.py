@@ -1,4 +1,4 @@
-"""Calendar and feeds: what programs read, behind which address, and that nobody can move with what they contain."""
+"""Calendar and feeds: what programs read, behind which address, and that no link in them acts."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -46,7 +46,7 @@ def load_feed(visitor: Visitor, path: str) -> ElementTree.Element:
     return ElementTree.fromstring(visitor.get(path))
 
 
-def read(element: ElementTree.Element, path: str) -> list[str]:
+def list_texts(element: ElementTree.Element, path: str) -> list[str]:
     return [one.text or "" for one in element.findall(path, ATOM)]
 
 
@@ -181,10 +181,13 @@ def test_the_feed_of_own_turns_is_valid_and_in_the_language_of_its_reader(
     preferences.set_language(site.app, recipient, "de")
     feed = load_feed(visitor, f"/turns/{token}.atom")
     assert feed.tag == f"{{{ATOM['atom']}}}feed"
-    assert read(feed, "atom:entry/atom:title") == ["Kaiser, König, Edelmann: Du bist am Zug"]
-    assert len(read(feed, "atom:id") + read(feed, "atom:updated") + read(feed, "atom:author/atom:name")) == 3
-    assert read(feed, "atom:entry/atom:id")[0].startswith("tag:localhost,")
-    datetime.fromisoformat(read(feed, "atom:entry/atom:updated")[0])
+    assert list_texts(feed, "atom:entry/atom:title") == ["Kaiser, König, Edelmann: Du bist am Zug"]
+    assert (
+        len(list_texts(feed, "atom:id") + list_texts(feed, "atom:updated") + list_texts(feed, "atom:author/atom:name"))
+        == 3
+    )
+    assert list_texts(feed, "atom:entry/atom:id")[0].startswith("tag:localhost,")
+    datetime.fromisoformat(list_texts(feed, "atom:entry/atom:updated")[0])
 
 
 def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor: Visitor, opened: Opened) -> None:
@@ -192,9 +195,9 @@ def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor:
         site.submit(opened, site.list_moves(opened)[0])
     watch = site.app.links.watch(opened.table)
     feed = load_feed(visitor, f"/t/{watch}/feed.atom?in=en")
-    ids, titles = read(feed, "atom:entry/atom:id"), read(feed, "atom:entry/atom:title")
+    ids, titles = list_texts(feed, "atom:entry/atom:id"), list_texts(feed, "atom:entry/atom:title")
     assert len(ids) == len(set(ids)) == len(titles) > 3
-    assert read(feed, "atom:title") == ["Kaiser, König, Edelmann: Anna, Bert"]
+    assert list_texts(feed, "atom:title") == ["Kaiser, König, Edelmann: Anna, Bert"]
     link = feed.findall("atom:entry/atom:link", ATOM)[0].get("href", "")
     assert visitor.get(link.removeprefix(site.app.settings.address))
     visitor.get(f"/t/{opened.links[0]}/feed.atom", 404)

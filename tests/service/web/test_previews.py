@@ -94,9 +94,13 @@ def test_a_letters_link_to_the_settings_shows_a_crawler_nothing(site: Site, visi
 def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, visitor: Visitor, opened: Opened) -> None:
     address, watch = site.app.settings.address, site.app.links.watch(opened.table)
     for path in (f"/t/{watch}", f"/t/{watch}/replay?at=3", "/learn/kaiser/1"):
-        found = json.loads(visitor.get(f"/oembed?url={quote(address + path, safe='')}"))
-        picture = load_picture(visitor, site, found["url"])
-        assert (found["version"], found["type"], found["width"], found["height"]) == ("1.0", "photo", *picture.size)
+        embedded = json.loads(visitor.get(f"/oembed?url={quote(address + path, safe='')}"))
+        picture = load_picture(visitor, site, embedded["url"])
+        assert (embedded["version"], embedded["type"], embedded["width"], embedded["height"]) == (
+            "1.0",
+            "photo",
+            *picture.size,
+        )
     for url in (
         f"{address}/t/{opened.links[0]}",
         "https://elsewhere.example/t/x",
