@@ -220,7 +220,7 @@ def choose() -> Reply:
 
 
 @language_choice.post("/look")
-def choose_find_colours() -> Reply:
+def choose_look() -> Reply:
     """Show pages or boards in other colours from now on, and go back to the page before."""
     kind = "theme" if "theme" in request.form else "board"
     chosen, back = request.form.get(kind, ""), request.form.get("back", "")
