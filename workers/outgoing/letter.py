@@ -289,13 +289,14 @@ class HelpLine(Struct, frozen=True):
 
 
 class AnsweredLine(Struct, frozen=True):
-    """The result of one line of the reader's mail.
+    """The result of one line of the reader's mail: whether it was played, and whether it was a move of the game.
 
     `quote` is the line, `answers` are lines that the reader may answer with, and `guess` is the move that a misspelt
     line may have meant.
     """
 
     is_played: bool
+    is_move: bool
     quote: str
     outcome: str
     rule: str

@@ -205,7 +205,9 @@ def write_unlit(draft: TableDraft) -> Body:
 def write_accepted(draft: TableDraft) -> Body:
     """Report on a mail that was understood."""
     _, name = draft.translator.gettext, draft.seat.name
-    if not draft.has_played:
+    if not draft.has_moved and draft.menu:
+        headline = _("%(name)s, your answer has been read, and it is your turn.", name=name)
+    elif not draft.has_moved:
         headline = _("%(name)s, your answer has been read.", name=name)
     elif draft.menu:
         headline = _("%(name)s, your answer has been played, and it is still your turn.", name=name)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from engine import record
 from engine.log import Entry
 from engine.menu import Menu
+from engine.table import RESERVED_VERBS
 from service import timing
 from service.app import App
 from service.settings import DAY_S
@@ -89,6 +90,11 @@ class TableDraft(Struct, frozen=True):
     def has_played(self) -> bool:
         """Whether a line of the mail that the letter answers was played."""
         return any(line.is_played for line in self.report)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether a line of the mail that the letter answers was a move of the game, and no other command."""
+        return any(line.is_move for line in self.report)
 
     @property
     def calendar(self) -> Calendar:
@@ -302,6 +308,7 @@ def _build_line(draft: TableDraft, line: ReportLine) -> AnsweredLine:
         answers = (translator.gettext("resign yes"),)
     return AnsweredLine(
         is_played=line.outcome == "done",
+        is_move=line.outcome == "done" and line.move.partition(" ")[0] not in RESERVED_VERBS,
         quote=line.text[:MAX_QUOTE_LENGTH],
         outcome=_write_outcome(draft, line, len(hint)),
         rule=line.rule,
