@@ -33,9 +33,11 @@ def write_invitation(draft: TableDraft) -> Body:
     _, snapshot = draft.translator.gettext, draft.snapshot
     names = draft.translator.join(player.name or _("a free seat") for player in list_players(snapshot.names))
     asks_to_sit = draft.scene is None and draft.seat.status == "invited"
-    meta = snapshot.game.META
+    meta, organiser = snapshot.game.META, draft.organiser
     return Body(
-        headline=_("%(who)s invites you to a game of %(title)s.", who=draft.organiser, title=draft.title),
+        headline=_("%(who)s invites you to a game of %(title)s.", who=organiser, title=draft.title)
+        if organiser
+        else _("%(who)s, you have opened a table of %(title)s.", who=draft.seat.name, title=draft.title),
         shows_title=False,
         invitation=Invitation(
             about=translate_in_game(draft.request.language, meta.name, meta.about),

@@ -102,7 +102,9 @@ class TableDraft(Struct, frozen=True):
 
     @property
     def organiser(self) -> str:
-        return self.snapshot.names[queries.find_organiser(self.snapshot.seats) or 0]
+        """The name of the player who opened the table; empty if that is the reader."""
+        seat = queries.find_organiser(self.snapshot.seats) or 0
+        return "" if seat == self.request.seat else self.snapshot.names[seat]
 
     @property
     def link(self) -> str:
@@ -225,7 +227,18 @@ def write_commands(draft: TableDraft) -> str:
 
 def build_footer(draft: TableDraft, mark: str) -> Footer:
     """Return the foot of a letter from a table; `mark` is the table's mark in the subject."""
-    row, translator = draft.snapshot.row, draft.translator
+    row, translator, organiser = draft.snapshot.row, draft.translator, draft.organiser
+    reason = (
+        translator.gettext(
+            "You get this letter because %(who)s gave this address a seat at a table of Depesche.", who=organiser
+        )
+        if organiser
+        else translator.gettext("You get this letter because you opened a table of Depesche with this address.")
+    )
+    advice = translator.gettext(
+        "Whoever has the link plays in your place, so keep it to yourself. If you do not want to play, do nothing, or"
+        " resign on the page of the table."
+    )
     return Footer(
         receipt_label=translator.ngettext(
             "Receipt after %(length)s entry:", "Receipt after %(length)s entries:", row.length, length=row.length
@@ -235,12 +248,7 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
             "%(mark)s in the subject is the mark of this table; please leave it in your answers.",
             mark=f"[{mark}]",
         ),
-        reason=translator.gettext(
-            "You get this letter because %(who)s gave this address a seat at a table of Depesche. Whoever has the link"
-            " plays in your place, so keep it to yourself. If you do not want to play, do nothing, or resign on the"
-            " page of the table.",
-            who=draft.organiser,
-        ),
+        reason=f"{reason} {advice}",
         settings_link=f"{draft.settings_page}?table={draft.request.table}",
     )
 

@@ -271,3 +271,11 @@ def test_a_deadline_names_its_weekday_in_every_language(app: App) -> None:
     days = {"en": "Monday 18 January", "de": "Montag, 18. Januar", "fr": "lundi 18 janvier", "nl": "maandag 18 januari"}
     for language, day in days.items():
         assert day in body(write_letter(app, place, "turn", language), "plain")
+
+
+def test_the_player_who_opened_a_table_is_not_invited_by_that_player(app: App) -> None:
+    own, other = (" ".join(body(write_letter(app, place, "invitation"), "plain").split()) for place in open_table(app))
+    assert "Anna, you have opened a table of Kaiser" in own
+    assert "because you opened a table" in own
+    assert "Anna invites you" in other
+    assert "because Anna gave this address a seat" in other
