@@ -15,7 +15,7 @@ from service.lru import Caches
 from service.monitoring import Metrics
 from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret
-from service.store import Store, server_facts
+from service.store import Store, push_keys, server_facts
 from service.store.server_facts import NoticeBoard
 from service.wakeups import Wakeups
 
@@ -52,6 +52,7 @@ class App:
         """Migrate the database; raise Refused if its links were made with another secret."""
         self.store.migrate()
         server_facts.claim_database(self.store, self.links)
+        push_keys.make_key(self.store)
 
     def close(self) -> None:
         self.metrics.flush()

@@ -23,9 +23,9 @@ from service.store.schema import channels as channel_table
 from service.timing import HOUR_S
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import notice, owed
-from workers.outgoing.notice import Notice
+from workers.outgoing.notice import Notice, SenderAnswer
 from workers.outgoing.owed import OwedNotice
-from workers.outgoing.senders import SENDERS, SenderAnswer
+from workers.outgoing.senders import SENDERS
 
 BATCH = 32
 THREADS = 8  # requests that one process sends at the same time

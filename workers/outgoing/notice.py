@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from service.app import App
@@ -14,6 +16,7 @@ from workers.outgoing import letter_bodies, personal_letters, table_letters
 from workers.outgoing.owed import OwedNotice
 
 MAX_SENTENCE_CHARS = 300
+Outcome = Literal["sent", "gone", "refused", "retry"]
 
 
 class Notice(Struct, frozen=True):
@@ -38,6 +41,19 @@ class Notice(Struct, frozen=True):
     game: str = ""
     deadline: int | None = None
     waiting: int = 0
+
+
+class SenderAnswer(Struct, frozen=True):
+    """The result of sending a notice once.
+
+    `gone`: the other end does not exist any more, and gets nothing more. `refused`: this notice is not taken, and
+    trying again does not help. `retry`: try again, after `pause_s` seconds if the other end names a time. The owner of
+    the channel and the host read `why`.
+    """
+
+    outcome: Outcome
+    why: str = ""
+    pause_s: int = 0
 
 
 def make_id(owed: OwedNotice) -> str:

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
-
-from msgspec import Struct
 
 from service.app import App
 from service.notify import webhooks
 from service.notify.webhooks import HookMessage, Target
 from service.store.channel_queries import ChannelRow
-from workers.outgoing.notice import Notice
-
-Outcome = Literal["sent", "gone", "refused", "retry"]
-
-
-class SenderAnswer(Struct, frozen=True):
-    """The result of sending a notice once.
-
-    `gone`: the other end does not exist any more, and gets nothing more. `refused`: this notice is not taken, and
-    trying again does not help. `retry`: try again, after `pause_s` seconds if the other end names a time. The owner of
-    the channel and the host read `why`.
-    """
-
-    outcome: Outcome
-    why: str = ""
-    pause_s: int = 0
+from workers.outgoing import web_push
+from workers.outgoing.notice import Notice, SenderAnswer
 
 
 def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
@@ -48,4 +31,4 @@ def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnsw
 
 
 Sender = Callable[[App, ChannelRow, Notice], SenderAnswer]
-SENDERS: dict[str, Sender] = dict.fromkeys(webhooks.BUILDERS, send_to_webhook)
+SENDERS: dict[str, Sender] = {"push": web_push.send, **dict.fromkeys(webhooks.BUILDERS, send_to_webhook)}

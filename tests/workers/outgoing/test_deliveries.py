@@ -20,8 +20,7 @@ from service.timing import Calendar, dump_calendar
 from tests import apps
 from tests.apps import FakeTime
 from workers.outgoing import deliveries, post, senders
-from workers.outgoing.notice import Notice
-from workers.outgoing.senders import SenderAnswer
+from workers.outgoing.notice import Notice, SenderAnswer
 
 KIND = "pigeon"
 

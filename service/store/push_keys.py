@@ -1,0 +1,61 @@
+"""The server's keys of web push (VAPID, RFC 8292), by which push services recognise it.
+
+They are made at the first start and stored in the database, so that a backup has them. Browsers subscribe with the
+public key: after a renewal the old subscriptions are useless, and are removed.
+"""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from sqlalchemy import Connection
+
+from service.store import channel_queries, queries
+from service.store.connection import Store
+from service.store.schema import channels, server_facts
+
+FACT = "push_key"  # the row with the private number of the key
+CURVE = ec.SECP256R1()
+NUMBER_BYTES = 32
+PUSH = "push"  # the kind of channel
+
+
+def encode(content: bytes) -> str:
+    """Return base64 for addresses, without padding (RFC 7515)."""
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def decode(text: str) -> bytes:
+    """Decode base64 for addresses; raise ValueError if it is none."""
+    return base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
+
+
+def make_key(store: Store) -> None:
+    """Make the key of a new server."""
+    with store.writing() as db:
+        if FACT not in queries.get_facts(db, [FACT]):
+            queries.insert_new(db, server_facts, {"name": FACT, "value": _make_number()})
+
+
+def renew_key(db: Connection) -> int:
+    """Make a new key and remove the subscriptions that were made with the old one; return how many there were."""
+    queries.set_fact(db, FACT, _make_number())
+    return channel_queries.delete_channels(db, channels.c.kind == PUSH)
+
+
+def load_key(db: Connection) -> ec.EllipticCurvePrivateKey:
+    """Load the private key."""
+    number = int.from_bytes(decode(queries.get_facts(db, [FACT])[FACT]), "big")
+    return ec.derive_private_key(number, CURVE)
+
+
+def dump_public(key: ec.EllipticCurvePrivateKey) -> bytes:
+    """Return the public key as browsers and push services read it: an uncompressed point."""
+    return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def _make_number() -> str:
+    number = ec.generate_private_key(CURVE).private_numbers().private_value
+    return encode(number.to_bytes(NUMBER_BYTES, "big"))

@@ -1,0 +1,141 @@
+"""Web push: a notice, encrypted for one browser (RFC 8291), to the push service of its vendor (RFC 8030, RFC 8292)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import secrets
+from urllib.parse import urlsplit
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from msgspec import Struct
+
+from engine.canonical_json import make_decoder
+from service.app import App
+from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
+from service.settings import DAY_S
+from service.store.channel_queries import ChannelRow
+from service.store.push_keys import CURVE, NUMBER_BYTES, decode, dump_public, encode, load_key
+from service.text import numbers
+from workers.outgoing.notice import Notice, SenderAnswer
+
+RECORD_BYTES = 4096  # of one encrypted message; a push service need not take more
+SALT_BYTES, NONCE_BYTES, KEY_BYTES = 16, 12, 16
+LAST_RECORD = b"\x02"
+TOKEN_AGE_S = 12 * 3_600  # RFC 8292 allows a day
+URGENCIES = {"turn": "normal", "reminder": "high", "invitation": "normal", "news": "low", "end": "low"}
+MAX_AGES_S = {"turn": 14 * DAY_S, "reminder": DAY_S, "invitation": 14 * DAY_S, "news": 2 * DAY_S, "end": 7 * DAY_S}
+MIN_AGE_S = 60
+TOPIC_CHARS = 32  # at most, by RFC 8030
+GONE_STATUSES = (404, 410)
+
+
+class PushSecret(Struct, frozen=True):
+    """The keys of a browser's subscription, in base64 as the browser gives them."""
+
+    p256dh: str
+    auth: str
+
+
+def parse_secret(text: str) -> PushSecret:
+    """Parse the stored keys of a subscription."""
+    secret: PushSecret = make_decoder(PushSecret).decode(text)
+    return secret
+
+
+def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCurvePrivateKey, salt: bytes) -> bytes:
+    """Encrypt a message for a browser, with a key pair and a salt that are used once (RFC 8291, RFC 8188)."""
+    own = dump_public(key)
+    shared = key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVE, browser_key))
+    material = _derive(shared, auth, b"WebPush: info\0" + browser_key + own, 32)
+    content_key = _derive(material, salt, b"Content-Encoding: aes128gcm\0", KEY_BYTES)
+    nonce = _derive(material, salt, b"Content-Encoding: nonce\0", NONCE_BYTES)
+    header = salt + RECORD_BYTES.to_bytes(4, "big") + bytes([len(own)]) + own
+    return header + AESGCM(content_key).encrypt(nonce, content + LAST_RECORD, None)
+
+
+def _derive(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
+    return HKDF(SHA256(), length, salt, info).derive(material)
+
+
+def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, contact: str) -> str:
+    """Return the signed token by which a push service recognises this server: a JWT with ES256."""
+    claims = {"aud": audience, "exp": expires_at, "sub": contact}
+    parts = [encode(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "ES256"}, claims)]
+    signature = decode_dss_signature(key.sign(".".join(parts).encode(), ec.ECDSA(SHA256())))
+    return ".".join((*parts, encode(b"".join(number.to_bytes(NUMBER_BYTES, "big") for number in signature))))
+
+
+@functools.lru_cache(maxsize=256)
+def _make_authorization(number: int, audience: str, period: int, contact: str) -> str:
+    """Return the header that proves who sends; it is the same for all messages of some hours."""
+    key = ec.derive_private_key(number, CURVE)
+    token = sign_token(key, audience, (period + 2) * TOKEN_AGE_S // 2 + TOKEN_AGE_S // 2, contact)
+    return f"vapid t={token}, k={encode(dump_public(key))}"
+
+
+def write_payload(notice: Notice) -> bytes:
+    """Return a message that a browser shows by itself (declarative web push), or our service worker."""
+    shown = {
+        "title": notice.title,
+        "body": notice.sentence,
+        "navigate": notice.link,
+        "tag": notice.subject,
+        "lang": notice.language,
+        "app_badge": str(notice.waiting),
+    }
+    return msgspec.json.encode({"web_push": 8030, "notification": shown, "app_badge": str(notice.waiting)})
+
+
+def make_headers(app: App, address: str, notice: Notice) -> dict[str, str]:
+    """Return the headers of a message: how urgent it is, how long it may wait, and which older one it replaces."""
+    with app.store.reading() as db:
+        number = load_key(db).private_numbers().private_value
+    parts = urlsplit(address)
+    period = app.now() // (TOKEN_AGE_S // 2)
+    contact = f"mailto:{app.settings.sender_address}"
+    return {
+        "Authorization": _make_authorization(number, f"{parts.scheme}://{parts.netloc}", period, contact),
+        "Content-Encoding": "aes128gcm",
+        "Content-Type": "application/notification+json",
+        "TTL": str(count_seconds_of_use(app.now(), notice)),
+        "Topic": encode(hashlib.sha256(notice.subject.encode()).digest())[:TOPIC_CHARS],
+        "Urgency": URGENCIES[notice.group],
+    }
+
+
+def count_seconds_of_use(now: int, notice: Notice) -> int:
+    """Return how long the push service may keep a message: until the deadline, if there is one."""
+    most = MAX_AGES_S[notice.group]
+    return most if notice.deadline is None else max(MIN_AGE_S, min(most, notice.deadline - now))
+
+
+def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
+    """Send a notice to a browser."""
+    secret = parse_secret(channel.secret)
+    key, salt = ec.generate_private_key(CURVE), secrets.token_bytes(SALT_BYTES)
+    body = encrypt(write_payload(notice), decode(secret.p256dh), decode(secret.auth), key, salt)
+    try:
+        answer = app.client.post(channel.address, body, make_headers(app, channel.address, notice))
+    except ForbiddenAddress as refusal:
+        return SenderAnswer("gone", str(refusal))
+    except Unreachable as error:
+        return SenderAnswer("retry", str(error))
+    return judge_answer(answer)
+
+
+def judge_answer(answer: HttpAnswer) -> SenderAnswer:
+    """Return what a push service's answer means."""
+    why = f"{answer.status} {answer.text[:100]}".strip()
+    if answer.status in GONE_STATUSES:
+        return SenderAnswer("gone", why)
+    if 200 <= answer.status < 300:
+        return SenderAnswer("sent")
+    if answer.status == 429 or answer.status >= 500:
+        return SenderAnswer("retry", why, numbers.parse_int(answer.headers.get("retry-after", ""), DAY_S) or 0)
+    return SenderAnswer("refused", why)
