@@ -234,5 +234,5 @@ def confirm_on_an_old_page(mover: Player, move: str) -> None:
 
 def open_window(player: Player) -> Player:
     page = player.page.context.new_page()
-    page.goto(player.seat)
+    page.goto(f"{player.seat}?window=2")  # made again: of one page, the same move is one submission in both windows
     return Player(page)
