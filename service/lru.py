@@ -50,7 +50,7 @@ class LRU(Generic[T]):
 
 
 class Caches:
-    """The caches of the server: newest and earlier positions of tables, turns, boards, stories and scores."""
+    """The caches of the server: newest and earlier positions of tables, turns, boards, chapters, stories and scores."""
 
     def __init__(self) -> None:
         self.newest = LRU[Table](2_000)
@@ -59,4 +59,5 @@ class Caches:
         self.stories = LRU[Any](200)
         self.boards = LRU[Any](200)
         self.stages = LRU[Any](200)
+        self.chapters = LRU[Any](4_000)
         self.courses = LRU[Any](200)

@@ -54,9 +54,18 @@ def translate_in_game(language: str, game: str, text: str) -> str:
 
 def format_moment(language: str, at: int | datetime) -> str:
     """Write a date and a time in the style of this language; seconds since 1970 are shown in UTC."""
+    return _format_second(language, at) if isinstance(at, int) else _format_datetime(language, at)
+
+
+@functools.lru_cache(4_000)
+def _format_second(language: str, at: int) -> str:
+    return _format_datetime(language, datetime.fromtimestamp(at, UTC))
+
+
+def _format_datetime(language: str, then: datetime) -> str:
     from babel.dates import format_date, format_time
 
-    then, locale = datetime.fromtimestamp(at, UTC) if isinstance(at, int) else at, _locale(language)
+    locale = _locale(language)
     return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from engine import catalogue, record
 from engine.game import Game
 from engine.log import Entry
 from engine.table_events import TABLE_EVENTS
+from service.lru import LRU
 from service.text import templates
 from service.text.sentences import mark_place, name_place, remove_place_marks
 
@@ -108,6 +109,23 @@ def describe_entries(
             places = tuple(dict.fromkeys(place for event in events for place in _iter_places(event)))
             is_own = seat is not None and record.find_mover(entry) == seat
             yield Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own)
+
+
+def describe_once(
+    cache: LRU[tuple[Chapter, ...]],
+    reader: Hashable,
+    game: Game,
+    entries: Iterable[Entry[Any]],
+    narrator: Narrator,
+    seat: int | None,
+) -> Iterator[Chapter]:
+    """Describe each entry, or take its chapter from the cache; `reader` identifies table, seat, language and names."""
+    for entry in entries:
+        chapters = cache.get((reader, entry.seq))
+        if chapters is None:
+            chapters = tuple(describe_entries(game, [entry], narrator, seat))
+            cache.put((reader, entry.seq), chapters)
+        yield from chapters
 
 
 def _iter_places(event: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
@@ -124,6 +125,7 @@ def remove_place_marks(text: str) -> str:
     return PLACE_MARK.sub(r"\2", text)
 
 
+@functools.lru_cache(4_000)
 def link_places(text: str) -> Markup:
     """Turn marked places into links that light the place up on the board; without a script they lead to the board."""
     return Markup(PLACE_MARK.sub(r'<a class="place" href="#stage" data-at="\1">\2</a>', str(escape(text))))  # noqa: S704

@@ -295,7 +295,8 @@ def _load_chapters(
     over = table.position.phase == "over"
     recent = {entry.seq for entry in ([] if over else record.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
-    for chapter in narration.describe_entries(table.game, reversed(entries), narrator, place.seat):
+    cache, reader = get_app().caches.chapters, (place.table, place.seat, language(), table.names)
+    for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):
         if len(chapters) >= MAX_CHAPTERS and chapter.seq < min(recent, default=table.row.length):
             break
         chapters.append(chapter)

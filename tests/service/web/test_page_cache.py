@@ -2,13 +2,15 @@
 
 import gzip
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
+from engine.game import Game
+from engine.log import Entry
 from service import create_app
 from service.lru import LRU
 from service.settings import DAY_S
@@ -16,6 +18,8 @@ from service.store.schema import people, seats, tables
 from service.tables import access, seat_commands, talk
 from service.tables.access import Place
 from service.tables.opening import Opened
+from service.text import narration
+from service.text.narration import Chapter, Narrator
 from service.timing import HOUR_S, Clock
 from service.web import lobby_pages, page_cache, table_pages
 from tests.sites import Site, Visitor
@@ -118,6 +122,27 @@ def test_the_lobby_shows_each_new_table_and_each_move_at_once(site: Site, visito
     while visitor.get("/") == watched:  # the page shows who is to move, and the scores
         move(site, opened)
     assert visitor.get("/") == Visitor(create_app(site.app).test_client()).get("/")
+
+
+def test_an_entry_is_described_once_to_each_seat_in_each_language(
+    site: Site, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described, describe = list[tuple[int, int | None]](), narration.describe_entries
+
+    def record(game: Game, entries: list[Entry], narrator: Narrator, seat: int | None) -> Iterator[Chapter]:
+        described.extend((entry.seq, seat) for entry in entries)
+        return describe(game, entries, narrator, seat)
+
+    monkeypatch.setattr(narration, "describe_entries", record)
+    client, paths = site.flask_app.test_client(), [f"/t/{link}" for link in (*opened.links, opened.watch)]
+    for _ in range(3):
+        move(site, opened)
+        assert len({client.get(path).text for path in paths}) == len(paths)
+    assert len(described) == len(set(described)) >= 9
+    client.set_cookie("language", "nl")
+    before = len(described)
+    assert client.get(paths[0]).status_code == HTTPStatus.OK
+    assert len(described) > before
 
 
 def test_visitors_get_no_page_of_another_language(site: Site, opened: Opened) -> None:
