@@ -22,6 +22,7 @@ JOBS_OF_QUEUES = {
     "inbox": "referee",
     "post": "post",
     "deliveries": "deliveries",
+    "hooks": "deliveries",
     "bots": "bots",
     "rounds": "bots",
 }

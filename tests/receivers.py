@@ -15,7 +15,7 @@ from msgspec import Struct
 from service.safe_http import SafeClient
 
 CERTIFICATES = Path(__file__).parent / "certificates"
-HOST = "localhost"  # the name in the certificate ours.pem
+HOST = "localhost"  # of the trusted certificate
 
 
 class ReceivedRequest(Struct):

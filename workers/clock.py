@@ -17,6 +17,7 @@ from engine import table as engine_table
 from engine.menu import Move
 from service import timing
 from service.app import App
+from service.notify import table_hooks
 from service.settings import DAY_S
 from service.store import channel_queries, queries
 from service.store.schema import deliveries, hints, letters, mails, people, seats, stories, submissions, tables
@@ -46,6 +47,7 @@ IS_DUE = select(
     exists().where(letters.c.sent_at.is_(None), letters.c.due_at <= NOW).label("post"),
     exists().where(tables.c.draws_at <= NOW).label("rounds"),
     or_(channel_queries.HAS_DUE, channel_queries.HAS_FRESH).label("deliveries"),
+    table_hooks.has_due(NOW).label("hooks"),
     or_(IS_BOTS_TURN, exists().where(hints.c.move == ""), exists().where(stories.c.body == "")).label("bots"),
     exists().where(seats.c.remind_at <= NOW).label("reminders"),
     exists().where(seats.c.late_at <= NOW).label("late"),

@@ -15,7 +15,7 @@ from service.wakeups import JOBS_OF_QUEUES
 from workers import beacon_rounds, bots, referee
 from workers.incoming import mail_moves
 from workers.jobs import get_app, is_stopping
-from workers.outgoing import deliveries, post
+from workers.outgoing import deliveries, post, table_news
 
 log = structlog.get_logger()
 
@@ -26,6 +26,7 @@ WORK = {
     "inbox": mail_moves,
     "post": post,
     "deliveries": deliveries,
+    "hooks": table_news,
     "bots": bots,
     "rounds": beacon_rounds,
 }

@@ -14,13 +14,15 @@ from service import links
 from service.accounts import feeds, signing_in
 from service.app import App
 from service.links import hash_token
-from service.notify import channels
+from service.notify import channels, table_hooks
 from service.people import letter_settings, register
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
+from service.store.rows import TableHookRow
 from service.store.schema import branches, letters, mailbox, mails, refused_mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
+from service.store.schema import table_hooks as hook_table
 from service.store.schema import vacations as vacation_table
 from service.store.schema import visits as visit_table
 from service.tables import access, seat_commands, standing_orders
@@ -71,6 +73,7 @@ class Belongings(Struct, frozen=True):
     vacations: list[tuple[str, str]]
     calendar_address: str  # empty if it is closed
     channels: list[ChannelBelongings]
+    table_hooks: list[TableHookRow]
     tables: list[SeatBelongings]
 
 
@@ -89,6 +92,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
             letter_settings.list_vacations(connection, person),
             _export_calendar_address(app, connection, person),
             [_export_channel(channel) for channel in channels.list_own(connection, person)],
+            table_hooks.list_hooks(connection, hook_table.c.person == person.id),
             [_export_seat(app, connection, seat) for seat in _list_seats(connection, person.id) if not _is_claim(seat)],
         )
 
@@ -156,6 +160,7 @@ def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
         if occupied := _list_seats(connection, person):
             return occupied
         channels.remove_all(connection, person)
+        table_hooks.remove_all(connection, person)
         for table_of_rows in (mails, vacation_table, visit_table, letters):
             connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))

@@ -27,7 +27,6 @@ from service.notify import channels
 from service.notify.channels import NewChannel
 from service.people.proof import ProvenPerson
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
-from service.store.channel_queries import ChannelRow
 from service.text.sentences import Sentence, Translator
 
 Outcome = Literal["sent", "gone", "refused", "retry"]
@@ -152,7 +151,7 @@ def make_url(app: App, table: str) -> str:
     return f"{app.settings.address}/my/table/{table}" if table else f"{app.settings.address}/my"
 
 
-def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
+def try_out(app: App, target: Target, language: str) -> HookOutcome:
     """Send a message to a receiver that says that it is a test."""
     _ = Translator(language).gettext
     message = HookMessage(
@@ -163,7 +162,7 @@ def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
         url=make_url(app, ""),
         at=app.now(),
     )
-    return send(app, Target(channel.kind, channel.address, channel.secret), message)
+    return send(app, target, message)
 
 
 def send(app: App, target: Target, message: HookMessage) -> HookOutcome:

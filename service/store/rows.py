@@ -91,3 +91,24 @@ class SubmissionRow(Struct, frozen=True):
     rule: str
     seq: int | None
     tries: int
+
+
+class TableHookRow(Struct, frozen=True):
+    """A row of `table_hooks`, column by column."""
+
+    id: int
+    table: str
+    person: int
+    kind: str
+    address: str
+    secret: str
+    pictures: bool
+    language: str
+    next_seq: int
+    end_seq: int | None
+    created_at: int
+    due_at: int
+    failures: int
+    failing_since: int | None
+    error: str
+    disabled_at: int | None

@@ -272,6 +272,29 @@ deliveries = Table(
     Index("deliveries_ended", "ended_at"),
 )
 
+table_hooks = Table(
+    "table_hooks",  # chats that follow a table, added by its organiser
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("person", row_number, ForeignKey("people.id"), nullable=False),  # who added it
+    Column("kind", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("secret", Text, nullable=False, server_default=""),
+    Column("pictures", Boolean, nullable=False, server_default=false()),
+    Column("language", Text, nullable=False),
+    Column("next_seq", Integer, nullable=False),  # the first entry that is not sent
+    Column("end_seq", Integer),  # where the message ends that is on its way, so that it stays the same when sent again
+    Column("created_at", BigInteger, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("failing_since", BigInteger),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("disabled_at", BigInteger),
+    UniqueConstraint("table", "address", name="table_hooks_once"),
+    Index("table_hooks_person", "person"),
+)
+
 hints = Table(
     "hints",
     metadata,

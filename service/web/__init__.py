@@ -45,6 +45,7 @@ from service.web.responses import (
 )
 from service.web.rules_pages import guide, learning, rules
 from service.web.shared_counts import SharedCounts
+from service.web.table_hook_pages import following
 from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
@@ -70,6 +71,7 @@ BLUEPRINTS = (
     own_feeds,
     table_feed,
     pictures,
+    following,
     language_choice,
     host,
     mailbox,
@@ -90,6 +92,8 @@ OPENING_VIEWS = (
     "account.send_link",
     "connections.add_receiver",
     "connections.try_receiver",
+    "following.add",
+    "following.test",
 )
 SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import feeds, preferences
 from service.notify import channels, webhooks
+from service.notify.webhooks import HookOutcome, Target
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
 from service.tables.access import Unknown
@@ -107,10 +108,8 @@ def try_receiver(token: str, channel: int) -> Response:
     recipient = preferences.find_recipient(app, token)
     with app.store.reading() as db:
         row = _find_receiver(db, recipient.person, channel)
-    outcome = webhooks.try_out(app, row, recipient.language)
-    worked = outcome.outcome == "sent"
-    tried = TriedReceiver(row.label, worked, outcome.status, outcome.text[:MAX_ANSWER_CHARS], outcome.why)
-    return _show_page(token, tried=tried)
+    outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
+    return _show_page(token, tried=describe_outcome(row.label, outcome))
 
 
 @connections.post("/receivers/<int:channel>/remove")
@@ -121,6 +120,12 @@ def remove_receiver(token: str, channel: int) -> Reply:
     with app.store.writing() as db:
         channels.remove(db, person, _find_receiver(db, person, channel).id)
     return _show_stored(token)
+
+
+def describe_outcome(label: str, outcome: HookOutcome) -> TriedReceiver:
+    """Describe the answer of a receiver to a test."""
+    worked = outcome.outcome == "sent"
+    return TriedReceiver(label, worked, outcome.status, outcome.text[:MAX_ANSWER_CHARS], outcome.why)
 
 
 def _find_receiver(db: Connection, person: ProvenPerson, number: int) -> ChannelRow:

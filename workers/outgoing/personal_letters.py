@@ -15,11 +15,12 @@ from engine import catalogue, record
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
-from service.notify import channels
+from service.notify import channels, table_hooks, webhooks
 from service.people import letter_settings, proof, register
 from service.people.proof import SeatClaim
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
+from service.store.schema import table_hooks as hook_table
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import numbers
@@ -221,18 +222,33 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
-    number, _ = numbers.parse_int(draft.request.kind_detail.partition("/")[0]), draft.translator.gettext
+    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
     with draft.app.store.reading() as db:
         channel = channels.find(db, number or 0)
     if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
         return None
+    return _write_switched_off(draft, channel.label, channel.error)
+
+
+def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a chat gets no more news of a table; None if it works again or is removed."""
+    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
+    with draft.app.store.reading() as db:
+        hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
+    if not hooks or hooks[0].disabled_at is None:
+        return None
+    return _write_switched_off(draft, webhooks.NAMES[hooks[0].kind], hooks[0].error)
+
+
+def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:
+    _ = draft.translator.gettext
     return PersonalLetter(
-        subject=_("“%(label)s” is switched off", label=channel.label),
-        headline=_("%(name)s, “%(label)s” is switched off.", name=draft.person.name, label=channel.label),
+        subject=_("“%(label)s” is switched off", label=label),
+        headline=_("%(name)s, “%(label)s” is switched off.", name=draft.person.name, label=label),
         text=_(
             "We could not reach it for days, so we send nothing there any more. Your letters come as before. When it"
             " works again, switch it on in your settings. The last answer was: %(error)s",
-            error=channel.error or _("none"),
+            error=error or _("none"),
         ),
         button=_("Open the settings"),
         link=draft.settings_link,
@@ -398,6 +414,7 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "digest": write_digest,
     "replaced": write_replaced,
     "channel": write_channel,
+    "follower": write_follower,
 }
 
 

@@ -1,0 +1,106 @@
+"""Chats that follow a table: its organiser adds them, and they get what spectators may know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, exists, insert, select, update
+
+from engine.refusal import Refused
+from service.app import App
+from service.notify.channels import FAILING_MAX_S, FAILING_MIN_TIMES, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS
+from service.notify.webhooks import HookOutcome, Target
+from service.people.proof import ProvenPerson
+from service.store import queries
+from service.store.rows import TableHookRow, TableRow
+from service.store.schema import table_hooks, tables
+from service.timing import HOUR_S
+
+MAX_HOOKS = 3  # of a table
+MAX_BATCH = 8
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
+IS_OWN_TABLE = tables.c.id == table_hooks.c.table
+HAS_NEWS = (tables.c.length > table_hooks.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
+IS_ON = table_hooks.c.disabled_at.is_(None)
+
+
+def has_due(now: Any) -> Any:
+    """Return the condition that a chat has to get news now."""
+    return exists().where(IS_ON, table_hooks.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
+
+
+def select_due(now: int) -> Any:
+    """Select whether a chat has to get news now."""
+    return select(has_due(now))
+
+
+def add(app: App, person: ProvenPerson, table: TableRow, target: Target, language: str, *, pictures: bool) -> None:
+    """Let a chat follow a table from now on; a chat that was switched off works again."""
+    if target.kind != "telegram":
+        app.client.check(target.address)
+    if len(target.address) > MAX_ADDRESS_CHARS:
+        raise Refused("This address is too long; it may have {most} characters.", most=MAX_ADDRESS_CHARS)
+    row = {"table": table.id, "person": person.id, "kind": target.kind, "address": target.address}
+    row |= {"secret": target.secret, "pictures": pictures, "language": language, "next_seq": table.length}
+    now = app.now()
+    with app.store.writing() as db:
+        same = (table_hooks.c.table == table.id, table_hooks.c.address == target.address)
+        db.execute(delete(table_hooks).where(*same))
+        if len(list_hooks(db, table_hooks.c.table == table.id)) >= MAX_HOOKS:
+            raise Refused("At most {most} chats can follow a table; please remove one first.", most=MAX_HOOKS)
+        db.execute(insert(table_hooks), {**row, "created_at": now, "due_at": now})
+
+
+def list_hooks(db: Connection, *which: Any) -> list[TableHookRow]:
+    """Return the chats that meet these conditions, the oldest first."""
+    return [TableHookRow(*row) for row in db.execute(select(table_hooks).where(*which).order_by(table_hooks.c.id))]
+
+
+def find(db: Connection, table: str, number: int) -> TableHookRow | None:
+    """Return this chat of a table."""
+    return next(iter(list_hooks(db, table_hooks.c.table == table, table_hooks.c.id == number)), None)
+
+
+def remove(db: Connection, table: str, number: int) -> None:
+    """Remove a chat from a table."""
+    db.execute(delete(table_hooks).where(table_hooks.c.table == table, table_hooks.c.id == number))
+
+
+def remove_all(db: Connection, person: int) -> None:
+    """Remove all chats that a person has added to tables."""
+    db.execute(delete(table_hooks).where(table_hooks.c.person == person))
+
+
+def lease(db: Connection, now: int, lease_s: int) -> Sequence[TableHookRow]:
+    """Lease chats that have to get news: other workers leave them alone until the lease ends."""
+    due = select(table_hooks.c.id).where(IS_ON, table_hooks.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
+    oldest = due.order_by(table_hooks.c.due_at, table_hooks.c.id).limit(MAX_BATCH)
+    numbers = db.execute(oldest.with_for_update(skip_locked=True, of=table_hooks)).scalars().all()
+    if not numbers:
+        return ()
+    length = select(tables.c.length).where(IS_OWN_TABLE).scalar_subquery()
+    chosen = table_hooks.c.id.in_(numbers)
+    db.execute(update(table_hooks).where(chosen).values(due_at=now + lease_s))
+    db.execute(update(table_hooks).where(chosen, table_hooks.c.end_seq.is_(None)).values(end_seq=length))
+    return list_hooks(db, chosen)
+
+
+def record_sent(db: Connection, hook: TableHookRow, now: int) -> None:
+    """Record that the news up to `end_seq` has arrived, or that there was none to tell."""
+    works = {"failures": 0, "failing_since": None, "error": "", "due_at": now}
+    own = update(table_hooks).where(table_hooks.c.id == hook.id)
+    db.execute(own.values(next_seq=hook.end_seq, end_seq=None, **works))
+
+
+def record_failure(db: Connection, hook: TableHookRow, now: int, outcome: HookOutcome) -> None:
+    """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser."""
+    failures, since = hook.failures + 1, now if hook.failing_since is None else hook.failing_since
+    doubled_s = min(FIRST_PAUSE_S * 2 ** min(hook.failures, 16), LONGEST_PAUSE_S)
+    values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": outcome.summary[:MAX_ERROR_CHARS]}
+    values["due_at"] = now + max(doubled_s, min(outcome.pause_s, LONGEST_PAUSE_S))
+    is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S
+    if outcome.outcome == "gone" or is_lasting:
+        values["disabled_at"] = now
+        queries.owe_personal_letter(db, hook.person, f"follower/{hook.id}/{now}", now)
+    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values))

@@ -1,0 +1,124 @@
+"""The page on which the organiser lets chats follow a table."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, redirect, request, url_for
+from msgspec import Struct
+from sqlalchemy import Connection
+from werkzeug.wrappers import Response as Reply
+
+from engine.refusal import Refused
+from service.notify import table_hooks, webhooks
+from service.people import proof
+from service.people.proof import ProvenPerson
+from service.store import queries
+from service.store.rows import TableHookRow, TableRow
+from service.store.schema import table_hooks as hook_table
+from service.tables import access
+from service.tables.access import Unknown
+from service.web.connection_pages import ReceiverForm, ReceiverRow, TriedReceiver, describe_outcome
+from service.web.rendering import get_app, language, render
+
+following = Blueprint("following", __name__, url_prefix="/t/<link>/followers")
+
+
+class FollowersPage(Struct, frozen=True):
+    """Everything `followers.html` shows: the chats that follow a table."""
+
+    link: str
+    stored: bool
+    error: Refused | None
+    receivers: tuple[ReceiverRow, ...]
+    kinds: tuple[tuple[str, str], ...]
+    form: ReceiverForm
+    pictures: bool
+    tried: TriedReceiver | None
+
+
+@following.get("")
+def show(link: str) -> Response:
+    """Show the chats that follow this table."""
+    return _show_page(link)
+
+
+@following.post("")
+def add(link: str) -> Reply:
+    """Let a chat follow this table."""
+    app, form = get_app(), request.form
+    with app.store.reading() as db:
+        row, person = _find_own_table(db, link)
+    try:
+        target = webhooks.make_target(form.get("kind", ""), form.get("address", ""), form.get("token", ""))
+        table_hooks.add(app, person, row, target, language(), pictures="pictures" in form)
+    except Refused as refused:
+        return _show_page(link, refused)
+    return redirect(url_for("following.show", link=link, stored=1), 303)
+
+
+@following.post("/<int:channel>/test")
+def test(link: str, channel: int) -> Response:
+    """Send a test to a chat, and show its answer."""
+    app = get_app()
+    with app.store.reading() as db:
+        hook = _find_hook(db, link, channel)
+    outcome = webhooks.try_out(app, webhooks.Target(hook.kind, hook.address, hook.secret), language())
+    return _show_page(link, tried=describe_outcome(webhooks.NAMES[hook.kind], outcome))
+
+
+@following.post("/<int:channel>/remove")
+def remove(link: str, channel: int) -> Reply:
+    """Let a chat follow this table no longer."""
+    with get_app().store.writing() as db:
+        hook = _find_hook(db, link, channel)
+        table_hooks.remove(db, hook.table, hook.id)
+    return redirect(url_for("following.show", link=link, stored=1), 303)
+
+
+def _find_own_table(db: Connection, link: str) -> tuple[TableRow, ProvenPerson]:
+    """Return the table of this link and its organiser; raise Refused for other players, and without spectators."""
+    place = access.find_place(db, link)
+    row, seats = queries.find_table(db, place.table), queries.list_seats(db, place.table)
+    if access.require_seat(place) != queries.find_organiser(seats):
+        raise Refused("Only the player who opened this table can let chats follow it.")
+    assert row is not None
+    if not row.watched:
+        raise Refused("A chat sees what spectators see; please allow spectators first.")
+    return row, proof.require_holder(seats[access.require_seat(place)])
+
+
+def _find_hook(db: Connection, link: str, number: int) -> TableHookRow:
+    hook = table_hooks.find(db, _find_own_table(db, link)[0].id, number)
+    if hook is None:
+        raise Unknown("This receiver is not in your list any more.")
+    return hook
+
+
+def _describe_hook(hook: TableHookRow) -> ReceiverRow:
+    return ReceiverRow(
+        number=hook.id,
+        kind=webhooks.NAMES[hook.kind],
+        label=webhooks.NAMES[hook.kind],
+        host=urlsplit(hook.address).hostname or "",
+        secret=hook.secret if hook.kind == "webhook" else "",
+        error=hook.error,
+        is_off=hook.disabled_at is not None,
+    )
+
+
+def _show_page(link: str, error: Refused | None = None, tried: TriedReceiver | None = None) -> Response:
+    with get_app().store.reading() as db:
+        row, _ = _find_own_table(db, link)
+        hooks = table_hooks.list_hooks(db, hook_table.c.table == row.id)
+    page = FollowersPage(
+        link=link,
+        stored=bool(request.args.get("stored")),
+        error=error,
+        receivers=tuple(map(_describe_hook, hooks)),
+        kinds=tuple(webhooks.NAMES.items()),
+        form=ReceiverForm(*(request.form.get(name, "") if error else "" for name in ("kind", "label", "address"))),
+        pictures=not error or "pictures" in request.form,
+        tried=tried,
+    )
+    return render("followers.html", page, 422 if error else 200)

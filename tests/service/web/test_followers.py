@@ -1,0 +1,208 @@
+"""Chats that follow a table: opened by the organiser, in order, at least once, and with no more than spectators see."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from service.accounts import leaving, signing_in
+from service.notify import table_hooks
+from service.people.proof import ProvenPerson
+from service.settings import DAY_S
+from service.store.rows import TableHookRow
+from service.store.schema import letters, people, seats
+from service.store.schema import table_hooks as hook_table
+from service.tables import access, seat_commands
+from service.tables.opening import Opened
+from tests import apps, receivers
+from tests.receivers import Receiver
+from tests.sites import Site, Visitor
+from workers import clock
+from workers.outgoing import personal_letters, table_news
+from workers.outgoing.letter import LetterRequest
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Receiver]:
+    with receivers.run_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def receiver(running: Receiver, site: Site) -> Receiver:
+    running.mood, running.requests[:], running.answer, running.headers = "200", [], b"thank you", {}
+    site.app.client = receivers.client(timeout_s=1.0)
+    return running
+
+
+@pytest.fixture
+def opened(site: Site) -> Opened:
+    started = site.start_table()
+    signing_in.prove_by_seat(site.app, access.find(site.app, started.links[0]))
+    with site.app.store.writing() as db:
+        db.execute(seats.update().values(proven=True))
+    return started
+
+
+def follow(visitor: Visitor, opened: Opened, receiver: Receiver, kind: str = "discord", **others: str) -> None:
+    response = visitor.post(f"/t/{opened.links[0]}/followers", kind=kind, address=receiver.url(), **others)
+    assert response.status_code == 303, response.text
+
+
+def load_hook(site: Site) -> TableHookRow:
+    (hook,) = apps.load(site.app, lambda _, db: table_hooks.list_hooks(db))
+    return hook
+
+
+def send_all(site: Site) -> None:
+    while table_news.send_batch(site.app):
+        pass
+
+
+def list_texts(receiver: Receiver) -> list[str]:
+    return [request.json["embeds"][0]["description"] for request in receiver.requests]
+
+
+def test_a_chat_gets_each_move_once_and_the_link_for_spectators(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver)
+    send_all(site)
+    assert receiver.requests == []  # it follows from now on
+    names = []
+    for _ in range(2):
+        names.append(site.load(opened).names[site.find_mover(opened)])
+        site.submit(opened, site.list_moves(opened)[0])
+        send_all(site)
+    texts = list_texts(receiver)
+    assert len(texts) == 2
+    assert all(name in text for name, text in zip(names, texts, strict=True))
+    bodies = b"".join(request.body for request in receiver.requests).decode()
+    assert f"/t/{site.app.links.watch(opened.table)}" in bodies
+    assert not [link for link in opened.links if link in bodies]
+    assert "board.png" not in bodies
+
+
+def test_the_picture_of_the_board_is_sent_on_request_and_can_be_loaded(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver, pictures="on")
+    site.submit(opened, site.list_moves(opened)[0])
+    send_all(site)
+    url = receiver.requests[0].json["embeds"][0]["image"]["url"]
+    response = visitor.client.get(url.removeprefix(site.app.settings.address))
+    assert response.content_type == "image/png"
+
+
+def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_nothing(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver, kind="webhook")
+    receiver.mood = "503"
+    site.submit(opened, site.list_moves(opened)[0])
+    send_all(site)
+    site.submit(opened, site.list_moves(opened)[0])
+    site.time += 60
+    receiver.mood = "200"
+    send_all(site)
+    first, again, later = receiver.requests
+    assert first.headers["Webhook-Id"] == again.headers["Webhook-Id"] != later.headers["Webhook-Id"]
+    assert first.body == again.body
+    assert load_hook(site).next_seq == site.load(opened).row.length
+    assert load_hook(site).failures == 0
+
+
+def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver)
+    site.submit(opened, site.list_moves(opened)[0])
+    with site.app.store.writing() as db:
+        assert table_hooks.lease(db, site.time, 120)
+    send_all(site)
+    assert receiver.requests == []  # the lease is another's
+    site.time += 121
+    assert "hooks" in apps.load(site.app, clock.find_due).queues
+    send_all(site)
+    assert len(receiver.requests) == 1
+
+
+def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver)
+    receiver.mood = "404"  # a webhook of Discord that was deleted
+    site.submit(opened, site.list_moves(opened)[0])
+    send_all(site)
+    hook = load_hook(site)
+    assert hook.disabled_at == site.time
+    kind = f"follower/{hook.id}/{site.time}"
+    with site.app.store.reading() as db:
+        assert kind in db.execute(select(letters.c.kind).where(letters.c.person == hook.person)).scalars().all()
+    request = LetterRequest("", 0, 0, kind, "anna@example.org", "Anna", person=hook.person)
+    letter = personal_letters.write(site.app, request)
+    assert letter is not None
+    assert letter["Subject"] == "“Discord” is switched off"
+    assert "switched off" in visitor.get(f"/t/{opened.links[0]}/followers")
+    follow(visitor, opened, receiver)  # the same address works again
+    assert load_hook(site).disabled_at is None
+
+
+def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver)
+    for path in ("", f"/{load_hook(site).id}/test", f"/{load_hook(site).id}/remove"):
+        assert visitor.post(f"/t/{opened.links[1]}/followers{path}").status_code == 422
+    seat_commands.let_look_on(site.app, access.find(site.app, opened.links[0]), False)
+    site.submit(opened, site.list_moves(opened)[0])
+    send_all(site)
+    assert receiver.requests == []
+    assert visitor.post(f"/t/{opened.links[0]}/followers").status_code == 422
+
+
+def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, opened: Opened, receiver: Receiver) -> None:
+    follow(visitor, opened, receiver)
+    path = f"/t/{opened.links[0]}/followers/{load_hook(site).id}"
+    assert "took the test" in visitor.post(f"{path}/test").text
+    assert visitor.post(f"{path}/remove").status_code == 303
+    assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
+
+
+def test_a_chat_learns_no_more_than_spectators_of_a_game_with_hidden_hands(
+    site: Site, visitor: Visitor, receiver: Receiver
+) -> None:
+    opened = site.start_table("Anna", "Bert", game="turfmaster")
+    with site.app.store.writing() as db:
+        db.execute(seats.update().values(proven=True))
+    follow(visitor, opened, receiver)
+    site.submit(opened, site.list_moves(opened)[0])
+    send_all(site)
+    watched = visitor.get(f"/t/{site.app.links.watch(opened.table)}/feed.atom?in=en")
+    assert all(text.replace("\\", "") in watched.replace("&amp;", "&") for text in list_texts(receiver))
+
+
+def test_followers_are_in_the_organisers_download_and_are_erased_with_the_organiser(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver)
+    person = ProvenPerson(load_hook(site).person)
+    assert leaving.export_person(site.app, person).table_hooks[0].address == receiver.url()
+    with site.app.store.reading() as db:
+        address = db.execute(select(people.c.address).where(people.c.id == person.id)).scalar_one()
+    leaving.delete_person(site.app, person, address)
+    with site.app.store.reading() as db:
+        assert db.execute(select(hook_table.c.id)).all() == []
+
+
+@pytest.mark.parametrize("day", range(4))
+def test_failures_of_days_switch_a_chat_off_and_failures_of_hours_do_not(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver, day: int
+) -> None:
+    follow(visitor, opened, receiver)
+    receiver.mood = "500"
+    site.submit(opened, site.list_moves(opened)[0])
+    for _ in range(12):
+        send_all(site)
+        site.time += day * DAY_S // 10 + 1
+    assert (load_hook(site).disabled_at is not None) == (day == 3)
