@@ -129,6 +129,12 @@ def switch_off(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
     queries.owe_personal_letter(db, channel.person, f"channel/{channel.id}/{now}", now)
 
 
+def switch_on(db: Connection, channel: ChannelRow) -> None:
+    """Send notices to a channel again."""
+    values = {"disabled_at": None, "failures": 0, "failing_since": None, "error": ""}
+    channel_queries.update_channel(db, channel.id, **values)
+
+
 def wants(channel: ChannelRow, group: str) -> bool:
     """Return whether a channel gets the notices of this group."""
     return group in channel.groups.split()

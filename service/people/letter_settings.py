@@ -25,7 +25,8 @@ class LetterSettings(Struct, frozen=True):
     """The letters a player gets: one for every turn, one a day at `hour`, only reminders, or none.
 
     `plain` letters have neither HTML nor picture; with `at_once` a page makes a move without asking again. With `talk`
-    remarks of other players come in letters of their own, instead of in the next letter about the game.
+    remarks of other players come in letters of their own, instead of in the next letter about the game. With
+    `mail_waits` a letter about a turn leaves only if no other channel took the notice, or two hours after it did.
     """
 
     letters: Mode = "turn"
@@ -33,6 +34,7 @@ class LetterSettings(Struct, frozen=True):
     plain: bool = False
     at_once: bool = False
     talk: bool = False
+    mail_waits: bool = False
 
 
 class TableLetterSettings(Struct, frozen=True, omit_defaults=True):

@@ -55,6 +55,14 @@ def require_holder(seat: SeatRow) -> ProvenPerson:
     return holder
 
 
+def require_reader(settings: Settings, seat: SeatRow) -> ProvenPerson:
+    """Return the person whom notices of this seat go to; where addresses are not confirmed, that is the one it names.
+
+    Raise Refused if the address was only typed.
+    """
+    return ProvenPerson(seat.person) if seat.person is not None and not settings.confirms else require_holder(seat)
+
+
 def check_settings_link(app_links: Links, db: Connection, token: str) -> ProvenPerson | None:
     """Return the person whose settings this token opens; None if the token is wrong."""
     (number,) = links.parse_subject(token, 1)

@@ -121,6 +121,14 @@ def list_letters(db: Connection, numbers: Sequence[int]) -> dict[int, Any]:
     return {row.id: row for row in db.execute(query)}
 
 
+def find_first_delivery(db: Connection, letter: int) -> int | None:
+    """Return when a letter was first given to a channel that took it, or that may still take it; None if none does."""
+    hopeful = or_(deliveries.c.ended_at.is_(None) & (deliveries.c.tries <= 1), deliveries.c.outcome == "sent")
+    first = select(func.min(deliveries.c.created_at)).where(deliveries.c.letter == letter, hopeful)
+    at: int | None = db.execute(first).scalar_one_or_none()
+    return at
+
+
 def end_delivery(db: Connection, delivery: int, now: int, outcome: str) -> None:
     """Record the outcome of a delivery, which is then no longer due."""
     db.execute(update(deliveries).where(deliveries.c.id == delivery).values(ended_at=now, outcome=outcome))

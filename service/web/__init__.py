@@ -21,7 +21,9 @@ from service.text.templates import TEMPLATES
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
+from service.web.channel_pages import channel_table
 from service.web.connection_pages import connections
+from service.web.device_pages import devices
 from service.web.feed_pages import own_feeds, table_feed
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.lobby_pages import draw_board, joining, lobby
@@ -68,6 +70,8 @@ BLUEPRINTS = (
     account,
     letters,
     connections,
+    channel_table,
+    devices,
     own_feeds,
     table_feed,
     pictures,
@@ -95,7 +99,15 @@ OPENING_VIEWS = (
     "following.add",
     "following.test",
 )
-SEAT_VIEWS = ("seat.say", "seat.store_note", "seat.choose_confirmation", "seat.allow_spectators", "seat.release")
+SEAT_VIEWS = (
+    "seat.say",
+    "seat.store_note",
+    "seat.choose_confirmation",
+    "seat.allow_spectators",
+    "seat.release",
+    "devices.add",
+    "devices.remove",
+)
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
 HINT_VIEWS = ("table.hint", "api.hint")
 PICTURE_VIEWS = ("previews.board", "previews.lesson", "previews.describe")

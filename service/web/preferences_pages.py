@@ -23,6 +23,8 @@ from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
+from service.web import channel_pages
+from service.web.channel_pages import ChannelTable
 from service.web.rendering import COLOURS, COOKIE, get_app, join_names, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
@@ -49,6 +51,7 @@ class SettingsForm(Struct, frozen=True):
     weekends: bool
     at_once: bool
     talk: bool
+    mail_waits: bool
 
 
 class TableSettings(Struct, frozen=True):
@@ -75,6 +78,7 @@ class PreferencesPage(Struct, frozen=True):
     vacation_days: int  # in a year
     first_day: str
     last_day: str
+    channels: ChannelTable
 
 
 class StopPage(Struct, frozen=True):
@@ -261,7 +265,7 @@ def _parse_settings(form: Mapping[str, str], recipient: Recipient) -> LetterSett
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
     mode = _parse_mode(form.get("letters", ""))
-    return LetterSettings(mode, hour, *(bool(form.get(name)) for name in ("plain", "at_once", "talk")))
+    return LetterSettings(mode, hour, *(bool(form.get(name)) for name in ("plain", "at_once", "talk", "mail_waits")))
 
 
 def _parse_mode(text: str) -> Mode:
@@ -282,6 +286,8 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
 
 def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Response:
     form = request.form
+    with get_app().store.reading() as db:
+        channels = channel_pages.make_table(db, recipient)
     page = PreferencesPage(
         token=_token(recipient),
         table=_table(),
@@ -295,6 +301,7 @@ def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Res
         vacation_days=get_app().settings.vacation,
         first_day=form.get("first", ""),
         last_day=form.get("last", ""),
+        channels=channels,
     )
     return render("preferences.html", page, 422 if error else 200)
 
@@ -328,6 +335,7 @@ def _parse_form(form: Mapping[str, str]) -> SettingsForm:
         weekends="weekends" in form,
         at_once="at_once" in form,
         talk="talk" in form,
+        mail_waits="mail_waits" in form,
     )
 
 
@@ -347,6 +355,7 @@ def _make_form(recipient: Recipient) -> SettingsForm:
         weekends=calendar.weekends,
         at_once=settings.at_once,
         talk=settings.talk,
+        mail_waits=settings.mail_waits,
     )
 
 

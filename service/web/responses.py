@@ -34,7 +34,8 @@ log = structlog.get_logger()
 RETRY_AFTER_S = 5  # while the database cannot be reached
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "connect-src 'self'; manifest-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
 )
 
 # The length of a compressed page would tell something of a secret beside text that another person could choose. So the

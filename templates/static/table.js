@@ -9,6 +9,7 @@ import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
 import { showPending } from "./pending.js";
+import { offerPush } from "./push.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import "./highlight.js";
 
@@ -117,6 +118,7 @@ async function replaceWorld(fresh) {
 /** Show what is no part of the page that comes: the open panel, and the number on the app's icon. */
 function update() {
   updateRail();
+  offerPush();
   navigator.setAppBadge?.(Number(getTable().dataset.waiting)).catch(() => {});
 }
 

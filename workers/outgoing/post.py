@@ -26,7 +26,7 @@ from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
-from workers.outgoing.letter import ANSWER, LETTER_KINDS, LetterRequest
+from workers.outgoing.letter import ANSWER, LETTER_KINDS, TURN, LetterRequest
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
@@ -38,6 +38,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
 SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
 IN_HAND = "in hand "  # an outcome until the letter is sent or postponed; its number counts the processes that started
+MAIL_WAIT_S = 2 * HOUR_S  # of a letter whose notice another channel took, if the reader wishes that
 NOT_ASCII = "the address has letters that mail servers do not take"
 RETURN_HEADER = "X-Depesche-Return"
 DUE_LETTERS = (
@@ -163,11 +164,21 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         postpone(app, letter, queries.NEVER_DUE)
     elif letter.owed.kind.treat(letter.owed.settings.letters) == "digest":
         move_to_digest(app, letter)
-    elif letter.owed.kind.waits and (until := find_end_of_quiet_hours(app, letter.owed)):
+    elif letter.owed.kind.waits and (until := find_end_of_wait(app, letter)):
         postpone(app, letter, until)
     else:
         return False
     return True
+
+
+def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
+    """Return when the reader's quiet hours end, or the wait for a move after another channel took the notice."""
+    if letter.owed.settings.mail_waits and letter.owed.kind is TURN:
+        with app.store.reading() as db:
+            since = channel_queries.find_first_delivery(db, letter.id)
+        if since is not None and since + MAIL_WAIT_S > app.now():
+            return since + MAIL_WAIT_S
+    return find_end_of_quiet_hours(app, letter.owed)
 
 
 def find_obstacle(letter: ClaimedLetter) -> str:

@@ -1,0 +1,76 @@
+// Notifications on this device, and the service worker. Both begin after the first own move, which the server accepted.
+
+const MOVED = "moved";
+const SUBSCRIBED = "told"; // the tables, by link, that this browser is subscribed for
+
+const readStore = (name) => localStorage.getItem(name) ?? "";
+const canPush = () => "PushManager" in window && "Notification" in window && Notification.permission !== "denied";
+const makePath = () => location.pathname.split("/").slice(0, 3).join("/");
+
+/** Register the service worker once the player has moved, and offer notifications where they are not on yet. */
+export function offerPush() {
+  if (document.querySelector(".bar .note.good")) localStorage.setItem(MOVED, "1");
+  const form = document.getElementById("tell-me");
+  if (!readStore(MOVED) || !form || !("serviceWorker" in navigator)) return;
+  startWorker();
+  form.hidden = !canPush() || readStore(SUBSCRIBED).split(" ").includes(makePath());
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    subscribe(form).catch(() => showAnswer(form, form.dataset.failed));
+  };
+}
+
+let started = false;
+
+/** Register the service worker, keep this page for reading offline, and send a move that was kept. */
+async function startWorker() {
+  if (started) return;
+  started = true;
+  const registration = await navigator.serviceWorker.register("/service-worker.js").catch(() => null);
+  if (!registration) return;
+  const { active } = await navigator.serviceWorker.ready;
+  const send = () => active.postMessage("send");
+  addEventListener("online", send);
+  send();
+  const pages = await caches.open("pages");
+  await pages.add(makePath()).catch(() => {});
+}
+
+/** @param {HTMLFormElement} form */
+async function subscribe(form) {
+  if ((await Notification.requestPermission()) !== "granted") return showAnswer(form, form.dataset.refused);
+  const { pushManager } = await navigator.serviceWorker.ready;
+  const applicationServerKey = await (await fetch("/push-key")).text();
+  const old = await pushManager.getSubscription();
+  if (old && !hasKey(old, applicationServerKey)) await old.unsubscribe();
+  const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
+  const { endpoint, keys } = made.toJSON();
+  const body = new URLSearchParams({ endpoint, ...keys, label: nameDevice() });
+  const answer = await fetch(form.action, { method: "POST", body });
+  if (!answer.ok) throw new Error(String(answer.status));
+  localStorage.setItem(SUBSCRIBED, `${readStore(SUBSCRIBED)} ${makePath()}`.trim());
+  return showAnswer(form, form.dataset.done);
+}
+
+/** Say whether a subscription was made with this key of the server. */
+function hasKey(subscription, key) {
+  const bytes = new Uint8Array(subscription.options.applicationServerKey ?? []);
+  return (
+    btoa(String.fromCharCode(...bytes))
+      .replace(/\+/g, "-")
+      .replace(/\//g, "_")
+      .replace(/=+$/, "") === key
+  );
+}
+
+/** Return a name by which the player finds this device in the settings. */
+function nameDevice() {
+  const { userAgent } = navigator;
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari)/.exec(userAgent)?.[1] ?? "Browser";
+  const system = /(Android|iPhone|iPad|Windows|Mac OS|Linux)/.exec(userAgent)?.[1] ?? "";
+  return [{ Edg: "Edge", OPR: "Opera" }[browser] ?? browser, system].filter(Boolean).join(", ");
+}
+
+function showAnswer(form, text) {
+  form.replaceChildren(Object.assign(document.createElement("p"), { textContent: text }));
+}

@@ -1,0 +1,120 @@
+"""Notifications on a device: who may add one, what it gets, and the table of the settings; and the installable page."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from service.store import channel_queries
+from service.store.channel_queries import ChannelRow
+from service.store.push_keys import encode
+from service.store.schema import people, seats
+from service.tables.opening import Opened
+from tests import apps
+from tests.sites import Site, Visitor
+from tests.workers.outgoing.test_web_push import AUTH, Browser
+
+ENDPOINT = "https://push.example.org/abc"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    one = Site(tmp_path)
+    one.app.open()
+    yield one
+    one.app.close()
+
+
+@pytest.fixture
+def opened(site: Site) -> Opened:
+    return site.start_table("Anna", "Berta")
+
+
+def list_channels(site: Site) -> list[ChannelRow]:
+    return apps.run_query(site.app, channel_queries.list_channels)
+
+
+def subscribe(visitor: Visitor, link: str | None, **others: str) -> int:
+    keys = {"p256dh": encode(Browser().public), "auth": encode(AUTH)}
+    given = {"endpoint": ENDPOINT, "label": "Firefox, Linux", **keys, **others}
+    return visitor.post(f"/t/{link}/device", **given).status_code
+
+
+def find_person(site: Site, opened: Opened, seat: int) -> int:
+    own = select(seats.c.person).where(seats.c.table == opened.table, seats.c.seat == seat)
+    with site.app.store.reading() as db:
+        return int(db.execute(own).scalar_one())
+
+
+def test_the_link_of_a_seat_brings_the_notices_of_that_table_alone(site: Site, opened: Opened) -> None:
+    assert subscribe(site.new_visitor(), opened.links[0]) == 204
+    (one,) = list_channels(site)
+    assert (one.kind, one.table, one.link_number) == ("push", opened.table, 0)
+    assert one.person == find_person(site, opened, 0)
+
+
+def test_a_browser_that_subscribes_twice_is_one_device(site: Site, opened: Opened) -> None:
+    visitor = site.new_visitor()
+    assert [subscribe(visitor, opened.links[0]) for _ in range(2)] == [204, 204]
+    assert len(list_channels(site)) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"endpoint": "http://push.example.org/abc"},
+        {"endpoint": "https://user:password@push.example.org/"},
+        {"p256dh": "x"},
+        {"p256dh": encode(b"\4" + b"x" * 64)},
+        {"auth": encode(b"short")},
+    ],
+)
+def test_a_subscription_that_no_browser_made_is_refused(site: Site, opened: Opened, wrong: dict[str, str]) -> None:
+    assert subscribe(site.new_visitor(), opened.links[0], **wrong) == 422
+    assert list_channels(site) == []
+
+
+def test_a_spectator_gets_no_notices(site: Site, opened: Opened) -> None:
+    assert subscribe(site.new_visitor(), opened.watch) == 422
+
+
+def open_settings(site: Site, person: int) -> str:
+    with site.app.store.reading() as db:
+        number = db.execute(select(people.c.settings_number).where(people.c.id == person)).scalar_one()
+    return f"/wishes/{site.app.links.preferences(person, number)}"
+
+
+def test_the_settings_are_a_table_of_groups_by_channels(site: Site, opened: Opened) -> None:
+    visitor = site.new_visitor()
+    subscribe(visitor, opened.links[0])
+    settings, (one,) = open_settings(site, find_person(site, opened, 0)), list_channels(site)
+    page = visitor.get(settings)
+    assert page.count(f'name="groups{one.id}"') == 5
+    assert "Firefox, Linux" in page
+    form = {f"has{one.id}": "1", f"groups{one.id}": "reminder"}
+    assert visitor.post(f"{settings}/channels", **form).status_code == 303
+    assert list_channels(site)[0].groups == "reminder"
+    assert visitor.post(f"{settings}/channels/remove", channel=one.id).status_code == 303
+    assert list_channels(site) == []
+
+
+def test_one_persons_settings_reach_no_others_channels(site: Site, opened: Opened) -> None:
+    visitor = site.new_visitor()
+    subscribe(visitor, opened.links[0])
+    other, (one,) = open_settings(site, find_person(site, opened, 1)), list_channels(site)
+    visitor.post(f"{other}/channels", **{f"has{one.id}": "1"})
+    visitor.post(f"{other}/channels/remove", channel=one.id)
+    assert list_channels(site) == [one]
+
+
+def test_the_page_can_be_installed(site: Site) -> None:
+    visitor = site.new_visitor()
+    manifest = json.loads(visitor.get("/manifest.webmanifest"))
+    assert manifest["start_url"] == "/my"
+    for icon in manifest["icons"]:
+        with visitor.client.get(icon["src"]) as answer:
+            assert answer.status_code == 200
+    assert "addEventListener" in visitor.get("/service-worker.js")
+    assert len(visitor.get("/push-key")) == 87
