@@ -19,7 +19,12 @@ from engine.games.carcassonne import boxes
 ROOT = Path(__file__).parents[2]
 SEED = contract.SEEDS[0]
 BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
-OTHER_STARTS = {"school": ("river", "wheel"), "river": ("school", "wheel"), "wheel": ("river", "school", "wind_roses")}
+OTHER_STARTS = {
+    "school": ("river", "wheel", "count"),
+    "river": ("school", "wheel", "count"),
+    "wheel": ("river", "school", "wind_roses", "count"),
+    "count": ("river", "school", "wind_roses", "wheel"),
+}
 STARTS = tuple(OTHER_STARTS)
 """The boxes that change the beginning, with those that do not go with them."""
 

@@ -72,7 +72,7 @@ def check_figures(state, rules):
     figures = figures_on_table(state)
     assert len(set(figures)) == len(figures)
     for seat, supply in enumerate(state.supply):
-        out = Counter(figure.kind for figure in (*figures, *state.crowns) if figure.seat == seat)
+        out = Counter(figure.kind for figure in (*figures, *state.crowns, *state.citizens) if figure.seat == seat)
         assert out + Counter(supply) == Counter(rules.supply)
     for figure in figures:
         assert figure in state.features[root_of(state, figure)].figures

@@ -15,6 +15,7 @@ from engine.games.carcassonne.points import (
     GARDENS,
     SMALL_CLOISTERS,
     STAGES,
+    citizen_point,
     corner_point,
     crown_point,
     figure_point,
@@ -24,6 +25,7 @@ from engine.games.carcassonne.points import (
     offer_point,
     offer_tile_point,
     place_point,
+    quarter_point,
     tile_point,
     tunnel_point,
 )
@@ -48,6 +50,7 @@ __all__ = [
     "TRACK",
     "Extent",
     "Offers",
+    "citizen_point",
     "coordinates",
     "corner_point",
     "crown_point",
@@ -69,6 +72,7 @@ __all__ = [
     "offer_tile_point",
     "place_point",
     "plain_name",
+    "quarter_point",
     "side_letters",
     "space_number",
     "space_point",
@@ -126,6 +130,12 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("cells", cell), ("turns", turn)]
         case "crown", (kind, section):
             return [("kinds", kind), ("words", section)]
+        case "enter", (kind, quarter, to):
+            return [("kinds", kind), ("words", quarter), ("words", to)]
+        case "deploy", (kind, farm):
+            return [("kinds", kind), ("segments", farm)]
+        case "deploy", (kind,) if kind != "remain":
+            return [("kinds", kind)]
         case "tunnel", (place, pair):
             return [("segments", place), ("words", pair)]
         case "figure" | "protect", (kind, segment):

@@ -198,6 +198,10 @@ class Box(Protocol):
         """Return how many more times a completed city counts for a farm."""
         return 0
 
+    def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
+        """Return how many completed cities a farm touches that are no features."""
+        return 0
+
     def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
         """Return the points that a leading seat gets in addition, in the same award."""
         return 0

@@ -48,6 +48,7 @@ SIGN_LETTERS = {
     "school": "U",
     "revolt": "R",
     "wheel": "W",
+    "carcassonne": "Q",
     "number": "n",
 }
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))

@@ -174,6 +174,8 @@ class Estimate:
         for root in {find_root(self.state.parents, city) for city in feature.cities}:
             city = features[root]
             cities += self.chance_to_complete(root, city) if city.open else 1.0
+        for box in self.rules.hooks["count_more_cities"]:
+            cities += box.count_more_cities(self.state, self.rules, feature)
         return 3 * FARM_CERTAINTY * cities
 
     def chance_to_complete(self, root: int, feature: Feature) -> float:

@@ -116,6 +116,14 @@ NEAR_MIDDLE = 15
 OPENING_DISTANCE = 15
 """How far the opening of a tunnel is from the middle of its tile."""
 
+QUARTER_PLACES: Mapping[str, Offset] = {
+    "castle": (-122, -47),
+    "cathedral": (22, -47),
+    "smithy": (-122, 47),
+    "market": (22, 47),
+}
+"""The middle of each quarter of Carcassonne on the land."""
+
 WHEEL_MIDDLE, CROWN_DISTANCE, CROWN_SPREAD = -50, 122, 13
 """Where the wheel is on the land, how far its crowns are from its middle, and two of a section, in degrees, apart."""
 
@@ -142,6 +150,18 @@ def crown_point(section: str, number: str) -> Point:
     turn = sections.index(section) * 360 / len(sections) + spread * (2 * int(number) - 3)
     x, y = math.sin(math.radians(turn)), -math.cos(math.radians(turn))
     return Point(WHEEL_MIDDLE + CROWN_DISTANCE * x, WHEEL_MIDDLE + CROWN_DISTANCE * y)
+
+
+def quarter_point(quarter: str) -> Point:
+    """Return the middle of a quarter of Carcassonne."""
+    x, y = QUARTER_PLACES[quarter]
+    return Point(x, y)
+
+
+def citizen_point(quarter: str, index: int) -> Point:
+    """Return the point of a meeple in a quarter: three are beside each other, more in front of them."""
+    x, y = QUARTER_PLACES[quarter]
+    return Point(x - 20 + 24 * (index % 3), y + 4 + 20 * (index // 3))
 
 
 def tunnel_point(tiles: Tiles, place: str) -> Point:

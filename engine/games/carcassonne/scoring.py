@@ -64,7 +64,8 @@ def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
     again = sum(
         box.count_city_again(state, rules, city) for box in rules.hooks["count_city_again"] for city in complete
     )
-    return len(complete) + again
+    more = sum(box.count_more_cities(state, rules, field) for box in rules.hooks["count_more_cities"])
+    return len(complete) + again + more
 
 
 def count_leader_points(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:

@@ -39,6 +39,10 @@ class MoreCount(BoxCount):
                 one, other = (self.spot(Figure(0, "", *place.split("/")))[2:] for place in (event.place, event.other))
                 self.land.tunnels |= {one: other, other: one}
                 self.joined.append(one)
+            case "CitizensAsked" if not event.place:
+                self.settle()
+            case "CitizenMoved":
+                self.figures.append(self.spot(event.figure))
             case "CrownTaken":
                 self.crowned.append((event.figure.seat, event.figure.kind, event.figure.segment))
             case "FigureProtected":
@@ -79,6 +83,11 @@ class MoreCount(BoxCount):
             }[section]
             self.scores[seat] += 3 * sum(figure[0] == seat and figure[2] == section for figure in self.crowned)
         self.crowned = [figure for figure in self.crowned if figure[2] != section]
+
+    def servings(self, area):
+        """Carcassonne is a city for all farms at its wall."""
+        at_wall = self.options.count and any(self.names[spot[:2]].startswith("CO") for spot in area)
+        return super().servings(area) + at_wall
 
     def area(self, figure):
         return self.land.flood(figure[2:])[0]
@@ -150,4 +159,4 @@ class MoreCount(BoxCount):
             for number in range(len(tile)):
                 area, is_open = self.land.flood((*cell, number)) if tile[number][0] == kind else ((), True)
                 complete |= set() if is_open else {min(area)}
-        return len(complete)
+        return len(complete) + (self.options.count and kind == "city")

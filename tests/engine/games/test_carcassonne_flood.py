@@ -34,6 +34,8 @@ LATER_BOXES = {
     "king and churches": {"king_robber": True, "darmstadt": True, "besiegers": True, "shrines": True},
     "revolts": {"revolts": True, "traders_builders": True, "abbey_mayor": True},
     "tunnel": {"tunnel": True, "king_robber": True, "abbey_mayor": True, "traders_builders": True},
+    "count": {"count": True, "king_robber": True, "traders_builders": True, "cathars": True},
+    "count and barns": {"count": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
     "wheel": {"wheel": True, "traders_builders": True, "cathars": True, "monasteries": True},
     "wheel with many": dict.fromkeys((*MORE_BOXES[1:], "wheel", "inns_cathedrals"), True),
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),

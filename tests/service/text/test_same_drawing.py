@@ -10,6 +10,7 @@ from engine import bots, options
 from engine.games import carcassonne
 from service.text import drawing
 from service.text.drawing import Scene
+from tests.all_switches import switch_all_on
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = "from tests.service.text.test_same_drawing import digest_drawing; print(digest_drawing())"
@@ -17,8 +18,7 @@ SCRIPT = "from tests.service.text.test_same_drawing import digest_drawing; print
 
 def digest_drawing() -> str:
     """Return a digest of the board at the end of a game with all boxes that can be combined."""
-    every = {one.name: True for one in options.describe(carcassonne.META.options) if one.kind == "switch"}
-    chosen = options.parse(carcassonne.META.options, every | {"school": False, "wheel": False})
+    chosen = options.parse(carcassonne.META.options, switch_all_on(carcassonne, "river"))
     *_, (_, _, state, _) = bots.playout(carcassonne, chosen, 3, b"the order of things")
     scene = Scene(carcassonne, carcassonne.view(state, 0), drawing.list_players(["Anna", "Bert", "Clara"]))
     return hashlib.sha256(drawing.draw_board_svg(scene).encode()).hexdigest()

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from random import Random
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from service.text import sentences
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from service.web import menu_forms
+from tests.all_switches import switch_all_on
 
 NAMES = ("Anna", "Bert", "Clara")
 CELL = re.compile(r"-?\d+,-?\d+")
@@ -24,17 +24,11 @@ FIELD = re.compile(r"\b[A-H]\d+\b")
 CROSSING_NAME = re.compile(r"\b[A-D]\d+\b")
 
 
-def choose_all_boxes(rules: Any) -> dict[str, str]:
-    """Choose all boxes except the river and the wheel, which cannot be combined with the school."""
-    switches = (option for option in options.describe(rules.META.options) if option.kind == "switch")
-    return {option.name: "on" for option in switches if option.name not in ("river", "wheel")}
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("name", "sign"), [("carcassonne", CELL), ("turfmaster", FIELD)])
 def test_no_sentence_and_no_choice_contains_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
     rules, random = catalogue.find(name), Random(4)
-    chosen = options.parse(rules.META.options, choose_all_boxes(rules) if name == "carcassonne" else {})
+    chosen = options.parse(rules.META.options, switch_all_on(rules, "school") if name == "carcassonne" else {})
     state, events = game.begin(rules, chosen, 3, chance.make_from_random(random))
     texts = list[str]()
     for _ in range(60):

@@ -21,6 +21,7 @@ from service.text import painting
 from service.text.drawing import Scene, draw_board_svg, list_players
 from service.text.templates import draw_sprite
 from tests import apps
+from tests.all_switches import switch_all_on
 from workers import process_pool
 from workers.outgoing import pictures
 
@@ -28,7 +29,6 @@ PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels
 BLOCK_SIZE, VISIBLE_STEPS, MAX_SHARE = 4, 60, 0.0015  # pixels; steps of grey that the eye sees; share of blocks
 EDGE = 32  # what the edge of a sprite may differ by from the same edge within a drawing
 DASHES = re.compile(r' stroke-dasharray="[^"]*"')  # programs begin the first dash at different places
-BOXES = {"carcassonne": {"river"}}  # what does not go with all other boxes
 BOARD = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 60" font-family="DejaVu Sans">'
     '<rect x="-40" y="-40" width="20" height="20" fill="#008800"/>'
@@ -40,8 +40,7 @@ BOARD = (
 def draw_boards(game: str, *, boxes: bool = False) -> tuple[str, ...]:
     """Boards of this game, some moves apart, as the player to move sees them; with all its boxes, where it has some."""
     rules, boards = catalogue.find(game), []
-    switches = [option.name for option in options.describe(rules.META.options) if option.kind == "switch"]
-    chosen = {name: boxes for name in switches if name not in BOXES.get(game, ())} if boxes else {}
+    chosen = switch_all_on(rules, "school") if boxes else {}
     positions = bots.playout(rules, options.parse(rules.META.options, chosen), 3, game.encode())
     for _, _, state, _ in islice(positions, 3, 64, 20):
         seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))

@@ -14,6 +14,7 @@ from engine.games.carcassonne.boxes import (
     abbey_mayor,
     abbot,
     big_top,
+    count,
     darmstadt,
     fairy,
     fruit_trees,
@@ -39,6 +40,7 @@ from engine.games.carcassonne.hooks import Box, Rules, combine_boxes, merge_dist
 BOXES: tuple[Box, ...] = (
     messages.BOX,
     inns_cathedrals.BOX,
+    count.BOX,
     traders_builders.BOX,
     river.BOX,
     fairy.BOX,

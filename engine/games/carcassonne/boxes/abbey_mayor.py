@@ -267,10 +267,16 @@ class AbbeyMayor(Box):
         for root, feature in state.features.items():
             has_barn = feature.figures and feature.kind == "field" and _barns_on(feature)
             if has_barn and scoring.select_figures(state, rules, feature, "scored"):
-                return scoring.score_feature(state, rules, root, "scored")
+                scored = scoring.score_feature(state, rules, root, "scored")
+                return self._prepare_farm(state, rules, root, chance) or scored
         seats = len(state.track)
         wagons = sorted(wagons_waiting(state), key=lambda figure: (figure.seat - state.turn) % seats)
         return WagonAsked(wagons[0]) if wagons else None
+
+    def _prepare_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
+        """Return the next event of other boxes before a farm with a barn is scored."""
+        boxes = (box for box in rules.hooks["before_feature"] if box is not self)
+        return next(filter(None, (box.before_feature(state, rules, root, chance) for box in boxes)), None)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> tuple[Choice, ...]:
         goals = ((goal,) for goal in wagon_goals(state, task.place))

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.state import Award, State, get_field
+from engine.games.carcassonne.state import Award, State, get_field, get_setting
 
 KING, ROBBER_BARON = "king", "baron"
 TITLES = {"city": KING, "road": ROBBER_BARON}
@@ -64,7 +64,9 @@ class KingRobber(Box):
         """§25.3: One point for each completed city or road on the table."""
         titles = titles_of(state)
         claims = [(titles[title][0], kind, title) for kind, title in TITLES.items() if title in titles]
-        return tuple(Award(seat, count_complete(state, kind), title) for seat, kind, title in claims)
+        cities = int(get_setting(state, "count"))  # Carcassonne is one
+        counts = {"city": count_complete(state, "city") + cities, "road": count_complete(state, "road")}
+        return tuple(Award(seat, counts[kind], title) for seat, kind, title in claims)
 
 
 BOX = KingRobber()

@@ -54,6 +54,7 @@ OBJECTIONS = {
     "wind_roses": Refused(
         "The wheel takes the place of the start tile; switch “wind_roses” or “wheel” off.", rule="28.1"
     ),
+    "count": Refused("The wheel takes the place of the start tile; switch “count” or “wheel” off.", rule="28.1"),
     "school": Refused("The wheel takes the place of the start tile; switch “school” or “wheel” off.", rule="28.1"),
 }
 

@@ -1,0 +1,308 @@
+"""§30, the Count of Carcassonne: meeples go into the city, and come out of it onto features that are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.land import add_figure, cells_of, change_supply, read_figure, root_of, segments_at
+from engine.games.carcassonne.scoring import count_farm_cities
+from engine.games.carcassonne.state import (
+    Feature,
+    FeatureScored,
+    Figure,
+    Options,
+    Part,
+    State,
+    Task,
+    TilePlaced,
+    add_note,
+    current_part,
+    current_task,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA
+from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
+
+START: str = DATA["carcassonne"]["start"]
+CELLS: dict[str, str] = {name: row["cell"] for name, row in DATA["tiles"]["count"].items()}
+QUARTERS: dict[str, str] = DATA["carcassonne"]["quarters"]
+"""The kind of feature onto which the meeples of each quarter can go."""
+
+CASTLE, CATHEDRAL = "castle", "cathedral"
+TO_COUNT = "count-"
+"""The beginning of the token that names where the count goes."""
+
+OUTSIDE, REMAIN = "outside", "remain"
+ENTRY_NOTE, OWN_NOTE, OTHERS_NOTE = "carcassonne", "points own", "points others"
+CITIZEN_POINTS = 3.5
+"""The points that a bot expects of a meeple in the city."""
+
+OBJECTIONS = {
+    "river": Refused("Carcassonne takes the place of the start tile; switch “river” or “count” off.", rule="30.1"),
+    "wind_roses": Refused(
+        "Carcassonne takes the place of the start tile; switch “wind_roses” or “count” off.", rule="30.1"
+    ),
+    "school": Refused("Carcassonne takes the place of the start tile; switch “school” or “count” off.", rule="30.1"),
+    "wheel": Refused("Carcassonne takes the place of the start tile; switch “wheel” or “count” off.", rule="30.1"),
+}
+
+
+class CityOpened(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat helped others only, and may send a meeple into the city."""
+
+    seat: int
+
+
+class CityEntered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple went into a quarter of the city, and the count to the quarter `count`."""
+
+    figure: Figure
+    count: str
+
+
+class CityDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat sent no meeple into the city."""
+
+    seat: int
+
+
+class CitizensAsked(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Seats are asked in turn whether meeples of a quarter go onto a feature; at the end, onto any farm."""
+
+    quarter: str
+    seats: tuple[int, ...]
+    place: str = ""
+
+
+class CitizenMoved(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple left its quarter for a feature."""
+
+    citizen: Figure
+    figure: Figure
+
+
+class CitizensRemained(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat moves no more meeples."""
+
+    seat: int
+
+
+def citizens_of(state: State) -> tuple[Figure, ...]:
+    """Return the meeples in the city; the segment of each is its quarter."""
+    citizens: tuple[Figure, ...] = get_field(state, "citizens")
+    return citizens
+
+
+def quarter_of_count(state: State) -> str:
+    """Return the quarter with the count; empty without him."""
+    return str(get_field(state, "count_at"))
+
+
+def apply_city_opened(state: State, event: CityOpened) -> State:
+    return push_work(add_note(state, ENTRY_NOTE), Task("city"))
+
+
+def apply_city_entered(state: State, event: CityEntered) -> State:
+    supply = change_supply(state, (event.figure,), -1)
+    return replace(pop_work(state), citizens=(*citizens_of(state), event.figure), supply=supply, count_at=event.count)
+
+
+def apply_city_declined(state: State, event: CityDeclined) -> State:
+    return pop_work(state)
+
+
+def apply_citizens_asked(state: State, event: CitizensAsked) -> State:
+    state = add_note(state, _name_question(event.place))
+    for seat in reversed(event.seats):
+        state = push_work(state, Task("citizens", seats=(seat,), place=event.place))
+    return state
+
+
+def apply_citizen_moved(state: State, event: CitizenMoved) -> State:
+    """Move the meeple; its owner is asked again while there are more of them in the quarter."""
+    citizens = tuple(citizen for citizen in citizens_of(state) if citizen != event.citizen)
+    state = replace(state, citizens=citizens, supply=change_supply(state, (event.citizen,), 1))
+    state = add_figure(state, event.figure)
+    return state if find_citizens(state, event.citizen.seat, event.citizen.segment) else pop_work(state)
+
+
+def apply_citizens_remained(state: State, event: CitizensRemained) -> State:
+    return pop_work(state)
+
+
+def _name_question(place: str) -> str:
+    """Return the note that the owners of the meeples were asked about this feature."""
+    return f"citizens {place}"
+
+
+def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
+    """Return the meeples of a seat in a quarter."""
+    return [citizen for citizen in citizens_of(state) if citizen.seat == seat and citizen.segment == quarter]
+
+
+def find_place(state: State, root: int) -> str:
+    """Return the place on which meeples come to a feature: the segment on its latest tile."""
+    cells = cells_of(state, state.features[root]) or list(state.tiles)
+    return next(
+        f"{cell}/{segment.token}"
+        for cell in reversed(cells)
+        for segment, other in segments_at(state, cell)
+        if other == root
+    )
+
+
+def find_wall_farms(state: State) -> set[int]:
+    """§30.6: Return the farms at the wall of the city."""
+    cells = [cell for name, cell in CELLS.items() if cell in state.tiles and state.tiles[cell].tile == name]
+    return {root for cell in cells for segment, root in segments_at(state, cell) if segment.kind == "field"}
+
+
+def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
+    """§30.4: Return the seats with meeples in a quarter that they can leave, from the left of the seat on turn."""
+    seats = len(state.track)
+    order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
+    return tuple(seat for seat in order if find_citizens(state, seat, quarter) and quarter != quarter_of_count(state))
+
+
+def list_farms(state: State, rules: Rules) -> Iterator[str]:
+    """§30.5: Yield the places of the farms that bring points."""
+    for root, feature in list(state.features.items()):
+        if feature.kind == "field" and count_farm_cities(state, rules, feature):
+            yield find_place(state, root)
+
+
+def has_entered_before(state: State) -> bool:
+    """§30.2: Whether the city was offered in the first part of this double turn."""
+    *below, part = [work for work in state.work if isinstance(work, Part)]
+    return part.kind == "builder" and bool(below) and ENTRY_NOTE in below[-1].notes
+
+
+class Count(Box):
+    """The city of Carcassonne, its four quarters, and the count."""
+
+    option = "count"
+    title = "The Count of Carcassonne"
+    about = "Carcassonne in the middle of the land, its quarters and its count (§30)"
+    state_fields = {"citizens": (tuple[Figure, ...], ()), "count_at": (str, "")}
+    view_fields = {"citizens": (tuple[Figure, ...], citizens_of), "count_at": (str, quarter_of_count)}
+    verbs = ("enter", "deploy")
+    tasks = ("city", "citizens")
+    tasks_within_round = ("citizens",)
+    events = {
+        CityOpened: apply_city_opened,
+        CityEntered: apply_city_entered,
+        CityDeclined: apply_city_declined,
+        CitizensAsked: apply_citizens_asked,
+        CitizenMoved: apply_citizen_moved,
+        CitizensRemained: apply_citizens_remained,
+    }
+
+    def objection(self, options: Options) -> Refused | None:
+        """§30.1: The block of the city does not go with another beginning."""
+        return next((OBJECTIONS[other] for other in OBJECTIONS if getattr(options, other)), None)
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        """§30.1: The block takes the place of the start tile."""
+        block = tuple(TilePlaced(name, cell) for name, cell in CELLS.items() if name != START)
+        return replace(deck, start=START, beside=(*deck.beside, *block))
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, count_at=CASTLE)
+
+    def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
+        """§30.2: Note whether the features of this tile brought points to the seat on turn or to others."""
+        if event.final:
+            return state
+        seats = {award.seat for award in event.awards if award.why == event.kind}
+        state = add_note(state, OWN_NOTE) if state.turn in seats else state
+        return add_note(state, OTHERS_NOTE) if seats - {state.turn} else state
+
+    def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> CityOpened | None:
+        """§30.2: Open the city to a seat that helped others only."""
+        if (
+            ENTRY_NOTE in part.notes
+            or OTHERS_NOTE not in part.notes
+            or OWN_NOTE in part.notes
+            or has_entered_before(state)
+        ):
+            return None
+        return CityOpened(state.turn) if list(self._list_entries(state, rules)) else None
+
+    def _list_entries(self, state: State, rules: Rules) -> Iterator[tuple[str, str]]:
+        """§30.2: Yield each kind of meeple in the supply with the quarters that it can enter."""
+        for kind, number in state.supply[state.turn].items():
+            if number and kind not in rules.non_meeples:
+                yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL)
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
+        """§30.4: Before a completed feature is scored, ask whether meeples come to it from their quarter."""
+        feature = state.features[root]
+        quarter = next((name for name, kind in QUARTERS.items() if kind == feature.kind), "")
+        seats = list_seats_with_citizens(state, quarter)
+        if not seats or feature.open:
+            return None
+        place = find_place(state, root)
+        return None if _name_question(place) in current_part(state).notes else CitizensAsked(quarter, seats, place)
+
+    def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
+        """§30.5: Before the final scoring, and after the last turns of others, ask whether meeples go onto farms."""
+        market = next(name for name, kind in QUARTERS.items() if kind == "field")
+        seats = list_seats_with_citizens(state, market)
+        if not seats or _name_question("") in current_part(state).notes or not any(list_farms(state, rules)):
+            return None
+        others = (box for box in rules.hooks["begin_overtime"] if box is not self)
+        return None if any(box.begin_overtime(state, rules) for box in others) else CitizensAsked(market, seats)
+
+    def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
+        """§30.6: Carcassonne is a completed city for each farm at its wall."""
+        walls = find_wall_farms(state)
+        if farm.figures:
+            return int(root_of(state, farm.figures[0]) in walls)
+        return int(any(state.features[root] is farm for root in walls))
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        if task.step == "city":
+            targets = [TO_COUNT + quarter for quarter in QUARTERS]
+            entries = ((kind, quarter, to) for kind, quarter in self._list_entries(state, rules) for to in targets)
+            return (Choice("enter", (*entries, (OUTSIDE,)), "30.2"),)
+        quarter = self._quarter_of(state, task)
+        kinds = dict.fromkeys(citizen.kind for citizen in find_citizens(state, seat, quarter))
+        if task.place:
+            return (Choice("deploy", (*((kind,) for kind in kinds), (REMAIN,)), "30.4"),)
+        farms = list(list_farms(state, rules))
+        return (Choice("deploy", (*((kind, farm) for kind in kinds for farm in farms), (REMAIN,)), "30.5"),)
+
+    def _quarter_of(self, state: State, task: Task) -> str:
+        """Return the quarter whose meeples a task is about."""
+        token = task.place.partition("/")[2].partition("-")[0] or "field"
+        return next(name for name, kind in QUARTERS.items() if kind == token)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        match move.args:
+            case ("outside",):
+                return [CityDeclined(seat)]
+            case ("remain",):
+                return [CitizensRemained(seat)]
+            case (kind, quarter, to):
+                numbers = [int(one.way) for one in citizens_of(state) if one.segment == quarter]
+                figure = Figure(seat, kind, "", quarter, str(max(numbers, default=0) + 1))
+                return [CityEntered(figure, to.removeprefix(TO_COUNT))]
+        kind, *farm = move.args
+        task = current_task(state)
+        citizens = find_citizens(state, seat, self._quarter_of(state, task))
+        citizen = next(one for one in citizens if one.kind == kind)
+        return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        return CITIZEN_POINTS * sum(citizen.seat == seat for citizen in citizens_of(state))
+
+
+BOX = Count()
