@@ -6,7 +6,7 @@ import functools
 import unicodedata
 from collections import defaultdict
 
-from confusable_homoglyphs import categories, confusables
+from msgspec import Struct
 
 # Capitals of these look like Latin ones, and so do these small letters to a reader who does not know the script.
 SMALL_CAPITALS = str.maketrans("вкмнтікμτβηχ", "bkmhtikmtbnx")
@@ -20,6 +20,13 @@ LEFT_TO_RIGHT = "\u200e"  # the mark around letters that are written from right 
 OF_NO_SCRIPT = {"COMMON", "INHERITED", "UNKNOWN"}
 
 
+class Lookalikes(Struct, frozen=True):
+    """The replacement of each letter, the same for all letters that look alike; and the signs that look like a dot."""
+
+    by_letter: dict[str, str]
+    dots: frozenset[str]
+
+
 def fold_name(name: str) -> str:
     """Reduce a name to its looks: two names that a reader could confuse give the same text."""
     seen = _replace_lookalikes(unicodedata.normalize("NFKC", name).translate(SMALL_CAPITALS)).casefold()
@@ -29,33 +36,44 @@ def fold_name(name: str) -> str:
 
 def mixes_scripts(word: str) -> bool:
     """Return whether the letters of a word are of scripts that no language mixes."""
+    from confusable_homoglyphs import categories  # its tables take megabytes that most processes never need
+
     scripts = {categories.alias(letter) for letter in word if letter.isalpha()} - OF_NO_SCRIPT
     return len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER)
 
 
 def straighten_dots(name: str) -> str:
     """Return the name with an ordinary dot for each sign that looks like one, or that browsers take for one."""
-    seen = (one["c"].strip(LEFT_TO_RIGHT) for one in confusables.confusables_data["."])
-    dots = {"。", *(letter for letter in seen if not letter.isdecimal())}
+    dots = _load_lookalikes().dots
     return "".join("." if letter in dots else letter for letter in name)
 
 
 def _replace_lookalikes(text: str) -> str:
-    by_letter = _load_lookalikes()
+    by_letter = _load_lookalikes().by_letter
     decomposed = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", "".join(by_letter.get(letter, letter) for letter in decomposed))
 
 
 @functools.cache
-def _load_lookalikes() -> dict[str, str]:
-    """Load the replacement of each letter: the same for all letters that look alike."""
+def _load_lookalikes() -> Lookalikes:
+    """Load the table of Unicode, and keep what is needed of it: the whole takes six megabytes."""
+    from confusable_homoglyphs.utils import load
+
+    pairs = [
+        (key.strip(LEFT_TO_RIGHT), other["c"].strip(LEFT_TO_RIGHT))
+        for key, others in load("confusables.json").items()
+        for other in others
+    ]
+    dots = {other for letter, other in pairs if letter == "." and not other.isdecimal()}
+    return Lookalikes(_choose_replacements(pairs), frozenset({"。", *dots}))
+
+
+def _choose_replacements(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Return the replacement of each letter that looks like another."""
     near = defaultdict[str, set[str]](set)
-    for key, others in confusables.confusables_data.items():
-        letter = key.strip(LEFT_TO_RIGHT)
-        for other in others:
-            seen = other["c"].strip(LEFT_TO_RIGHT)
-            near[letter].add(seen)
-            near[seen].add(letter)
+    for letter, other in pairs:
+        near[letter].add(other)
+        near[other].add(letter)
     chosen = dict[str, str]()
     for start in near:
         if start not in chosen:

@@ -152,6 +152,7 @@ def run_serve(options: argparse.Namespace) -> int:
     from workers.processes import run_embedded
 
     settings = load_settings(options)
+    server.save_memory()
     server.raise_file_limit()
     with take_port(settings.host, settings.port) as listener, only_one(settings):
         app = App(settings)
@@ -216,6 +217,7 @@ def run_web(options: argparse.Namespace) -> int:
     from workers import processes
 
     settings = _load_shared_settings(options)
+    server.save_memory()
     server.raise_file_limit()
     host, port = parse_listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
     with take_port(host, port) as listener:
