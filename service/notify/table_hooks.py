@@ -86,6 +86,12 @@ def lease(db: Connection, now: int, lease_s: int) -> Sequence[TableHookRow]:
     return list_hooks(db, chosen)
 
 
+def switch_on(db: Connection, hook: TableHookRow, now: int) -> None:
+    """Send news to a chat again: it has shown that it works."""
+    works = {"disabled_at": None, "failures": 0, "failing_since": None, "error": "", "due_at": now}
+    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**works))
+
+
 def record_sent(db: Connection, hook: TableHookRow, now: int) -> None:
     """Record that the news up to `end_seq` has arrived, or that there was none to tell."""
     works = {"failures": 0, "failing_since": None, "error": "", "due_at": now}

@@ -103,12 +103,15 @@ def add_receiver(token: str) -> Reply:
 
 @connections.post("/receivers/<int:channel>/test")
 def try_receiver(token: str, channel: int) -> Response:
-    """Send a test to a receiver, and show its answer."""
+    """Send a test to a receiver, and show its answer; after a test that works, it is switched on again."""
     app = get_app()
     recipient = preferences.find_recipient(app, token)
     with app.store.reading() as db:
         row = _find_receiver(db, recipient.person, channel)
     outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
+    if outcome.outcome == "sent" and (row.disabled_at is not None or row.failures):
+        with app.store.writing() as db:
+            channels.switch_on(db, row)
     return _show_page(token, tried=describe_outcome(row.label, outcome))
 
 

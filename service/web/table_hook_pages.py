@@ -59,11 +59,14 @@ def add(link: str) -> Reply:
 
 @following.post("/<int:channel>/test")
 def test(link: str, channel: int) -> Response:
-    """Send a test to a chat, and show its answer."""
+    """Send a test to a chat, and show its answer; a chat that was switched off follows again if it takes the test."""
     app = get_app()
     with app.store.reading() as db:
         hook = _find_hook(db, link, channel)
     outcome = webhooks.try_out(app, webhooks.Target(hook.kind, hook.address, hook.secret), language())
+    if outcome.outcome == "sent" and (hook.disabled_at is not None or hook.failures):
+        with app.store.writing() as db:
+            table_hooks.switch_on(db, hook, app.now())
     return _show_page(link, tried=describe_outcome(webhooks.NAMES[hook.kind], outcome))
 
 

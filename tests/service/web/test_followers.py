@@ -144,8 +144,11 @@ def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
     assert letter is not None
     assert letter["Subject"] == "“Discord” is switched off"
     assert "switched off" in visitor.get(f"/t/{opened.links[0]}/followers")
-    follow(visitor, opened, receiver)  # the same address works again
+    receiver.mood = "200"
+    visitor.post(f"/t/{opened.links[0]}/followers/{hook.id}/test")  # after a test that works, it is on again
     assert load_hook(site).disabled_at is None
+    send_all(site)
+    assert load_hook(site).next_seq == site.load(opened).row.length
 
 
 def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
