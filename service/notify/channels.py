@@ -123,11 +123,6 @@ def record_gone(db: Connection, channel: ChannelRow, now: int, why: str) -> None
         switch_off(db, channel, now, why)
 
 
-def switch_on(db: Connection, channel: ChannelRow) -> None:
-    """Send notices to a channel again: it has shown that it works."""
-    channel_queries.update_channel(db, channel.id, disabled_at=None, failures=0, failing_since=None, error="")
-
-
 def switch_off(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
     """Send no more notices to a channel, and owe its owner a letter that says so."""
     channel_queries.update_channel(db, channel.id, disabled_at=now, error=why[:MAX_ERROR_CHARS])
