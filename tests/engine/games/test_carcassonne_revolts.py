@@ -3,13 +3,16 @@
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine import game as games
 from engine import options
 from engine.chance import make_sealed
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes.revolts import REVOLT_TILES
+from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes.revolts import REVOLT_TILES, strike
 from engine.games.carcassonne.state import count_tiles_left, figures_on_table
 from engine.games.carcassonne.tiles import DATA, count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
@@ -186,3 +189,24 @@ def test_27_6_the_fairy_stays_beside_a_meeple_that_is_protected_and_does_not_pro
 def test_27_2_every_revolt_is_told_apart_and_breaks_out_once(tile):
     game = draw_revolt(tile, ())
     assert [event.kind for event in game.find_events("RevoltBroke")] == [REVOLT_TILES[tile]]
+
+
+KNIGHTS = st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=7)
+
+
+@given(KNIGHTS)
+def test_27_2_one_seat_at_most_loses_meeples_and_those_before_it_are_paid(knights):
+    land = [f"E {2 * number},5 0" for number in range(7)]
+    game = set_up(
+        land, [f"{seat} meeple {2 * number},5/city" for number, (seat, _) in enumerate(knights)], seats=3, **REVOLTS
+    )
+    protect(game, *(f"{2 * number},5/city" for number, (_, safe) in enumerate(knights) if safe))
+    event = strike(game.state, rules_of(game.state.options), "city")
+    losers = {figure.seat for figure in event.figures}
+    assert len(losers) <= 1
+    asked = range(min(losers, default=2) + 1)
+    assert {award.seat: award.points for award in event.awards} == {
+        seat: 2 * knights.count((seat, True)) for seat in asked if (seat, True) in knights
+    }
+    assert [seat for seat in asked if (seat, False) in knights] == sorted(losers)
+    assert len(event.figures) == sum(knights.count((seat, False)) for seat in losers)

@@ -1,6 +1,8 @@
 """The Wheel of Fortune, paragraph by paragraph of the book."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine import game as games
@@ -8,7 +10,7 @@ from engine import options
 from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.boxes.wheel import CROWNS, SECTIONS, number_on
+from engine.games.carcassonne.boxes.wheel import CROWNS, SECTIONS, number_on, turn_wheel
 from engine.games.carcassonne.state import Figure
 from engine.games.carcassonne.tiles import DATA, START
 from tests.engine.games.carcassonne_table import set_up
@@ -192,3 +194,17 @@ def test_28_7_one_look_at_the_figures_after_the_event_and_before_the_tile_is_lai
 def test_a_table_without_the_wheel_has_no_pig():
     assert carcassonne.view(set_up().state, None).pig == ""
     assert rules_of(set_up().state.options).hooks["react_to_drawing"] == ()
+
+
+@given(
+    st.integers(0, 5), st.integers(1, 3), st.lists(st.tuples(st.integers(0, 1), st.sampled_from(SECTIONS)), max_size=9)
+)
+def test_28_6_only_the_crowns_of_the_section_are_paid_and_all_of_them(start, number, wanted):
+    game = set_up(**WHEEL)
+    crowns = [crown(seat, section, str(way)) for way, (seat, section) in enumerate(wanted)]
+    game.state = replace(game.state, pig=start, crowns=tuple(crowns))
+    event = turn_wheel(game.state, rules_of(game.state.options), number)
+    assert event.section == SECTIONS[(start + number) % 6]
+    assert list(event.figures) == [one for one in crowns if one.segment == event.section]
+    paid = {award.seat: award.points for award in event.awards if award.why == "crown"}
+    assert paid == {seat: 3 * wanted.count((seat, event.section)) for seat in (0, 1) if (seat, event.section) in wanted}
