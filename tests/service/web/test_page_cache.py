@@ -145,13 +145,14 @@ def test_an_entry_is_described_once_to_each_seat_in_each_language(
     assert len(described) > before
 
 
-def test_visitors_get_no_page_of_another_language(site: Site, opened: Opened) -> None:
-    path, clients = f"/t/{opened.links[0]}", [site.flask_app.test_client() for _ in range(3)]
+def test_visitors_get_no_page_of_another_language_or_theme(site: Site, opened: Opened) -> None:
+    path, clients = f"/t/{opened.links[0]}", [site.flask_app.test_client() for _ in range(4)]
+    clients[3].set_cookie("theme", "dark")
     clients[1].set_cookie("language", "de")
     clients[2].environ_base["HTTP_ACCEPT_LANGUAGE"] = "fr"
     kept = [[get_text(client, path) for client in clients] for _ in range(2)]
     assert kept[0] == kept[1]
-    assert len(set(kept[0])) == 3
+    assert len(set(kept[0])) == 4
 
 
 def test_a_signed_in_player_sees_when_another_table_waits(site: Site, opened: Opened) -> None:
