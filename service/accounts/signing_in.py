@@ -20,10 +20,10 @@ from service.store.batch import OwedLetter
 from service.store.rows import SeatRow
 from service.store.schema import letters, people, seats, tables, visits
 from service.store.schema import people as people_table
-from service.tables import access, seat_commands
+from service.tables import access, joining, seat_commands
 from service.tables.access import Place, Unknown
 from service.tables.judging import at_table
-from service.tables.locked_table import LockedTable, lock_table
+from service.tables.locked_table import LockedTable, change_seat, lock_table
 
 
 def find_claimed_person(app: App, token: str) -> tuple[ProvenPerson, str]:
@@ -116,6 +116,23 @@ def correct_address(app: App, place: Place, text: str) -> None:
         queries.change_seat(connection, place.table, seat, person=person)
         queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
         _delete_mistyped(connection, own.person, person, f"confirm/{place.table}")
+    app.wakeups.wake("post")
+
+
+def add_address(app: App, place: Place, text: str, visitor: ProvenPerson | None = None) -> None:
+    """Give a seat without an address one, for letters from now on; they come when the address is proven."""
+    address = register.clean_address(text)
+    with at_table(app, place.table) as work:
+        seat = work.locked.seats[place.seat] if place.seat is not None else None
+        if seat is None or seat.person is not None or seat.status != "taken":
+            raise Refused("This seat has an address already, or is not yours.")
+        db = work.locked.flush()
+        person = register.find_or_create_person(db, address, seat.name, app.now())
+        seat_commands.refuse_second_seat(work.locked, seat.seat, person, seat.name)
+        limits.refuse_invitation(db, app.settings, person, app.now())
+        proven = joining.is_proven(app, person, visitor)
+        work.locked = change_seat(work.locked, seat.seat, person=person, proven=proven)
+        joining.owe_first_letter(work.locked, seat.seat, person)
     app.wakeups.wake("post")
 
 

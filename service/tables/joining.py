@@ -64,20 +64,20 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
         person = register.find_or_create_person(db, address, name, app.now(), language)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
-        proven = _is_proven(app, person, visitor)
+        proven = is_proven(app, person, visitor)
         locked = change_seat(work.locked, seat.seat, person=person, proven=proven, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
-        _owe_first_letter(work.locked, seat.seat, person)
+        owe_first_letter(work.locked, seat.seat, person)
     return access.make_seat_link(app, seat)
 
 
-def _is_proven(app: App, person: int, visitor: ProvenPerson | None) -> bool:
+def is_proven(app: App, person: int, visitor: ProvenPerson | None) -> bool:
     """Return whether no letter has to prove the address of this person."""
     return not app.settings.confirms or (visitor is not None and visitor.id == person)
 
 
-def _owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
+def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
     if not locked.seats[seat].proven:
         queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
@@ -139,7 +139,7 @@ def take_offered_seat(
         person = register.find_or_create_person(db, address, name, app.now(), language)
         seat_commands.refuse_second_seat(work.locked, seat, person, name)
         limits.refuse_invitation(db, app.settings, person, app.now())
-        locked = _replace_player(work.locked, row, person, name, proven=_is_proven(app, person, visitor))
+        locked = _replace_player(work.locked, row, person, name, proven=is_proven(app, person, visitor))
         locked = append_command(locked, None, Move("substitute", (str(seat),)))
         work.locked = seat_commands.announce_vacations(locked, seat)
         if not locked.seats[seat].proven:

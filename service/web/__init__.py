@@ -92,6 +92,7 @@ OPENING_VIEWS = (
     "api.open_table",
     "joining.join",
     "joining.take_seat",
+    "account.add_address",
     "account.correct",
     "account.send_link",
     "connections.add_receiver",

@@ -186,6 +186,15 @@ def correct(link: str) -> Reply:
     return redirect(url_for("table.show", link=link), 303)
 
 
+@account.post("/t/<link>/letters")
+def add_address(link: str) -> Reply:
+    """Give an address to a player who has none."""
+    place, visiting = access.find(get_app(), link), visitor()
+    proven = visiting.proof if visiting else None
+    signing_in.add_address(get_app(), place, request.form.get("address", ""), proven)
+    return redirect(url_for("table.show", link=link), 303)
+
+
 # Signing in
 
 

@@ -148,6 +148,7 @@ joining = Blueprint("joining", __name__)
 class JoinPage(Struct, frozen=True):
     """Everything `join.html` shows: an open table, and the form to sit down there."""
 
+    token: str
     title: str
     about_game: str
     error: Refused | None
@@ -231,6 +232,7 @@ def take_seat(token: str) -> Reply:
 def _join_page(token: str, error: Refused | None = None) -> Response:
     table, form = open_seats.find_open_table(get_app(), token), request.form
     page = JoinPage(
+        token=token,
         title=game_title(table.game.META),
         about_game=translate_in_game(language(), table.game.META.name, table.game.META.about),
         error=error,

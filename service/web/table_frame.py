@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
+import segno
 from flask import request, url_for
+from markupsafe import Markup
 from msgspec import Struct
 from sqlalchemy import Connection
 
@@ -206,6 +208,14 @@ def find_join_address(place: Place, table: Snapshot) -> str:
         return ""
     app = get_app()
     return app.settings.address + url_for("joining.show", token=app.links.join(table.row.id))
+
+
+def draw_qr_code(address: str) -> Markup:
+    """Draw an address as a QR code; empty if there is no address."""
+    if not address:
+        return Markup()
+    code = segno.make(address, error="m", micro=False)
+    return Markup(code.svg_inline(light="#fff", border=3, omitsize=True))  # noqa: S704 - drawn by segno
 
 
 SWITCH_ON, SWITCH_OFF = Sentence("on"), Sentence("off")

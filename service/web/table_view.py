@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import request, url_for
+from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection
@@ -34,7 +35,7 @@ from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import get_app, join_names, language
 from service.web.result_view import FinalResult, list_ranks, load_result
-from service.web.table_frame import Chair, TableFrame, describe_verdict, list_chairs, make_frame
+from service.web.table_frame import Chair, TableFrame, describe_verdict, draw_qr_code, list_chairs, make_frame
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
@@ -50,6 +51,7 @@ class GatheringPage(Struct, frozen=True):
     nonce: str
     chairs: tuple[Chair, ...]
     join: str  # address for guests; empty if the reader did not open the table, or no seat is free
+    join_code: Markup  # the same address as a QR code
 
 
 class PlayerLine(Struct, frozen=True):
@@ -196,6 +198,7 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
         nonce=secrets.token_hex(4),
         chairs=list_chairs(table, place.seat, bouncing),
         join=join,
+        join_code=draw_qr_code(join),
     )
 
 

@@ -1,5 +1,15 @@
 // Before anything is painted: with scripts the page of a table is laid out as an app, without them as a document.
-document.documentElement.classList.add("app");
+const root = document.documentElement;
+root.classList.add("app");
+
+// Notes that the reader hid stay hidden on this device.
+root.dataset.hidden = localStorage.getItem("hidden") ?? "";
+addEventListener("click", (event) => {
+  const note = event.target.closest("[data-dismiss]")?.dataset.dismiss;
+  if (!note) return;
+  root.dataset.hidden += ` ${note}`;
+  localStorage.setItem("hidden", root.dataset.hidden);
+});
 
 // A paragraph of the rules opens where it is cited; the script for it is loaded when it is first needed.
 addEventListener("click", (event) => {

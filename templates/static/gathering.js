@@ -1,6 +1,7 @@
 // A table that waits for players: when one sits down or writes, the page is loaded again, unless the reader is writing.
 
 import { watch } from "./live.js";
+import { share } from "./share.js";
 
 const table = document.querySelector("[data-pulse]");
 
@@ -18,4 +19,9 @@ async function checkForNews() {
   else location.assign(location.pathname);
 }
 
+for (const button of document.querySelectorAll("[data-share]")) {
+  button.hidden = false;
+  if (button.dataset.copyWord && !navigator.share) button.textContent = button.dataset.copyWord;
+  button.addEventListener("click", () => share(button).catch(() => {})); // the reader may close the sheet
+}
 watch(table.dataset.live, checkForNews);

@@ -8,7 +8,7 @@ export async function share(button) {
   if (navigator.share) return navigator.share({ title: button.dataset.title ?? document.title, url });
   await navigator.clipboard.writeText(url);
   const text = button.textContent;
-  button.textContent = JSON.parse(document.getElementById("words")?.textContent ?? "").copied;
+  button.textContent = button.dataset.copied ?? JSON.parse(document.getElementById("words").textContent).copied;
   setTimeout(() => {
     button.textContent = text;
   }, SHOWN_MS);

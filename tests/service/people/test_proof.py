@@ -238,3 +238,18 @@ def test_who_is_signed_in_joins_without_a_letter_to_confirm(strict: Site, smtp_s
     place = access.find(strict.app, link)
     assert apps.load_table(strict.app, place.table).seats[1].proven
     assert "Please confirm your address" not in send_all(strict, smtp_sink)
+
+
+def test_an_address_that_is_added_later_gets_letters_when_it_is_proven(strict: Site, smtp_sink: Sink) -> None:
+    person, visitor = add_person(strict.app, VICTIM), strict.new_visitor()
+    path = visitor.post("/play/kaiser", name="Vera", bots="1").location
+    place = access.find(strict.app, path.rsplit("/", 1)[1])
+    assert visitor.post(f"{path}/letters", address="vera").status_code == 422
+    assert visitor.post(f"{path}/letters", address=VICTIM.address).status_code == 303
+    assert f"We wrote to {VICTIM.address}" in visitor.get(path)
+    assert visitor.post(f"{path}/letters", address="other@example.org").status_code == 422
+    seat = apps.load_table(strict.app, place.table).seats[0]
+    assert (seat.person, seat.proven) == (person, False)
+    assert send_all(strict, smtp_sink) == ["Please confirm your address"]
+    confirm(strict, person, place.table, "yes")
+    assert apps.load_table(strict.app, place.table).seats[0].proven

@@ -13,8 +13,10 @@ from engine import catalogue
 from service.hosting import local_mailbox
 from service.settings import DAY_S
 from service.tables.history.replays import Archive
+from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
 from service.text.sentences import Translator
+from service.web.table_frame import draw_qr_code
 from tests.browsing import SHORT_GAMES
 from tests.services import RunningService, Visit
 from workers.outgoing.letter_parts import write_time_left
@@ -117,3 +119,40 @@ def test_a_whole_number_of_days_is_written_without_hours(service: RunningService
     opened = service.start_table(pace=3 * DAY_S)
     page = visit(f"/t/{opened.links[0]}")
     expect(page.locator(".top .left")).to_have_text("3 d left")
+
+
+def test_back_after_a_move_leads_home_and_not_to_the_form(service: RunningService, visit: Visit) -> None:
+    page = visit("/")
+    page.goto("/play/kaiser")
+    page.get_by_label("Your name").fill("Anna")
+    page.get_by_role("button", name="Sit down and play").click()
+    page.wait_for_url("**/t/*")
+    page.go_back()
+    expect(page).to_have_url(f"{service.address}/")
+    expect(page.get_by_role("heading", name="Board games by letter")).to_be_visible()
+
+
+def test_the_link_of_free_seats_is_copied_and_drawn_as_a_code(service: RunningService, visit: Visit) -> None:
+    opened = service.open_table(Invitee("Anna", "anna@example.org", "word"), Invitee("", who="anybody"))
+    page = visit(f"/t/{opened.links[0]}", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied.")).to_be_visible()
+    link = page.locator("#join").input_value()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.get_by_text("QR code").click()
+    code = page.locator(".qr svg")
+    expect(code).to_be_visible()
+    assert code.evaluate("one => one.outerHTML") == visit("about:blank").evaluate(
+        "svg => new DOMParser().parseFromString(svg, 'text/html').querySelector('svg').outerHTML", draw_qr_code(link)
+    )
+
+
+def test_a_note_that_the_reader_hides_stays_hidden(service: RunningService, visit: Visit) -> None:
+    opened = service.open_table(Invitee("Anna", nonce="word", who="person"), Invitee("Bot"))
+    page = visit(f"/t/{opened.links[0]}")
+    note = page.get_by_text("Get letters when it is your turn")
+    expect(note).to_be_visible()
+    page.get_by_role("button", name="Hide this note").click()
+    expect(note).to_be_hidden()
+    page.reload()
+    expect(note).to_be_hidden()
