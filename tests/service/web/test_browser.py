@@ -6,29 +6,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from engine import catalogue
 from service.settings import DAY_S
 from service.tables import access, submitting
 from service.tables.opening import Invitee
-from service.text.languages import LANGUAGES
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, click, short_game
-from tests.sampling import every_other
 from tests.services import RunningService, Visit
 
 
 def find_spot(page: Page, token: str) -> Any:
     """A place on the board, once the script that makes it one to be touched is there."""
     return page.locator(f'.stage [data-token="{token}"][aria-disabled]')
-
-
-@pytest.mark.parametrize("language", every_other(LANGUAGES))
-def test_all_games_of_the_lobby_are_in_full_view_on_one_screen(visit: Visit, language: str) -> None:
-    page = visit("/", viewport={"width": 1366, "height": 650}, locale=language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    cards = page.locator(".card").evaluate_all("(cards) => cards.map((one) => one.getBoundingClientRect().bottom)")
-    assert len(cards) == len(catalogue.find_all())
-    assert max(cards) <= 650
 
 
 def test_another_stone_may_be_taken_up_and_put_down(service: RunningService, visit: Visit) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from engine import catalogue
 from service import create_app
+from service.text.languages import LANGUAGES
 from tests.browsing import Player
 from tests.services import RunningService, Visit
 
@@ -45,8 +46,9 @@ def test_the_first_page_is_light(service: RunningService, chromium: Browser) -> 
     assert sum(sizes.values()) < FIRST_PAGE_BYTES, sizes
 
 
-def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: RunningService, visit: Visit) -> None:
-    page = visit("/", viewport={"width": 1366, "height": 650})
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(visit: Visit, language: str) -> None:
+    page = visit("/", viewport={"width": 1366, "height": 650}, locale=language)
     buttons = page.locator(".card .button").evaluate_all(
         "(all) => all.map((one) => one.getBoundingClientRect().bottom)"
     )
