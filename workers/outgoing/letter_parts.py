@@ -236,8 +236,8 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
         else translator.gettext("You get this letter because you opened a table of Depesche with this address.")
     )
     advice = translator.gettext(
-        "Whoever has the link plays in your place, so keep it to yourself. If you do not want to play, do nothing, or"
-        " resign on the page of the table."
+        "Anyone with this link can play for you, so keep it to yourself. If you do not want to play, do nothing, or"
+        " resign on the table’s page."
     )
     return Footer(
         receipt_label=translator.ngettext(

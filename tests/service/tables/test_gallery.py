@@ -29,7 +29,7 @@ def release(visitor: Visitor, opened: Opened, *numbers: int) -> None:
 
 
 def test_an_empty_gallery_says_how_a_game_comes_there(visitor: Visitor) -> None:
-    assert "Nothing hangs here yet." in visitor.get("/gallery")
+    assert "There is nothing here yet." in visitor.get("/gallery")
 
 
 def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, visitor: Visitor) -> None:
@@ -113,7 +113,7 @@ def test_a_seat_whose_player_is_forgotten_does_not_take_the_game_down(site: Site
 
 def test_a_log_brought_from_elsewhere_is_not_shown_by_itself(site: Site, visitor: Visitor) -> None:
     Archive(site.app.store, site.app.links).import_(play_to_end(catalogue.find("kaiser"), 2))
-    assert "Nothing hangs here yet." in visitor.get("/gallery")
+    assert "There is nothing here yet." in visitor.get("/gallery")
 
 
 def test_twenty_games_hang_on_a_page_those_that_ended_last_first(site: Site, visitor: Visitor) -> None:

@@ -40,7 +40,7 @@ def test_only_what_its_organiser_offers_is_in_the_lobby(site: Site, visitor: Vis
     open_public(site, ANNA, ANYBODY)
     open_public(site, BERT, CLARA)
     assert names(site) == ([], [])
-    assert "Seats for anybody" not in visitor.get("/")
+    assert "Free seats" not in visitor.get("/")
     open_public(site, CLARA, ANYBODY, seeking=True)
     open_public(site, DORA, ANNA, shown=True)
     assert names(site) == (["Clara"], ["Dora"])
@@ -55,12 +55,12 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
     assert "with Anna" in page
     token = site.app.links.join(apps.load(site.app, lobby.list_open)[0].row.id)
     form = visitor.get(f"/join/{token}")
-    assert "it is shown in the lobby, with the names of its players" in form
+    assert "the home page shows it, with the players’ names" in form
     for name in ("Bert", "Clara"):
         visitor.post(f"/join/{token}", name=name, address=f"{name}@example.org")
     page = visitor.get("/")
     assert PageChecker(page).faults == []
-    assert "Seats for anybody" not in page
+    assert "Free seats" not in page
     watch = site.app.links.watch(apps.load(site.app, lobby.list_watched)[0].row.id)
     assert f"/t/{watch}" in page
     picture = re.search(rf'src="(/t/{watch}[^"]+)"', page)
@@ -72,9 +72,9 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
 def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(site: Site, visitor: Visitor) -> None:
     opened = apps.open_new(site.app, "kaiser", {}, (ANNA, BERT), 0, shown=True)
     for link in opened.links:
-        assert "it is shown in the lobby" in visitor.get(f"/t/{link}")
+        assert "the home page shows it" in visitor.get(f"/t/{link}")
     plain = apps.open_new(site.app, "kaiser", {}, (ANNA, CLARA), 0)
-    assert "it is shown in the lobby" not in visitor.get(f"/t/{plain.links[1]}")
+    assert "the home page shows it" not in visitor.get(f"/t/{plain.links[1]}")
 
 
 def test_who_may_not_be_watched_by_link_is_not_shown(site: Site, visitor: Visitor) -> None:

@@ -76,8 +76,8 @@ def test_a_move_without_confirming_can_be_stopped_for_two_seconds(service: Runni
 def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Visit) -> None:
     _, seat, page = open_game(service, visit, at_once=True)
     page.get_by_role("tab", name="More").click()
-    page.get_by_role("button", name="Ask me again before I move").click()
-    expect(page.get_by_role("button", name="Move without asking again")).to_be_attached()
+    page.get_by_role("button", name="Confirm each move").click()
+    expect(page.get_by_role("button", name="Move without Confirm")).to_be_attached()
     start, end = SHORT_GAMES[seat].split()[0].split("-")
     find_spot(page, start).click()
     find_spot(page, end).click()

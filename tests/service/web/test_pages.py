@@ -89,7 +89,7 @@ def test_a_spectator_sees_the_table_and_no_form(site: Site, visitor: Visitor) ->
     opened = site.start_table()
     page = visitor.get(f"/t/{opened.watch}")
     assert "<svg" in page
-    assert set(re.findall(r'<form[^>]+action="([^"]+)"', page)) == {"/language"}
+    assert set(re.findall(r'<form[^>]+action="([^"]+)"', page)) == {"/language", "/look"}
 
 
 def test_links_lead_token_by_token_to_a_move_without_a_script(site: Site, visitor: Visitor) -> None:

@@ -56,7 +56,7 @@ def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, opened
     assert recipient.settings == LetterSettings("digest", 19, plain=True, at_once=True)
     assert recipient.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY_S, 4 * HOUR_S))
     assert recipient.language == "nl"
-    for words in ("This is kept.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
+    for words in ("Saved.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
         assert words in page
     assert 'name="letters" value="digest" checked' in page
     assert "data-here" not in page
@@ -166,7 +166,7 @@ def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(site: Site, vis
 def test_a_look_stops_nothing(site: Site, visitor: Visitor, opened: Opened) -> None:
     page = visitor.get(f"{path(site)}/stop?table={opened.table}")
     assert "Kaiser, König, Edelmann with Bert" in page
-    assert page.count("<form") == 2  # the button, and the choice of a language
+    assert page.count("<form") == 3  # the button, and the choices of a language and of colours
     assert load_table_settings(site, opened.table) == TableLetterSettings()
 
 

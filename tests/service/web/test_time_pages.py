@@ -63,8 +63,8 @@ def test_two_agree_on_a_pause_and_one_ends_it(site: Site, visitor: Visitor) -> N
     assert 'value="agree"' not in page
     page = visitor.get(f"/t/{second}")
     assert "Anna would like to pause." in page
-    assert "The table pauses; no clock runs." in visitor.submit(second, "agree")
-    assert "The table pauses; no clock runs." in visitor.get(f"/t/{opened.watch}")
+    assert "The game is paused; no clock runs." in visitor.submit(second, "agree")
+    assert "The game is paused; no clock runs." in visitor.get(f"/t/{opened.watch}")
     assert "until <time" not in visitor.get(f"/t/{first}").split("What has happened")[0]
     assert "Anna ends the pause" in visitor.submit(first, "resume")
 
