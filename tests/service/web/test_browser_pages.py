@@ -17,12 +17,13 @@ from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
 from service.text.sentences import Translator
 from service.web.table_frame import draw_qr_code
+from tests import apps
 from tests.browsing import SHORT_GAMES
 from tests.services import RunningService, Visit
 from workers.outgoing.letter_parts import write_time_left
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
-MAX_SHIFT = 0.05
+MAX_SHIFT, MAX_PAINT_MS = 0.05, 300  # the paint on a machine without other work
 
 # The sum of all layout shifts since the page was opened.
 MEASURE_SHIFT = """() => new Promise((done) => {
@@ -31,6 +32,44 @@ MEASURE_SHIFT = """() => new Promise((done) => {
     .observe({ type: "layout-shift", buffered: true });
   setTimeout(() => done(sum), 400);
 })"""
+
+
+# When the largest thing on the page was painted, in ms after the page was asked for.
+MEASURE_PAINT = """() => new Promise((done) => {
+  new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime))
+    .observe({ type: "largest-contentful-paint", buffered: true });
+  setTimeout(() => done(0), 1000);
+})"""
+
+
+def list_pages(service: RunningService) -> list[str]:
+    """List a page of each kind."""
+    running, free = service.start_table(game="carcassonne"), Invitee("", who="anybody")
+    gathering = service.open_table(Invitee("Anna", "anna@example.org", "word"), free)
+    person = apps.load_table(service.app, running.table).seats[0].person
+    assert person is not None
+    games = ("/new/carcassonne", "/play/carcassonne", "/learn/carcassonne", "/rules/carcassonne/short")
+    seats = (f"/t/{running.links[0]}", f"/t/{running.watch}", f"/t/{gathering.links[0]}", f"/join/{gathering.join}")
+    own = (f"/wishes/{service.app.links.preferences(person)}", f"/t/{running.links[0]}/whatif", "/enter")
+    others = ("/", "/rules", "/help", "/gallery", "/verify", "/api", "/mailbox")
+    return [*others, *games, *seats, *own, f"/t/{running.links[0]}/replay"]
+
+
+def test_no_page_jumps_while_it_loads(service: RunningService, visit: Visit) -> None:
+    page, shifts = visit("/", viewport=PHONE), dict[str, float]()
+    for path in list_pages(service):
+        page.goto(path)
+        shifts[path] = page.evaluate(MEASURE_SHIFT)
+    assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}
+
+
+@pytest.mark.release
+def test_every_page_is_painted_in_a_blink(service: RunningService, visit: Visit) -> None:
+    page, paints = visit("/"), dict[str, float]()
+    for path in list_pages(service) * 2:  # the second time with what the first one compiled and cached
+        page.goto(path)
+        paints[path] = page.evaluate(MEASURE_PAINT)
+    assert {path: paint for path, paint in paints.items() if not 0 < paint < MAX_PAINT_MS} == {}
 
 
 @pytest.mark.parametrize("window", [PHONE, LAPTOP], ids=["phone", "laptop"])

@@ -81,7 +81,7 @@ def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Vis
     start, end = SHORT_GAMES[seat].split()[0].split("-")
     find_spot(page, start).click()
     find_spot(page, end).click()
-    expect(page.get_by_role("button", name="Confirm")).to_be_visible()
+    expect(page.get_by_role("button", name="Confirm", exact=True)).to_be_visible()
 
 
 def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: RunningService, visit: Visit) -> None:
