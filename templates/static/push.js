@@ -74,3 +74,13 @@ function nameDevice() {
 function showAnswer(form, text) {
   form.replaceChildren(Object.assign(document.createElement("p"), { textContent: text }));
 }
+
+/**
+ * Show the notes about the line that a page brought: that it is old, or that a move is kept.
+ * @param {Document} page
+ */
+export function showLineNotes(page) {
+  for (const note of document.querySelectorAll("[data-line]")) {
+    note.hidden = page.querySelector(`[data-line="${note.dataset.line}"]`)?.hidden ?? true;
+  }
+}

@@ -9,7 +9,7 @@ import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
 import { showPending } from "./pending.js";
-import { offerPush } from "./push.js";
+import { offerPush, showLineNotes } from "./push.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import "./highlight.js";
 
@@ -88,6 +88,7 @@ async function replacePage(page, form = null) {
   localise(fresh);
   morph(getTable(), fresh, isKept);
   document.title = page.title;
+  showLineNotes(page);
   update();
   board = new Board(getTable(), showBubble, moved);
   if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);

@@ -1,0 +1,111 @@
+"""Without a line the pages of my tables can be read, and a move is kept until the line is back; in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import select
+
+from service.store.schema import channels
+from service.tables.opening import Opened
+from tests import apps
+from tests.services import RunningService
+
+MAKE_MOVE = """(move) => {
+  const form = document.querySelector("form.deed");
+  form.elements.move.value = move;
+  form.requestSubmit();
+}"""
+IS_READY = "() => navigator.serviceWorker.controller && caches.match(location.pathname)"
+
+
+@pytest.fixture
+def opened(service: RunningService) -> Opened:
+    return service.start_table()
+
+
+@pytest.fixture
+def page(chromium: Browser, service: RunningService, opened: Opened) -> Iterator[Page]:
+    """The table of the player to move, in a browser in which that player has moved before."""
+    context = chromium.new_context(base_url=service.address, permissions=["notifications"])
+    one = context.new_page()
+    one.add_init_script("localStorage.setItem('moved', '1')")
+    one.goto(f"/t/{opened.links[service.find_mover(opened.table)]}")
+    one.wait_for_function(IS_READY)
+    yield one
+    context.close()
+
+
+def find_move(service: RunningService, opened: Opened) -> str:
+    place = apps.access.find(service.app, opened.links[service.find_mover(opened.table)])
+    return apps.list_moves(service.app, place)[0]
+
+
+def test_a_table_is_read_offline_and_says_so(page: Page) -> None:
+    expect(page.get_by_text("You are offline.").first).to_be_hidden()
+    page.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_text("This is the page as you saw it last")).to_be_visible()
+    expect(page.locator("[data-stage]")).to_be_visible()
+    page.context.set_offline(False)
+    page.reload()
+    expect(page.get_by_text("This is the page as you saw it last")).to_be_hidden()
+
+
+def test_a_move_made_offline_is_sent_when_the_line_is_back(service: RunningService, opened: Opened, page: Page) -> None:
+    length, move = service_length(service, opened), find_move(service, opened)
+    page.context.set_offline(True)
+    page.evaluate(MAKE_MOVE, move)
+    expect(page.get_by_text("Your move is kept on this device")).to_be_visible()
+    assert service_length(service, opened) == length
+    page.context.set_offline(False)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator(".bar .note.good")).to_be_visible()
+    expect(page.get_by_text("Your move is kept on this device")).to_be_hidden()
+    assert service_length(service, opened) == length + 1
+
+
+def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, opened: Opened, page: Page) -> None:
+    move = find_move(service, opened)
+    page.context.set_offline(True)
+    page.evaluate(MAKE_MOVE, move)
+    expect(page.get_by_text("Your move is kept on this device")).to_be_visible()
+    service.submit(opened.links[service.find_mover(opened.table)], move)
+    page.context.set_offline(False)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator(".bar .note.bad")).to_be_visible()
+
+
+def service_length(service: RunningService, opened: Opened) -> int:
+    return int(apps.load_table(service.app, opened.table).row.length)
+
+
+def test_a_device_is_offered_after_the_first_own_move_and_listed(
+    service: RunningService, opened: Opened, page: Page
+) -> None:
+    button = page.get_by_role("button", name="Tell me on this device")
+    expect(button).to_be_visible()
+    page.evaluate(
+        """() => {
+          const p256dh = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
+          const keys = { p256dh, auth: "BTBZMqHH6r4Tts7J_aSIgg" };
+          const made = { toJSON: () => ({ endpoint: "https://push.example.org/browser", keys }) };
+          PushManager.prototype.getSubscription = async () => null;
+          PushManager.prototype.subscribe = async () => made;
+        }"""
+    )
+    button.click()
+    expect(page.get_by_text("This device tells you when it is your turn")).to_be_visible()
+    with service.app.store.reading() as db:
+        own = select(channels.c.label).where(channels.c.table == opened.table)
+        assert "Chrome" in db.execute(own).scalar_one()
+
+
+def test_before_an_own_move_nothing_is_asked(chromium: Browser, service: RunningService, opened: Opened) -> None:
+    context = chromium.new_context(base_url=service.address)
+    page = context.new_page()
+    page.goto(f"/t/{opened.links[0]}")
+    expect(page.locator("[data-stage]")).to_be_visible()
+    expect(page.get_by_role("button", name="Tell me on this device")).to_be_hidden()
+    assert page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
+    context.close()
