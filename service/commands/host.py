@@ -1,4 +1,4 @@
-"""Commands of the host: `host-link`, `backup`, `restore` and `partition`."""
+"""Commands of the host: `host-link`, `push-key`, `backup`, `restore` and `partition`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche host-link --renew",
     )
     link.add_argument("--renew", action="store_true", help="make a new one; the old ones stop working")
+    key = add_command(
+        subparsers,
+        "push-key",
+        print_push_key,
+        "Print the public key of web push, by which push services recognise this server.",
+        "depesche push-key",
+        "depesche push-key --renew",
+    )
+    key.add_argument("--renew", action="store_true", help="make a new one; players then switch notifications on again")
     _add_backup(subparsers)
     partition = add_command(
         subparsers,
@@ -58,6 +67,21 @@ def print_link(args: argparse.Namespace) -> int:
     app = App(settings.load_settings(os.environ))
     app.open()
     print(f"{app.settings.address}/host/{overview.get_link(app, args.renew)}")
+    app.close()
+    return FINE
+
+
+def print_push_key(args: argparse.Namespace) -> int:
+    from service import settings
+    from service.app import App
+    from service.store import push_keys
+
+    app = App(settings.load_settings(os.environ))
+    app.open()
+    with app.store.writing() as db:
+        if args.renew:
+            print(f"Devices that players switch on again: {push_keys.renew_key(db)}")
+        print(push_keys.encode(push_keys.dump_public(push_keys.load_key(db))))
     app.close()
     return FINE
 

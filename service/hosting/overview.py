@@ -18,11 +18,13 @@ from engine.refusal import Refused
 from service.app import App
 from service.links import is_same
 from service.people import register
-from service.store import queries
+from service.settings import DAY_S
+from service.store import channel_queries, queries
 from service.store.schema import letters, people, refused_mails, seats, tables
 from service.tables import judging
 
 MAX_ROWS = 100
+COUNTED_S = 30 * DAY_S
 SETTLED_OUTCOMES = ("sent", "overtaken", "not wanted", "nobody there", "gathered")  # outcomes that need no host
 
 
@@ -37,6 +39,14 @@ class TableOverview(Struct, frozen=True):
     due_at: int | None
 
 
+class ChannelCount(Struct, frozen=True):
+    """The notices that left by one kind of channel, and those that failed."""
+
+    kind: str
+    sent: int
+    failed: int
+
+
 class Overview(Struct, frozen=True):
     """The server at one moment."""
 
@@ -46,6 +56,7 @@ class Overview(Struct, frozen=True):
     phases: dict[str, int]
     tables: tuple[TableOverview, ...]
     owed: int
+    sent: tuple[ChannelCount, ...]  # of the last weeks
     stuck: Sequence[Any]
     bounced: Sequence[Any]
     refused_mails: Sequence[Any]
@@ -61,8 +72,22 @@ def load_overview(app: App, table: str = "") -> Overview:
         owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
         rows = _list_tables(connection, table)
         stuck, bounced = _list_stuck_letters(connection), _list_bounced_people(connection)
-        refused = _list_refused_mails(connection)
-        return Overview(version, revision, free, phases, rows, owed, stuck, bounced, refused)
+        refused, sent = _list_refused_mails(connection), _count_sent(connection, app.now() - COUNTED_S)
+        return Overview(version, revision, free, phases, rows, owed, sent, stuck, bounced, refused)
+
+
+def _count_sent(connection: Connection, since: int) -> tuple[ChannelCount, ...]:
+    """Count the deliveries by each kind of channel; what was withdrawn or not wanted is none."""
+    rows = channel_queries.count_outcomes(connection, since)
+    failed = ("gone", "refused", "given up")
+    return tuple(
+        ChannelCount(
+            kind,
+            sum(count for one, outcome, count in rows if (one, outcome) == (kind, "sent")),
+            sum(count for one, outcome, count in rows if one == kind and outcome.startswith(failed)),
+        )
+        for kind in sorted({row[0] for row in rows})
+    )
 
 
 def _select_phases() -> Any:

@@ -19,7 +19,8 @@ from service.commands.check_results import CheckResult, fail, ok, try_check, war
 from service.links import Links
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
-from service.store.schema import letters, submissions, tables
+from service.store.schema import deliveries, letters, submissions, tables
+from workers.commands import channel_checks
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
 
@@ -54,6 +55,7 @@ def check_all(settings: Settings) -> Iterator[CheckResult]:
     if settings.imap:
         name, mend = settings.imap.rpartition("@")[2], "correct DEPESCHE_IMAP: user, password, or the folder's name"
         yield from try_check("inbound", f"mailbox {name}", mend, lambda: _check_mailbox(settings, name))
+    yield from channel_checks.check_channels(settings)
     yield from _check_disk(settings)
 
 
@@ -218,6 +220,7 @@ def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
         return
     since = int(time.time()) - OVERDUE_S
     late_letters = select(func.count()).where(letters.c.sent_at.is_(None), letters.c.due_at < since)
+    late_notices = select(func.count()).where(deliveries.c.ended_at.is_(None), deliveries.c.due_at < since)
     late_moves = select(func.count()).where(submissions.c.accepted.is_(None), submissions.c.at < since)
     with closing(Store(settings.database_url)) as store:
         if not store.is_current():
@@ -225,5 +228,7 @@ def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
         with store.reading() as connection:
             if count := connection.execute(late_letters).scalar_one():
                 yield warn("work", f"letters that are not sent: {count}", START_WORKER)
+            if count := connection.execute(late_notices).scalar_one():
+                yield warn("work", f"notices that are not sent: {count}", START_WORKER)
             if count := connection.execute(late_moves).scalar_one():
                 yield warn("work", f"moves that are not judged: {count}", START_WORKER)

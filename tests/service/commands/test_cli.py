@@ -29,8 +29,8 @@ from tests.engine.ledger import make_variant
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
-    "serve web worker clock inbound doctor host-link backup restore partition export-tables import-tables games "
-    "playout scenario replay audit export import new-game catalogues dev bench completion"
+    "serve web worker clock inbound doctor host-link push-key backup restore partition export-tables import-tables "
+    "games playout scenario replay audit export import new-game catalogues dev bench completion"
 ).split()
 SENTENCES_TEMPLATE = """
 {% macro Dealt(e) %}{{ name(e.seat) }} holds {{ e.cards | join(" ") or "something" }}.{% endmacro %}

@@ -16,6 +16,12 @@ MAKE_MOVE = """(move) => {
   form.elements.move.value = move;
   form.requestSubmit();
 }"""
+# A headless browser refuses notifications.
+PLAYED_BEFORE = """
+  localStorage.setItem("moved", "1");
+  Object.defineProperty(Notification, "permission", { get: () => "default" });
+  Notification.requestPermission = async () => "granted";
+"""
 IS_READY = "() => navigator.serviceWorker.controller && caches.match(location.pathname)"
 
 
@@ -27,9 +33,9 @@ def opened(service: RunningService) -> Opened:
 @pytest.fixture
 def page(chromium: Browser, service: RunningService, opened: Opened) -> Iterator[Page]:
     """The table of the player to move, in a browser in which that player has moved before."""
-    context = chromium.new_context(base_url=service.address, permissions=["notifications"])
+    context = chromium.new_context(base_url=service.address)
     one = context.new_page()
-    one.add_init_script("localStorage.setItem('moved', '1')")
+    one.add_init_script(PLAYED_BEFORE)
     one.goto(f"/t/{opened.links[service.find_mover(opened.table)]}")
     one.wait_for_function(IS_READY)
     yield one

@@ -3,15 +3,16 @@
 import re
 
 import pytest
-from sqlalchemy import event, select, update
+from sqlalchemy import event, insert, select, update
 
 from engine import catalogue
 from service import cli
 from service.accounts import signing_in
 from service.hosting import overview
-from service.store import queries
+from service.people import register
+from service.store import channel_queries, queries
 from service.store.batch import OwedLetter
-from service.store.schema import letters, people, seats, tables
+from service.store.schema import deliveries, letters, people, seats, tables
 from tests.sites import ROWS, Site, Visitor
 
 
@@ -145,3 +146,25 @@ def test_the_command_prints_a_link_that_opens(
     address = capsys.readouterr().out.strip()
     assert address.startswith("http://127.0.0.1:8765/host/")
     visitor.get(address.removeprefix("http://127.0.0.1:8765"))
+
+
+def test_the_command_prints_and_renews_the_key_of_web_push(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(site.app.settings.folder))
+    keys = []
+    for words in (["push-key"], ["push-key"], ["push-key", "--renew"]):
+        assert cli.main(words) == 0
+        keys.append(capsys.readouterr().out.split()[-1])
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_the_host_sees_what_left_by_which_channel(site: Site, visitor: Visitor, door: str) -> None:
+    with site.app.store.writing() as db:
+        person = register.find_or_create_person(db, "anna@example.org", "Anna", site.time)
+        row = {"person": person, "kind": "push", "label": "x", "address": "https://x", "groups": "", "created_at": 0}
+        channel = channel_queries.insert_channel(db, row)
+        given = {"table": "", "channel": channel, "created_at": 0, "due_at": 0, "ended_at": site.time}
+        outcomes = ("sent", "sent", "refused: 413", "withdrawn")
+        db.execute(insert(deliveries), [{**given, "letter": n, "outcome": one} for n, one in enumerate(outcomes)])
+    assert "<tr><td>push</td><td>2</td><td>1</td></tr>" in visitor.get(door)
