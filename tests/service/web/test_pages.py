@@ -485,3 +485,10 @@ def test_every_page_is_light_and_names_the_service(site: Site, visitor: Visitor)
         assert len(page.encode()) < 100_000, path
         assert "not affiliated with the publishers" in page
         assert "<h1>" in page
+
+
+def test_a_player_has_an_avatar_of_the_seat_s_form_and_colour_with_the_initial(site: Site, visitor: Visitor) -> None:
+    page = visitor.get(f"/t/{site.open_table('Anna', 'bert').links[0]}")
+    avatars = re.findall(r'(?s)<svg class="avatar".*?fill="(#\w+)".*?<(circle|rect|path|polygon).*?>(\w?)</text>', page)
+    assert [initial for *_, initial in avatars] == ["A", "B"]
+    assert len({(colour, form) for colour, form, _ in avatars}) == 2
