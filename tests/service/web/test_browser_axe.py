@@ -102,7 +102,10 @@ def test_letters(service: RunningService, chromium: Browser, judge: Judge) -> No
 def test_what_the_links_in_letters_open(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.start_table()
     wishes = service.app.links.preferences(apps.load_table(service.app, opened.table).seats[0].person)
-    judge.check(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
+    settings, followers = f"/wishes/{wishes}", f"/t/{opened.links[0]}/followers"
+    judge.check(
+        visit("/"), f"{settings}?table={opened.table}", f"{settings}/stop", f"{settings}/connections", followers
+    )
 
 
 def test_the_gallery(service: RunningService, visit: Visit, judge: Judge) -> None:

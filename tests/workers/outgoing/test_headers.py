@@ -27,7 +27,7 @@ from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 from workers.outgoing.table_letters import write
 
 MAX_LENGTH = 100_000
-PERSONAL = {"enter", "confirm", "digest", "replaced"}
+PERSONAL = set(personal_letters.WRITERS)
 # Each of these needs a story of its own.
 OVERTAKEN_KINDS = {
     "asked",

@@ -27,7 +27,7 @@ from workers.outgoing import emails, personal_letters, pictures, table_letters
 from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 
 LONG_MESSAGE_ID = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
-PERSONAL = {"enter", "confirm", "digest", "replaced"}
+PERSONAL = set(personal_letters.WRITERS)
 BY_NUMBER = {"accepted": "accepted/1", "refused": "refused/1", "unreachable": "unreachable/1"}
 KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in LETTER_KINDS.keys() - PERSONAL)
 TIME_LEFT = {
