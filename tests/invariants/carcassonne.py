@@ -2,15 +2,15 @@
 
 from collections import Counter
 
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import rules_of, tower
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.boxes.wheel import CROWNS
-from engine.games.carcassonne.land import root_of, signs_at
+from engine.games.carcassonne.land import has_segment, root_of, signs_at
 from engine.games.carcassonne.scoring import find_leaders
 from engine.games.carcassonne.state import Part, Task, figures_on_table
 from engine.games.carcassonne.tiles import MESSAGES
 
-PAYMENTS = ("protection",)
+PAYMENTS = ("protection", "ransom")
 
 
 def check(state):
@@ -27,6 +27,7 @@ def check(state):
     check_titles(state)
     check_wheel(state)
     check_tunnels(state)
+    check_towers(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     check_points(state)
 
@@ -51,7 +52,7 @@ def check_tunnels(state):
 def check_points(state):
     """Points are above zero, except for payments, which alone bring a scoring figure below it."""
     assert all(award.points > 0 or award.why in PAYMENTS for award in state.owed)
-    assert state.options.revolts or all(step >= 0 for steps in state.track for step in steps)
+    assert state.options.revolts or state.options.tower or all(step >= 0 for steps in state.track for step in steps)
     protected = [figure for figure in figures_on_table(state) if figure.protected]
     assert state.options.revolts or not protected
     for figure in protected:
@@ -73,7 +74,8 @@ def check_figures(state, rules):
     assert len(set(figures)) == len(figures)
     for seat, supply in enumerate(state.supply):
         out = Counter(figure.kind for figure in (*figures, *state.crowns, *state.citizens) if figure.seat == seat)
-        assert out + Counter(supply) == Counter(rules.supply)
+        held = Counter(prisoner.kind for prisoner in state.prisoners if prisoner.seat == seat)
+        assert out + held + Counter(supply) == Counter(rules.supply)
     for figure in figures:
         assert figure in state.features[root_of(state, figure)].figures
 
@@ -139,6 +141,18 @@ def check_titles(state):
         if state.options.king_robber and state.phase != "playing":
             assert tiles == max(complete, default=0)
             assert seat in range(len(state.track))
+
+
+def check_towers(state):
+    """No floor is lost, prisoners are meeples of others, and no two seats hold prisoners of each other for long."""
+    if state.options.tower:
+        seats = len(state.track)
+        assert sum(state.floors) + sum(state.towers.values()) == seats * tower.FLOORS[str(seats)]
+        assert all(has_segment(state, cell, "tower") for cell in (*state.towers, *state.closed_towers))
+        held = {(prisoner.captor, prisoner.seat) for prisoner in state.prisoners}
+        assert all(captor != seat for captor, seat in held)
+        is_settled = isinstance(state.work[-1], Part) and state.work[-1].step == "draw" if state.work else True
+        assert not is_settled or not any((seat, captor) in held for captor, seat in held)
 
 
 def check_flocks(state):

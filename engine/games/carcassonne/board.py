@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out_letter, space_point
+from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out_letter, signs_on, space_point
 from engine.games.carcassonne.points import (
     CORNERS,
     CROWNS,
     GARDENS,
+    PLACES,
     SMALL_CLOISTERS,
-    STAGES,
     citizen_point,
     corner_point,
     crown_point,
@@ -27,6 +27,7 @@ from engine.games.carcassonne.points import (
     place_point,
     quarter_point,
     tile_point,
+    tower_point,
     tunnel_point,
 )
 from engine.games.carcassonne.sentences import describe_neighbours, describe_tile, find_extension
@@ -45,8 +46,8 @@ __all__ = [
     "CROWNS",
     "GARDENS",
     "PIECES",
+    "PLACES",
     "SMALL_CLOISTERS",
-    "STAGES",
     "TRACK",
     "Extent",
     "Offers",
@@ -77,6 +78,7 @@ __all__ = [
     "space_number",
     "space_point",
     "tile_point",
+    "tower_point",
     "tunnel_point",
     "turns_by_cell",
 ]
@@ -93,6 +95,7 @@ class Offers(Struct, frozen=True):
     figures: tuple[str, ...] = ()
     corners: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    prisoners: tuple[str, ...] = ()
     is_scoring: bool = False
     is_message: bool = False
     is_builder: bool = False
@@ -142,6 +145,10 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):
             return [("figures", figure)]
+        case ("ransom", (prisoner,)):
+            return [("prisoners", prisoner)]
+        case ("exchange", (kind,)):
+            return [("kinds", kind)]
         case ("message", ("perform" | "points",)) | ("score" | "builder", _):
             return []  # buttons that the templates draw themselves
     return [(_field_of(verb, option[0]), option[0])]
@@ -184,7 +191,7 @@ def space_number(steps: int) -> int:
 
 def list_signs(tiles: Mapping[str, Any]) -> list[str]:
     """Return the words of the signs on the table that the text board shows by a letter, in alphabetical order."""
-    signs = {sign.split()[0] for placed in tiles.values() for sign in PIECES[placed.tile][0].signs}
+    signs = {sign for placed in tiles.values() for sign in signs_on(PIECES[placed.tile][0])}
     return sorted(signs & SIGN_LETTERS.keys())
 
 

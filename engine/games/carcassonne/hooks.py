@@ -124,6 +124,10 @@ class Box(Protocol):
         """Return the next event of round 1b, before the tile is placed; called until it returns None."""
         return None
 
+    def offer_besides(self, state: State, rules: Rules, part: Part) -> MenuEntry | None:
+        """Return a move that is possible besides, before the tile is placed and before the figure."""
+        return None
+
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
         """Return those of the options (cell, turn) where the box allows the tile."""
         return options

@@ -50,6 +50,7 @@ SIGN_LETTERS = {
     "wheel": "W",
     "carcassonne": "Q",
     "number": "n",
+    "tower": "^",
 }
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))
@@ -138,7 +139,7 @@ def _tile_rows(tile: str, turn: int) -> list[str]:
     piece = PIECES[tile][turn]
     sheet = Sheet(TILE_COLUMNS, TILE_ROWS, ".")
     _draw_edges(sheet, piece)
-    letters = [SIGN_LETTERS[word] for sign in piece.signs if (word := sign.split()[0]) in SIGN_LETTERS]
+    letters = [SIGN_LETTERS[word] for word in signs_on(piece) if word in SIGN_LETTERS]
     sheet.write(2, 1, letters[-1] if letters else _middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:
         sheet.write(1, 1, "###")
@@ -148,6 +149,11 @@ def _tile_rows(tile: str, turn: int) -> list[str]:
             row = 0 if segment.kind == "city" and piece.edges[0] == "c" else 2
             sheet.write(column, row, MARK_LETTERS[segment.marks[0]])
     return sheet.rows()
+
+
+def signs_on(piece: Piece) -> list[str]:
+    """Return the words of the signs of a tile, and the kinds of its segments."""
+    return [*(sign.split()[0] for sign in piece.signs), *(segment.kind for segment in piece.segments)]
 
 
 def _draw_edges(sheet: Sheet, piece: Piece) -> None:

@@ -65,6 +65,7 @@ INNER_FIELDS: Mapping[str, Offset] = {
     "T03 field-inner": (-22, 30),
     "T04 field-inner": (-22, 30),
     "T06 field": (12, 10),
+    "TO17 field": (0, 24),
     "T14 field": (6, -6),
     "RV03 field": (6, -6),
 }
@@ -89,6 +90,8 @@ GARDENS: Mapping[str, Offset] = {
     "HS14": (32, 30),
     "AM10": (26, -24),
     "KR2": (24, 24),
+    "TO02": (-28, -28),
+    "TO04": (28, -28),
 }
 STAGES: Mapping[str, Offset] = {
     "BT01": (0, -6),
@@ -98,6 +101,28 @@ STAGES: Mapping[str, Offset] = {
     "BT05": (-24, 0),
 }
 """Where the acrobats perform."""
+
+TOWERS: Mapping[str, Offset] = {
+    "TO01": (0, 18),
+    "TO03": (33, 33),
+    "TO08": (0, 4),
+    "TO09": (0, -10),
+    "TO10": (18, 18),
+    "TO11": (0, -9),
+    "TO12": (20, 20),
+    "TO13": (16, 22),
+    "TO14": (20, 20),
+    "TO15": (24, -31),
+    "TO16": (0, 16),
+    "TO17": (0, -8),
+}
+"""Where the base of a tower is, if not in the middle."""
+
+PLACES: Mapping[str, Mapping[str, Offset]] = {"acrobats": STAGES, "tower": TOWERS}
+"""The places that boxes add to tiles."""
+
+ON_TOP_OF_TOWER = 26
+"""How far a figure on a tower is above its base."""
 
 SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14)}
 CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
@@ -248,7 +273,14 @@ def segment_point(tiles: Tiles, cell: str, token: str) -> Point:
     unturned = pieces[0].segments[pieces[placed.turn].locals[token]]
     x, y = _find_offset(placed.tile, unturned)
     by_quarter_turns = ((x, y), (-y, x), (-x, -y), (y, -x))
-    return _offset_point(cell, by_quarter_turns[placed.turn // 90])
+    point = _offset_point(cell, by_quarter_turns[placed.turn // 90])
+    return Point(point.x, point.y - ON_TOP_OF_TOWER) if unturned.kind == "tower" else point
+
+
+def tower_point(tiles: Tiles, cell: str) -> Point:
+    """Return the point of the base of a tower."""
+    x, y = segment_point(tiles, cell, "tower")
+    return Point(x, y + ON_TOP_OF_TOWER)
 
 
 def _find_offset(tile: str, segment: Segment) -> Offset:
@@ -257,8 +289,8 @@ def _find_offset(tile: str, segment: Segment) -> Offset:
     match segment.kind:
         case "garden":
             return GARDENS[plain]
-        case "acrobats":
-            return STAGES[plain]
+        case "acrobats" | "tower":
+            return PLACES[segment.kind].get(plain, (0, 0))
         case "cloister" if tile in SMALL_CLOISTERS:
             return SMALL_CLOISTERS[tile]
         case "field" if not ends:

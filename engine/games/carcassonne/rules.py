@@ -115,7 +115,14 @@ def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
     options: Sequence[Args] = [(cell, turn) for cell, edges in state.frontier.items() for turn in fits[edges]]
     for box in rules.hooks["filter_cells"]:
         options = box.filter_cells(state, rules, part.tile, options)
-    return (Choice("place", tuple(options), "2.2"),) if options else ()
+    if not options:
+        return ()
+    return (Choice("place", tuple(options), "2.2"), *_offer_besides(state, rules, part))
+
+
+def _offer_besides(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
+    """Return the moves that are possible besides placing the tile or a figure."""
+    return [entry for box in rules.hooks["offer_besides"] if (entry := box.offer_besides(state, rules, part))]
 
 
 def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
@@ -127,8 +134,9 @@ def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuE
 def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = _figure_options(state, rules, part)
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
-    boxes = rules.hooks["offer_instead_of_figure"]
-    return (*figures, *_offer_instead_of_figure(state, rules, part), PASS) if boxes else (*figures, PASS)
+    if not (rules.hooks["offer_instead_of_figure"] or rules.hooks["offer_besides"]):
+        return (*figures, PASS)
+    return (*figures, *_offer_instead_of_figure(state, rules, part), *_offer_besides(state, rules, part), PASS)
 
 
 def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:

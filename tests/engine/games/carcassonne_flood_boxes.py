@@ -23,6 +23,7 @@ class BoxCount(Count):
         self.ended = False
         self.tolls = {}
         self.brought = set()
+        self.imprisoned = []
 
     def apply(self, event):
         match type(event).__name__:
@@ -52,6 +53,17 @@ class BoxCount(Count):
                 self.scores[event.seat] += (1, 3, 6, 10)[len(event.fruits) - 1]
             case "TollhouseSet":
                 self.settler(event.seat, tuple(map(int, event.cell.split(","))))
+            case "Captured":
+                for figure in (event.figure, *event.companions):
+                    self.figures.remove(self.spot(figure))
+                self.imprisoned += [event.figure.seat] if event.figure.seat != event.seat else []
+            case "PrisonersExchanged":
+                for prisoner in event.prisoners:
+                    self.imprisoned.remove(prisoner.seat)
+            case "RansomPaid":
+                self.imprisoned.remove(event.prisoner.seat)
+                self.scores[event.prisoner.seat] -= 3
+                self.scores[event.prisoner.captor] += 3
             case "Escaped":
                 self.settle()
                 for figure in event.figures:
@@ -208,6 +220,8 @@ class BoxCount(Count):
         barns = [figure for figure in there if figure[1] == "barn"]
         if there and self.kind(there[0]) == "acrobats":
             self.pyramid(there[0][2:4])
+        elif there and self.kind(there[0]) == "tower":
+            pass  # worth nothing
         elif barns:
             for seat, *_ in barns:
                 self.scores[seat] += 4 * self.servings(area)

@@ -53,6 +53,10 @@ class MoreCount(BoxCount):
         self.safe &= set(self.figures)
         self.laid = self.spot(event.figure) if type(event).__name__ == "FigurePlaced" else None
 
+    def count_away(self, seat):
+        """Count the meeples of a seat that are on crowns or in prison."""
+        return sum(figure[0] == seat for figure in self.crowned) + self.imprisoned.count(seat)
+
     def revolt(self, kind):
         """Seat by seat from the one on turn, until one has lost meeples."""
         for seat in (*range(self.turn, len(self.scores)), *range(self.turn)):
@@ -77,7 +81,7 @@ class MoreCount(BoxCount):
                 "famine": sum(
                     len(self.cities_fed(self.area(figure))) for figure in own if self.kind(figure) == "field"
                 ),
-                "storm": self.all_meeples - len(own) - sum(figure[0] == seat for figure in self.crowned),
+                "storm": self.all_meeples - len(own) - self.count_away(seat),
                 "inquisition": 2 * sum(self.kind(figure) == "cloister" for figure in own),
                 "plague": 0,
             }[section]

@@ -35,6 +35,7 @@ def test_each_box_has_its_tiles():
         "wheel": 16,
         "tunnel": 4,
         "count": 12,
+        "tower": 18,
     }
 
 

@@ -29,6 +29,7 @@ from engine.games.carcassonne.boxes import (
     shrines,
     siege,
     tollkeepers,
+    tower,
     traders_builders,
     tunnel,
     watchtowers,
@@ -60,6 +61,7 @@ BOXES: tuple[Box, ...] = (
     king_robber.BOX,
     revolts.BOX,
     wheel.BOX,
+    tower.BOX,
     abbot.BOX,
 )
 """All boxes, in the order of pages and of their hooks; the abbot is last, as he adds gardens to the tiles of others."""

@@ -1,0 +1,335 @@
+"""§22, the tower: floors that reach farther and farther, prisoners, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
+from engine.games.carcassonne.land import has_segment, lift_figures, remove_figures, root_of
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Figure,
+    Part,
+    State,
+    Task,
+    add_note,
+    apply_awards,
+    change_part,
+    current_task,
+    figures_on_table,
+    find_figure,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, Args, coordinates
+from engine.menu import Choice, Menu, Move
+
+TOWER = "tower"
+RANSOM_POINTS = 3
+FLOORS: dict[str, int] = DATA["tower_floors"]
+"""How many floors each seat gets, by the number of seats."""
+
+FLOOR_IN_HAND, FOREIGN_PRISONER, OWN_PRISONER = 0.3, 1.5, 1.0
+"""The points that a bot expects of a floor, of a prisoner that may be ransomed, and of an own meeple in prison."""
+
+Towers = dict[str, int]
+
+
+class Prisoner(Struct, frozen=True, gc=False):
+    """A meeple of `seat` that the seat `captor` holds."""
+
+    captor: int
+    seat: int
+    kind: str
+
+    @property
+    def token(self) -> str:
+        """The prisoner as moves write it: `meeple-2` is a meeple that the second seat holds."""
+        return f"{self.kind}-{self.captor + 1}"
+
+
+class FloorBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat put one of its floors on a tower."""
+
+    seat: int
+    cell: str
+
+
+class TowerClosed(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple was put on the tower on this cell, which gets no more floors."""
+
+    cell: str
+
+
+class CaptureOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Meeples are within reach of the tower on this cell."""
+
+    seat: int
+    cell: str
+
+
+class Captured(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple was taken: it goes home if it is the seat's own, otherwise to prison; its companions go home."""
+
+    seat: int
+    figure: Figure
+    companions: tuple[Figure, ...] = ()
+
+
+class CaptureDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat took no meeple."""
+
+    seat: int
+
+
+class ExchangeOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat chooses which of its meeples comes back for its new prisoner from `other`."""
+
+    seat: int
+    other: int
+    kind: str
+
+
+class PrisonersExchanged(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Two seats that held a meeple of each other gave them back."""
+
+    prisoners: tuple[Prisoner, Prisoner]
+
+
+class RansomPaid(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The owner of a prisoner paid for it."""
+
+    prisoner: Prisoner
+    awards: tuple[Award, ...]
+
+
+def towers_of(state: State) -> Towers:
+    """Return the number of floors of every tower that has any, by its cell."""
+    towers: Towers = get_field(state, "towers")
+    return towers
+
+
+def list_closed_towers(state: State) -> tuple[str, ...]:
+    """Return the cells of the towers on which a meeple was put."""
+    closed: tuple[str, ...] = get_field(state, "closed_towers")
+    return closed
+
+
+def floors_left(state: State) -> tuple[int, ...]:
+    """Return how many floors each seat has."""
+    floors: tuple[int, ...] = get_field(state, "floors")
+    return floors
+
+
+def prisoners_of(state: State) -> tuple[Prisoner, ...]:
+    """Return all prisoners, those who were captured first at the front."""
+    prisoners: tuple[Prisoner, ...] = get_field(state, "prisoners")
+    return prisoners
+
+
+def apply_floor_built(state: State, event: FloorBuilt) -> State:
+    towers, floors = towers_of(state), list(floors_left(state))
+    floors[event.seat] -= 1
+    state = change_part(state, step="between")
+    return replace(state, towers={**towers, event.cell: towers.get(event.cell, 0) + 1}, floors=tuple(floors))
+
+
+def apply_tower_closed(state: State, event: TowerClosed) -> State:
+    return replace(state, closed_towers=(*list_closed_towers(state), event.cell))
+
+
+def apply_capture_offered(state: State, event: CaptureOffered) -> State:
+    return push_work(state, Task("capture", place=event.cell))
+
+
+def apply_captured(state: State, event: Captured) -> State:
+    figure, state = event.figure, remove_figures(pop_work(state), event.companions)
+    if figure.seat == event.seat:
+        return remove_figures(state, (figure,))
+    prisoner = Prisoner(event.seat, figure.seat, figure.kind)
+    return replace(lift_figures(state, (figure,)), prisoners=(*prisoners_of(state), prisoner))
+
+
+def apply_capture_declined(state: State, event: CaptureDeclined) -> State:
+    return pop_work(state)
+
+
+def apply_exchange_offered(state: State, event: ExchangeOffered) -> State:
+    return push_work(state, Task("exchange", event.other, place=event.kind))
+
+
+def apply_prisoners_exchanged(state: State, event: PrisonersExchanged) -> State:
+    state = pop_work(state) if isinstance(state.work[-1], Task) else state
+    for prisoner in event.prisoners:
+        state = _release(state, prisoner)
+    return state
+
+
+def apply_ransom_paid(state: State, event: RansomPaid) -> State:
+    return apply_awards(_release(add_note(state, "ransom"), event.prisoner), event.awards)
+
+
+def _release(state: State, prisoner: Prisoner) -> State:
+    """Return a prisoner to the supply of its owner."""
+    prisoners, supply = list(prisoners_of(state)), list(state.supply)
+    prisoners.remove(prisoner)
+    own = supply[prisoner.seat]
+    supply[prisoner.seat] = {**own, prisoner.kind: own[prisoner.kind] + 1}
+    return replace(state, prisoners=tuple(prisoners), supply=tuple(supply))
+
+
+def _open_towers(state: State) -> list[str]:
+    """§22.2: Return the cells of the bases and towers that can get a floor."""
+    closed = list_closed_towers(state)
+    return [cell for cell in state.tiles if cell not in closed and has_segment(state, cell, TOWER)]
+
+
+def is_within_reach(tower: str, floors: int, cell: str) -> bool:
+    """§22.3: Whether a cell is in the row or column of a tower, and no farther than it has floors."""
+    (x, y), (tower_x, tower_y) = coordinates(cell), coordinates(tower)
+    return (x == tower_x and abs(y - tower_y) <= floors) or (y == tower_y and abs(x - tower_x) <= floors)
+
+
+def figures_within_reach(state: State, rules: Rules, cell: str) -> list[Figure]:
+    """§22.3: Return the meeples that the tower on a cell can take."""
+    floors = towers_of(state)[cell]
+    figures = (figure for figure in figures_on_table(state) if figure.kind not in rules.non_meeples)
+    return [figure for figure in figures if is_within_reach(cell, floors, figure.cell)]
+
+
+def _list_own_prisoners(state: State, seat: int, captor: int) -> list[Prisoner]:
+    """Return the prisoners of a seat that a captor holds, one of each kind."""
+    own = (one for one in prisoners_of(state) if one.seat == seat and one.captor == captor)
+    return list({one.kind: one for one in own}.values())
+
+
+class Tower(Box):
+    """Floors, prisoners and ransoms."""
+
+    option = TOWER
+    title = "The Tower"
+    about = "Towers that take prisoners, 18 tiles (§22)"
+    feature_kinds = (TOWER,)
+    state_fields = {
+        "towers": (Towers, {}),
+        "closed_towers": (tuple[str, ...], ()),
+        "floors": (tuple[int, ...], ()),
+        "prisoners": (tuple[Prisoner, ...], ()),
+    }
+    view_fields = {
+        "towers": (Towers, towers_of),
+        "floors": (tuple[int, ...], floors_left),
+        "prisoners": (tuple[Prisoner, ...], prisoners_of),
+    }
+    verbs = ("tower", "capture", "exchange", "ransom")
+    tasks = ("capture", "exchange")
+    tasks_within_round = ("capture", "exchange")
+    events = {
+        FloorBuilt: apply_floor_built,
+        TowerClosed: apply_tower_closed,
+        CaptureOffered: apply_capture_offered,
+        Captured: apply_captured,
+        CaptureDeclined: apply_capture_declined,
+        ExchangeOffered: apply_exchange_offered,
+        PrisonersExchanged: apply_prisoners_exchanged,
+        RansomPaid: apply_ransom_paid,
+    }
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        seats = len(state.track)
+        return replace(state, floors=(FLOORS[str(seats)],) * seats)
+
+    def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
+        """§22.6: Offer to ransom an own meeple, once a turn, to a seat that can pay."""
+        if not prisoners_of(state) or sum(state.track[state.turn]) < RANSOM_POINTS:
+            return None
+        if any(isinstance(work, Part) and "ransom" in work.notes for work in self._works_of_turn(state)):
+            return None
+        tokens = dict.fromkeys(one.token for one in prisoners_of(state) if one.seat == state.turn)
+        return Choice("ransom", tuple((token,) for token in tokens), "22.6") if tokens else None
+
+    def _works_of_turn(self, state: State) -> list[Part | Task]:
+        """Return the parts of this turn and its tasks: message 4 begins a turn of its own."""
+        parts = [number for number, work in enumerate(state.work) if isinstance(work, Part) and work.kind != "builder"]
+        return list(state.work[parts[-1] :])
+
+    def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
+        """§22.4: Offer to put a meeple on a tower with a floor."""
+        supply = state.supply[seat]
+        kinds = [kind for kind, segments in rules.segments.items() if segments >= MEEPLE_SEGMENTS and supply[kind]]
+        towers = [cell for cell in _open_towers(state) if towers_of(state).get(cell)] if kinds else []
+        return [(kind, TOWER if cell == part.cell else f"{cell}/{TOWER}") for kind in kinds for cell in towers]
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§22.2: Offer to put a floor on a tower."""
+        towers = _open_towers(state) if floors_left(state)[seat] else []
+        return Choice("tower", tuple((cell,) for cell in towers), "22.2") if towers else None
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """§22.4, §22.5: Close a tower with a meeple; exchange the latest prisoner for an own one."""
+        cell, _, segment = part.placed.partition("/")
+        if segment == TOWER and cell not in list_closed_towers(state):
+            return TowerClosed(cell)
+        if not prisoners_of(state):
+            return None
+        latest = prisoners_of(state)[-1]
+        own = _list_own_prisoners(state, latest.captor, latest.seat)
+        if len(own) > 1:
+            return ExchangeOffered(latest.captor, latest.seat, latest.kind)
+        return PrisonersExchanged((latest, own[0])) if own else None
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        if task.step == "exchange":
+            own = _list_own_prisoners(state, seat, task.number)
+            return (Choice("exchange", tuple((one.kind,) for one in own), "22.5"),)
+        places = ((figure.place,) for figure in figures_within_reach(state, rules, task.place))
+        return (Choice("capture", (*places, ("nobody",)), "22.3"),)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        word = move.args[0]
+        match move.verb:
+            case "tower":
+                return self._build(state, rules, seat, word)
+            case "ransom":
+                prisoner = next(one for one in prisoners_of(state) if one.seat == seat and one.token == word)
+                pay = Award(seat, -RANSOM_POINTS, "ransom")
+                return [RansomPaid(prisoner, (pay, Award(prisoner.captor, RANSOM_POINTS, "ransom")))]
+            case "exchange":
+                task = current_task(state)
+                mine, theirs = Prisoner(task.number, seat, word), Prisoner(seat, task.number, task.place)
+                return [PrisonersExchanged((mine, theirs))]
+        return [self._capture(state, rules, seat, word)]
+
+    def _build(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:
+        built = FloorBuilt(seat, cell)
+        after = apply_floor_built(state, built)
+        return [built, CaptureOffered(seat, cell)] if figures_within_reach(after, rules, cell) else [built]
+
+    def _capture(self, state: State, rules: Rules, seat: int, place: str) -> Struct:
+        if place == "nobody":
+            return CaptureDeclined(seat)
+        figure = find_figure(state, place)
+        feature = state.features[root_of(state, figure)]
+        return Captured(seat, figure, scoring.find_companions(state, rules, feature, figure))
+
+    def award_without_lead(
+        self, state: State, rules: Rules, feature: Feature, moment: Moment
+    ) -> tuple[Award, ...] | None:
+        """§22.7: A meeple on a tower brings nothing."""
+        return () if feature.kind == TOWER else None
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what floors and prisoners are worth to a seat."""
+        prisoners = sum(one.captor == seat for one in prisoners_of(state))
+        own = sum(one.seat == seat for one in prisoners_of(state))
+        return FLOOR_IN_HAND * floors_left(state)[seat] + FOREIGN_PRISONER * prisoners + OWN_PRISONER * own
+
+
+BOX = Tower()
