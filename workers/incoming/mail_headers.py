@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import message_from_bytes
-from email.errors import HeaderParseError
+from email.errors import CharsetError, HeaderParseError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -87,7 +87,7 @@ class MailHeaders(Struct, frozen=True):
         header = self.get(name)
         try:
             return blank_controls(str(make_header(decode_header(header))))
-        except (LookupError, ValueError, HeaderParseError):
+        except (LookupError, ValueError, HeaderParseError, CharsetError):
             return header
 
     def list_ids(self, name: str) -> tuple[str, ...]:

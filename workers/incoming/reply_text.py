@@ -214,7 +214,7 @@ def _decode(part: Message) -> str:
 
 
 def _join_flowed(part: Message, text: str) -> str:
-    """Join lines that were broken only for sending (RFC 3676)."""
+    """Join lines that were broken only for sending (RFC 3676), but none to the words above a quotation."""
     if str(part.get_param("format", "")).casefold() != "flowed":
         return text
     delsp = str(part.get_param("delsp", "")).casefold() == "yes"
@@ -223,12 +223,19 @@ def _join_flowed(part: Message, text: str) -> str:
     for broken in text.splitlines():
         line = broken.removeprefix(" ")
         quoted = QUOTE_MARK.match(line) is not None
-        if continues and not quoted and line != "-- ":
+        if continues and not quoted and line != "-- " and not _begins_quotation(line):
             lines[-1] = (lines[-1][:-1] if delsp else lines[-1]) + line
         else:
             lines.append(line)
         continues = line.endswith(" ") and not quoted and line != "-- "
     return "\n".join(lines)
+
+
+def _begins_quotation(line: str) -> bool:
+    """Return whether a line begins the words above a quotation."""
+    if DIVIDER.match(line) or HEADER_LABEL.match(line):
+        return True
+    return bool(DATE_OR_ADDRESS.search(line) and (ATTRIBUTION.match(line[:700]) or WRAPPED_ATTRIBUTION.match(line)))
 
 
 def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:

@@ -29,6 +29,10 @@ def test_a_folded_header_in_any_case_is_one_line() -> None:
     assert headers.get("X-Body") == ""
 
 
+def test_a_subject_in_a_charset_that_cannot_be_one_stays_as_it_is() -> None:
+    assert parse("Subject: =?utf-8`e\uf060?q?flip?=").decode("Subject").startswith("=?utf-8")
+
+
 @pytest.mark.parametrize("code", ["utf-8", "latin-1"])
 def test_an_absence_that_was_sent_without_encoding_is_one_all_the_same(code: str) -> None:
     headers = parse("From: a@example.org", "Subject: Réponse automatique : Kurier", code=code)

@@ -102,6 +102,8 @@ def test_what_cannot_be_seen_is_not_there():
         ("format=flowed", b"A1 \n| flip\n", ["A1"]),
         ("format=flowed; delsp=yes", b"pla \nce\n", ["place"]),
         ("format=flowed", b" >from me\n", [">from me"]),
+        ("format=flowed", b"Hi \n-----Original Message-----\nflip\n", ["Hi"]),
+        ("format=flowed", b"Hi\x08\nOn 3 Feb 2027, Depesche <table@games.example> wrote:\n\nflip\n", ["Hi"]),
         ("charset=utf-8", "Zürich".encode("cp1252"), ["Zürich"]),
         ("charset=iso-8859-1", "Zürich".encode(), ["Zürich"]),
         ("charset=us-ascii", "Zürich".encode(), ["Zürich"]),
