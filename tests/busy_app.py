@@ -19,6 +19,7 @@ from service import create_app
 from service.accounts import feeds, signing_in
 from service.app import App
 from service.people.proof import ProvenPerson
+from service.store import push_keys
 from service.store.schema import mailbox, metadata, people, seats
 from service.tables import access, branches, joining, judging, seat_commands, talk
 from service.tables.access import Place
@@ -36,6 +37,7 @@ class BusyApp:
     def __init__(self, app: App) -> None:
         self.app = app
         self.flask_app: Flask = create_app(app)
+        push_keys.make_key(app.store)
         self.played = apps.start_table(app)
         self._anna = self.find_person()
         self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))

@@ -53,7 +53,13 @@ BODIES = (
     '{"nonce": ODD}',
 )
 ODD = (r'"\u0000"', r'"\ud800"', '["a"]', "9" * 400, '"' + "x" * 1_900 + '"', "{}", "1e400", '"\ud800"')
-PUBLIC = {"static", "lobby.picture", "rules.picture", "previews.lesson"}  # the same for everybody
+PUBLIC = {
+    "static",
+    "lobby.picture",
+    "rules.picture",
+    "previews.lesson",
+    "devices.show_worker",
+}  # the same for everybody
 TAGGED_TYPES = ("text/html", "application/json", "image/svg+xml", "text/plain")
 
 
