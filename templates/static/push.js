@@ -1,17 +1,20 @@
 // Notifications on this device, and the service worker. Both begin after the first own move, which the server accepted.
 
-const MOVED = "moved";
 const SUBSCRIBED = "told"; // the tables, by link, that this browser is subscribed for
 
 const readStore = (name) => localStorage.getItem(name) ?? "";
 const canPush = () => "PushManager" in window && "Notification" in window && Notification.permission !== "denied";
 const makePath = () => location.pathname.split("/").slice(0, 3).join("/");
 
-/** Register the service worker once the player has moved, and offer notifications where they are not on yet. */
-export function offerPush() {
-  if (document.querySelector(".bar .note.good")) localStorage.setItem(MOVED, "1");
+/**
+ * Register the service worker, and offer notifications where they are not on yet.
+ * @param {Document} page that was shown last
+ */
+export function offerPush(page) {
+  showLineNotes(page);
+  navigator.setAppBadge?.(Number(document.querySelector("main .table").dataset.waiting)).catch(() => {});
   const form = document.getElementById("tell-me");
-  if (!readStore(MOVED) || !form || !("serviceWorker" in navigator)) return;
+  if (!form || !("serviceWorker" in navigator)) return;
   startWorker();
   form.hidden = !canPush() || readStore(SUBSCRIBED).split(" ").includes(makePath());
   form.onsubmit = (event) => {
@@ -79,7 +82,7 @@ function showAnswer(form, text) {
  * Show the notes about the line that a page brought: that it is old, or that a move is kept.
  * @param {Document} page
  */
-export function showLineNotes(page) {
+function showLineNotes(page) {
   for (const note of document.querySelectorAll("[data-line]")) {
     note.hidden = page.querySelector(`[data-line="${note.dataset.line}"]`)?.hidden ?? true;
   }

@@ -9,7 +9,6 @@ import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
 import { showPending } from "./pending.js";
-import { offerPush, showLineNotes } from "./push.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import "./highlight.js";
 
@@ -88,8 +87,7 @@ async function replacePage(page, form = null) {
   localise(fresh);
   morph(getTable(), fresh, isKept);
   document.title = page.title;
-  showLineNotes(page);
-  update();
+  update(page);
   board = new Board(getTable(), showBubble, moved);
   if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);
   if (isNews) {
@@ -116,11 +114,14 @@ async function replaceWorld(fresh) {
   return piece;
 }
 
-/** Show what is no part of the page that comes: the open panel, and the number on the app's icon. */
-function update() {
+/**
+ * Show the open panel again. After a first own move offer notifications and keep the page: that script is loaded then.
+ * @param {Document} page that was shown last
+ */
+function update(page = document) {
   updateRail();
-  offerPush();
-  navigator.setAppBadge?.(Number(getTable().dataset.waiting)).catch(() => {});
+  if (page.querySelector(".bar .note.good")) localStorage.setItem("moved", "1");
+  if (localStorage.getItem("moved")) import("./push.js").then((push) => push.offerPush(page)).catch(() => {});
 }
 
 /** Say what happened to readers who do not see it. */

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 from service.app import App
 from service.notify import channels
 from service.notify.channels import NewChannel
+from service.people.letter_settings import LetterSettings, dump_settings
 from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
 from service.store.channel_queries import ChannelRow
@@ -238,3 +239,29 @@ def test_deliveries_are_deleted_weeks_later_and_with_their_channel(any_app: App,
     with any_app.store.writing() as db:
         channels.remove(db, find_person(any_app, waiting), find_channel(any_app, waiting).id)
     assert list_outcomes(any_app) == []
+
+
+def test_a_letter_waits_two_hours_for_a_move_if_another_channel_took_the_notice(
+    any_app: App, clock: FakeTime, loft: Loft
+) -> None:
+    mover, waiting, _ = start(any_app)
+    with any_app.store.writing() as db:
+        db.execute(update(people).values(wishes=dump_settings(LetterSettings(mail_waits=True))))
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    (letter,) = post.claim(any_app)
+    assert post.settle_unsendable(any_app, letter)
+    clock.advance(post.MAIL_WAIT_S)
+    (letter,) = post.claim(any_app)
+    assert not post.settle_unsendable(any_app, letter)
+
+
+def test_a_letter_leaves_at_once_if_no_other_channel_took_the_notice(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app)
+    loft.answer = SenderAnswer("refused", "413")
+    with any_app.store.writing() as db:
+        db.execute(update(people).values(wishes=dump_settings(LetterSettings(mail_waits=True))))
+    give_turn(any_app, mover, waiting)
+    deliveries.run()
+    (letter,) = post.claim(any_app)
+    assert not post.settle_unsendable(any_app, letter)
