@@ -9,6 +9,8 @@ from sqlalchemy import Connection, insert, select, text
 
 from service.accounts import leaving
 from service.app import App
+from service.notify import channels
+from service.notify.channels import NewChannel
 from service.people.proof import ProvenPerson
 from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access, talk
@@ -18,6 +20,7 @@ from tests import apps
 
 ADDRESS, NAME = "xanthippe@example.org", "Xanthippe"
 WORDS = "hemlock is overrated"
+ENDPOINT = "https://push.example.org/xanthippe"
 
 
 @pytest.fixture
@@ -44,6 +47,11 @@ def erase_player(app: App) -> App:
     assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
     with app.store.reading() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == ADDRESS)).scalar_one()
+    with app.store.writing() as connection:
+        channels.add(connection, ProvenPerson(person), NewChannel("push", "Firefox", ENDPOINT, secret="hidden"), 1)
+    assert all(word in columns(app) for word in (ENDPOINT, "hidden"))
+    (exported,) = leaving.export_person(app, ProvenPerson(person)).channels
+    assert (exported.address, exported.secret) == (ENDPOINT, "hidden")
     leaving.delete_person(app, ProvenPerson(person), ADDRESS)
     return app
 
@@ -64,6 +72,10 @@ def test_no_column_holds_address_name_or_words(left: App) -> None:
     values = columns(left)
     for word in (ADDRESS, NAME, WORDS):
         assert word.casefold() not in values
+
+
+def test_no_channel_of_an_erased_player_is_stored(left: App) -> None:
+    assert ENDPOINT not in columns(left)
 
 
 def test_no_letter_to_an_erased_player_is_stored(left: App) -> None:
