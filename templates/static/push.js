@@ -2,6 +2,7 @@
 
 const SUBSCRIBED = "told"; // the tables, by link, that this browser is subscribed for
 
+/** @param {string} name */
 const readStore = (name) => localStorage.getItem(name) ?? "";
 const canPush = () => "PushManager" in window && "Notification" in window && Notification.permission !== "denied";
 const makePath = () => location.pathname.split("/").slice(0, 3).join("/");
@@ -55,7 +56,10 @@ async function subscribe(form) {
   return showAnswer(form, form.dataset.done);
 }
 
-/** Say whether a subscription was made with this key of the server. */
+/**
+ * Say whether a subscription was made with this key of the server.
+ * @param {PushSubscription} subscription @param {string} key
+ */
 function hasKey(subscription, key) {
   const bytes = new Uint8Array(subscription.options.applicationServerKey ?? []);
   return (
@@ -74,6 +78,7 @@ function nameDevice() {
   return [{ Edg: "Edge", OPR: "Opera" }[browser] ?? browser, system].filter(Boolean).join(", ");
 }
 
+/** @param {HTMLFormElement} form @param {string} text */
 function showAnswer(form, text) {
   form.replaceChildren(Object.assign(document.createElement("p"), { textContent: text }));
 }

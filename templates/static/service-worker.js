@@ -29,21 +29,30 @@ addEventListener("fetch", (event) => {
   }
 });
 
-/** Show a notification, and on the icon how many tables wait. */
+/**
+ * Show a notification, and on the icon how many tables wait.
+ * @param {any} shown
+ */
 async function notify(shown) {
   const { title, body, tag, lang, navigate, app_badge: waiting } = shown;
   navigator.setAppBadge?.(Number(waiting)).catch(() => {});
   await registration.showNotification(title, { body, tag, lang, data: navigate, icon: "/static/icons/192.png" });
 }
 
-/** Show a page in a window that has it already, or in a new one. */
+/**
+ * Show a page in a window that has it already, or in a new one.
+ * @param {string} address
+ */
 async function openPage(address) {
   const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
   const same = windows.find((one) => one.url.split(/[?#]/)[0] === address);
   return same ? same.focus() : clients.openWindow(address);
 }
 
-/** Load a page and keep it; offline, return the kept one, which says that it is old. */
+/**
+ * Load a page and keep it; offline, return the kept one, which says that it is old.
+ * @param {Request} request @param {URL} url
+ */
 async function loadPage(request, url) {
   try {
     const answer = await fetch(request);
@@ -56,6 +65,7 @@ async function loadPage(request, url) {
   }
 }
 
+/** @param {string} path @param {Response} answer */
 async function keepPage(path, answer) {
   const pages = await caches.open(PAGES);
   await pages.put(path, answer);
@@ -63,7 +73,10 @@ async function keepPage(path, answer) {
   await Promise.all(old.map((request) => pages.delete(request)));
 }
 
-/** Return a kept page with one of its hidden notes shown; nothing if the page was not kept. */
+/**
+ * Return a kept page with one of its hidden notes shown; nothing if the page was not kept.
+ * @param {string} path @param {string} note @param {number} status
+ */
 async function showKept(path, note, status) {
   const kept = await (await caches.open(PAGES)).match(path);
   if (!kept) return null;
@@ -71,6 +84,7 @@ async function showKept(path, note, status) {
   return new Response(text, { status, headers: { "Content-Type": "text/html; charset=utf-8" } });
 }
 
+/** @param {Request} request */
 async function loadFile(request) {
   const files = await caches.open(FILES);
   try {
@@ -84,7 +98,10 @@ async function loadFile(request) {
   }
 }
 
-/** Send a form of a table; offline, keep a move with its key and show the page that says so. */
+/**
+ * Send a form of a table; offline, keep a move with its key and show the page that says so.
+ * @param {Request} request @param {URL} url
+ */
 async function sendOrKeep(request, url) {
   const copy = request.clone();
   try {
@@ -112,7 +129,10 @@ async function sendMoves() {
   }
 }
 
-/** Show the verdict on a move that was kept: in the window of its table, or as a notification. */
+/**
+ * Show the verdict on a move that was kept: in the window of its table, or as a notification.
+ * @param {string} url @param {Response} answer
+ */
 async function tellVerdict(url, answer) {
   const windows = await clients.matchAll({ type: "window" });
   const same = windows.find((one) => one.url.split(/[?#]/)[0] === url);
