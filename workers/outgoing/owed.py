@@ -17,7 +17,8 @@ from service import timing
 from service.app import App
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
-from service.store import channel_queries
+from service.store.channel_queries import LETTERS_WITH_READERS
+from service.store.schema import letters
 from service.timing import Calendar
 from workers.outgoing.letter import LetterKind, LetterRequest, find_kind
 
@@ -45,7 +46,8 @@ class OwedNotice(Struct, frozen=True):
 
 def load_owed(db: Connection, numbers: Sequence[int]) -> list[OwedNotice]:
     """Load these letters with their readers, in order; deleted letters are left out."""
-    rows = channel_queries.list_letters(db, numbers)
+    query = LETTERS_WITH_READERS.where(letters.c.id.in_(numbers))
+    rows = {row.id: row for row in db.execute(query)}
     absences = letter_settings.list_vacations_by_person(db, [row.person for row in rows.values()])
     return [_parse_row(rows[number], absences.get(rows[number].person, ())) for number in sorted(rows)]
 

@@ -111,7 +111,8 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
         due_at = app.now() + lease_s
         lease = {"due_at": due_at, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
         connection.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
-        has_new = channel_queries.insert_deliveries(connection, app.now(), app.settings.confirms, ids)
+        has_channels = connection.execute(channel_queries.ANY_CHANNEL).first() is not None
+        has_new = has_channels and channel_queries.insert_deliveries(connection, app.now(), app.settings.confirms, ids)
         owed = load_owed(connection, ids)
     if has_new:
         app.wakeups.wake("deliveries")
