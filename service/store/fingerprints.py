@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from service.store.queries import Rows, fetch
-from service.store.schema import orders, people, row_number, seats, tables, talk, visits
+from service.store.schema import orders, people, row_number, seats, stories, tables, talk, visits
 
 Fingerprint = Rows
 
@@ -24,8 +24,12 @@ PERSON = (
 )
 LAST_REMARK = select(func.max(talk.c.id)).where(talk.c.table == tables.c.id).correlate(tables).scalar_subquery()
 LAST_ORDER = select(func.max(orders.c.id)).where(orders.c.table == tables.c.id).correlate(tables).scalar_subquery()
+STORY_LENGTH = (
+    select(func.length(stories.c.body)).where(stories.c.table == tables.c.id).correlate(tables).scalar_subquery()
+)
 TABLE: Select[Any] = (
     select(*(column for column in tables.c if column is not tables.c.seed), *seats.c, *PERSON, LAST_REMARK, LAST_ORDER)
+    .add_columns(STORY_LENGTH)
     .select_from(tables.join(seats).outerjoin(people, people.c.id == seats.c.person))
     .where(tables.c.id == bindparam("key_table", ""))
     .order_by(seats.c.seat)

@@ -106,7 +106,7 @@ def describe_entries(
         events = record.hear_entry(game, entry, seat)
         sentences = tuple(sentence for event in events if (sentence := narrator.describe(event)))
         if sentences:
-            places = tuple(dict.fromkeys(place for event in events for place in _iter_places(event)))
+            places = list_places(events)
             is_own = seat is not None and record.find_mover(entry) == seat
             yield Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own)
 
@@ -128,11 +128,15 @@ def describe_once(
         yield from chapters
 
 
+def list_places(events: Iterable[Any]) -> tuple[str, ...]:
+    """List the places of the board that these events name, so that a page can show where they happened."""
+    return tuple(dict.fromkeys(place for event in events for place in _iter_places(event)))
+
+
 def _iter_places(event: Any) -> Iterator[str]:
-    """Yield the places of the board that an event names, so that a page can show where it happened."""
     for name in PLACE_FIELDS:
         place = getattr(event, name, None)
         if isinstance(place, str) and place:
             yield place.partition("/")[0]
-    if hasattr(event, "figure"):
-        yield from _iter_places(event.figure)
+    for figure in (*([event.figure] if hasattr(event, "figure") else ()), *getattr(event, "figures", ())):
+        yield from _iter_places(figure)

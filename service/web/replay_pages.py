@@ -12,8 +12,6 @@ from msgspec import Struct
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as BaseResponse
 
-from engine.menu import Move
-from engine.story import TurningPoint
 from service.tables import access, snapshots
 from service.tables.access import Place
 from service.tables.history import game_story, replays
@@ -23,11 +21,10 @@ from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
-from service.text.narration import Narrator
 from service.web import previews
-from service.web.menu_forms import describe_move
 from service.web.previews import Preview
 from service.web.rendering import from_replica, game_title, get_app, join_names, language, render
+from service.web.story_view import StoryInWords, load_story
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 verify = Blueprint("verify", __name__, url_prefix="/verify")
@@ -41,25 +38,6 @@ class ReplayPlayer(Struct, frozen=True):
     is_you: bool
     is_out: bool
     score: int
-
-
-class TurningPointInWords(Struct, frozen=True):
-    """A move that cost a player much, and the better one."""
-
-    player: str
-    seq: int
-    played: str
-    better: str
-    gain: str
-
-
-class StoryInWords(Struct, frozen=True):
-    """The story of a game: its turning points and its luck; not ready until a bot has gone through the game."""
-
-    is_requested: bool
-    is_ready: bool = False
-    turning_points: tuple[TurningPointInWords, ...] = ()
-    luck: str = ""
 
 
 class ReplayPage(Struct, frozen=True):
@@ -117,7 +95,7 @@ def show(link: str, *, replica: bool) -> Response:
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
-        page = _replay_page(db, place, table, _load_story(db, table))
+        page = _replay_page(db, place, table, load_story(db, table))
     return render("replay.html", page)
 
 
@@ -178,29 +156,6 @@ def _eyes(place: Place, table: Snapshot) -> int | None:
 def _entry_argument(name: str) -> int | None:
     """Return the number of an entry that the address gives, or None."""
     return numbers.parse_int(request.args.get(name, ""), 2**31 - 1)
-
-
-def _load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
-    """Return the story of the game; None if the game does not have one."""
-    if not game_story.has_story(table):
-        return None
-    requested = game_story.find(get_app(), db, table)
-    if requested is None or requested.story is None:
-        return StoryInWords(requested is not None)
-    narrator = Narrator(table.game, table.names, language())
-    shares = zip(table.names, requested.story.luck, strict=False)
-    return StoryInWords(
-        is_requested=True,
-        is_ready=True,
-        turning_points=tuple(_describe_point(table, point, narrator) for point in requested.story.turning_points),
-        luck=", ".join(f"{name} {round(100 * share):+d} %".replace("-", "−") for name, share in shares),
-    )
-
-
-def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
-    played, better = (describe_move(Move.parse(move), narrator) for move in (point.played, point.better))
-    gain = f"{round(100 * point.gain)} %"
-    return TurningPointInWords(table.names[point.seat], point.seq, played, better, gain)
 
 
 # Logs

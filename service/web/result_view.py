@@ -9,11 +9,10 @@ from sqlalchemy import Connection
 
 from engine.game import Standing
 from service.tables.access import Place
-from service.tables.history import game_story
-from service.tables.history.game_story import Mark
+from service.tables.history.score_history import Mark, ScoringStep, load_score_history
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
-from service.text.narration import Narrator
+from service.text.narration import Narrator, list_places
 from service.web.rendering import get_app, join_names
 
 TINTS = (
@@ -73,10 +72,29 @@ class ScoreChart(Struct, frozen=True):
     turnings: tuple[LeadChange, ...]
 
 
+class Gain(Struct, frozen=True):
+    """The points that a player won or lost at once."""
+
+    player: Player
+    points: str
+
+
+class CountedStep(Struct, frozen=True):
+    """One step of the counting: what was counted, where on the board, who gained, and the scores before and after."""
+
+    seq: int
+    sentence: str
+    places: str
+    gains: tuple[Gain, ...]
+    before: str
+    after: str
+
+
 class FinalResult(Struct, frozen=True):
     """How a finished game ended."""
 
     seats: tuple[SeatResult, ...]
+    counting: tuple[CountedStep, ...]
     chart: ScoreChart | None
     can_release: bool
     is_released: bool  # by the reader
@@ -156,14 +174,26 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
     """Load how a finished game ended, for one reader."""
     seat = None if place.seat is None else table.seats[place.seat]
     seated, standing = list_players(table.names), table.game.standing(table.position.state)
-    marks = game_story.load_scores(get_app(), db, table)
-    sources = game_story.load_sources(get_app(), db, table)
+    history = load_score_history(get_app(), db, table)
     return FinalResult(
-        seats=list_results(seated, standing, sources, list_ranks(table), place.seat, narrator.label_source),
-        chart=draw_chart(seated, marks, table.row.length) if len(marks) > 1 else None,
+        seats=list_results(seated, standing, history.sources, list_ranks(table), place.seat, narrator.label_source),
+        counting=tuple(_describe_step(step, seated, narrator) for step in history.steps),
+        chart=draw_chart(seated, history.marks, table.row.length) if len(history.marks) > 1 else None,
         can_release=seat is not None and seat.person is not None,
         is_released=seat is not None and seat.released,
         is_shown=is_shown_in_gallery(table),
         missing=join_names(row.name for row in table.seats if row.person is not None and not row.released),
         name=seat.name if seat else "",
+    )
+
+
+def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrator) -> CountedStep:
+    gains = zip(seated, step.before, step.after, strict=True)
+    return CountedStep(
+        seq=step.seq,
+        sentence=narrator.describe(step.event),
+        places=" ".join(list_places([step.event])),
+        gains=tuple(Gain(player, f"{now - then:+d}".replace("-", "−")) for player, then, now in gains if now != then),
+        before=" ".join(map(str, step.before)),
+        after=" ".join(map(str, step.after)),
     )

@@ -35,6 +35,7 @@ from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
 from service.web.rendering import get_app, join_names, language
 from service.web.result_view import FinalResult, list_ranks, load_result
+from service.web.story_view import StoryInWords, load_story
 from service.web.table_frame import Chair, TableFrame, describe_verdict, draw_qr_code, list_chairs, make_frame
 
 MAX_CHAPTERS = 40
@@ -168,6 +169,7 @@ class TablePage(Struct, frozen=True):
     players: tuple[PlayerLine, ...]
     score_word: str
     result: FinalResult | None
+    story: StoryInWords | None  # of a finished game
     others: tuple[str, ...]  # addresses of the reader's other tables that wait
     can_talk: bool
 
@@ -180,6 +182,11 @@ class TablePage(Struct, frozen=True):
     def has_won(self) -> bool:
         """Whether the reader alone has won."""
         return self.result is not None and [row.is_you for row in self.result.seats if row.rank == 1] == [True]
+
+    @property
+    def is_winner(self) -> bool:
+        """Whether the reader is among the winners."""
+        return self.result is not None and any(row.is_you and row.rank == 1 for row in self.result.seats)
 
     @property
     def waiting(self) -> int:
@@ -239,6 +246,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         players=_list_players(place, table, board.stage),
         score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
+        story=load_story(db, table) if is_over else None,
         others=_list_other_tables(db, place, table, visitor),
         can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
     )

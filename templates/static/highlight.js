@@ -6,14 +6,20 @@ function removeClass(name) {
   for (const element of document.querySelectorAll(`.${name}`)) element.classList.remove(name);
 }
 
-/** @param {string[]} places */
-function markPlaces(places) {
-  removeClass("told-of");
-  for (const place of places) {
-    const name = CSS.escape(place);
-    const parts = document.querySelectorAll(`[data-stage] :is([data-token="${name}"], [data-place="${name}"])`);
-    for (const part of parts) part.classList.add("told-of");
-  }
+/**
+ * Return the parts of the board that are these places.
+ * @param {string[]} places
+ */
+export function findPlaces(places) {
+  const names = places.filter(Boolean).map((place) => CSS.escape(place));
+  const selectors = names.map((name) => `[data-stage] :is([data-token="${name}"], [data-place="${name}"])`);
+  return selectors.length ? [...document.querySelectorAll(selectors.join(", "))] : [];
+}
+
+/** @param {string[]} places @param {string} mark the name of a class */
+export function markPlaces(places, mark = "told-of") {
+  removeClass(mark);
+  for (const part of findPlaces(places)) part.classList.add(mark);
 }
 
 /** @param {string | undefined} place */

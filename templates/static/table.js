@@ -27,6 +27,8 @@ let etag = ""; // of the last news
 let sent = 0; // forms; news that were asked for before the last one are too old
 /** @type {typeof import("./playback.js") | null} */
 let playback = null; // once it was needed
+/** @type {typeof import("./counting.js") | null} */
+let counting = null; // once it was needed
 let verdictQuery = ""; // of the last verdict, for the page that is fetched next
 
 /** @type {import("./bubble.js").Tell} */
@@ -64,6 +66,21 @@ async function loadPlayback() {
   return playback;
 }
 
+/** Show the points of the end step by step. */
+async function openCounting() {
+  closeSheet();
+  counting ??= await import("./counting.js");
+  counting.open(board.stage);
+}
+
+/** Celebrate a game that the reader has won, once on this device. */
+function celebrate() {
+  const { won } = getTable().dataset;
+  if (!won || localStorage.getItem("celebrated") === won) return;
+  localStorage.setItem("celebrated", won);
+  import("./confetti.js").then((loaded) => loaded.celebrate()).catch(() => {});
+}
+
 /** @param {Response} answer */
 const parsePage = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
@@ -79,6 +96,7 @@ async function replacePage(page, form = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
   playback?.stop();
+  counting?.stop();
   const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
   const isNews = fresh.dataset.length !== getTable().dataset.length;
   board.leave(); // before there is another world, on which it might still draw
@@ -120,6 +138,7 @@ async function replaceWorld(fresh) {
  */
 function update(page = document) {
   updateRail();
+  celebrate();
   if (page.querySelector(".bar .note.good")) localStorage.setItem("moved", "1");
   if (localStorage.getItem("moved")) import("./push.js").then((push) => push.offerPush(page)).catch(() => {});
 }
@@ -260,6 +279,7 @@ function onKey(event) {
 /** @param {MouseEvent} event */
 function onClick(event) {
   if (event.target.closest("button[data-since]")) catchUp(() => false);
+  if (event.target.closest("[data-count=open]")) openCounting().catch(() => {});
   if (event.target.closest("a.place")) {
     event.preventDefault();
     closeSheet();

@@ -80,6 +80,15 @@ async function readFiles(files) {
   show();
 }
 
+/** Check the log of a table whose page led here; its address is after the “#”, which no browser sends. */
+async function readLinked() {
+  const address = decodeURIComponent(location.hash.slice(1));
+  if (!/^\/t\/[^/]+\/log\.json$/.test(address)) return;
+  const answer = await fetch(address);
+  report = await verify(await answer.text());
+  show();
+}
+
 log.addEventListener("change", async () => {
   if (log.files[0]) report = await verify(await readText(log.files[0]));
   show();
@@ -89,6 +98,8 @@ letters.addEventListener("change", async () => {
   show();
 });
 pasted.addEventListener("input", show);
+addEventListener("hashchange", readLinked);
+readLinked();
 document.getElementById("verify").addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {

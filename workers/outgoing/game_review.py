@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.story import Story, TurningPoint
 from service.tables.history import game_story
+from service.tables.history.score_history import load_score_history
 from service.text.drawing import list_players
 from workers import process_pool
 from workers.outgoing import letter_parts
@@ -31,7 +32,7 @@ def build_review(draft: TableDraft) -> Review:
 def chart_scores(draft: TableDraft) -> Chart | None:
     """Return the scores over the game; None if they never changed."""
     with draft.app.store.reading() as db:
-        marks = game_story.load_scores(draft.app, db, draft.snapshot)
+        marks = load_score_history(draft.app, db, draft.snapshot).marks
     if len(marks) < 2:
         return None
     scores = [score for mark in marks for score in mark.scores]

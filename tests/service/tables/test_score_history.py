@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from engine import catalogue
-from service.tables.history import game_story
+from service.tables.history.score_history import load_score_history
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from tests import apps
@@ -19,7 +19,7 @@ GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), 
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
     snapshot = apps.load_table(service.app, service.play_like(load(game, "short")).table)
     with service.app.store.reading() as db:
-        sources = game_story.load_sources(service.app, db, snapshot)
+        sources = load_score_history(service.app, db, snapshot).sources
     assert [sum(one.values()) for one in sources] == [
         one.score for one in snapshot.game.standing(snapshot.position.state)
     ]
@@ -38,7 +38,7 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     service.play_until(opened.table, lambda state: bool(state.places))
     snapshot = apps.load_table(service.app, opened.table)
     with service.app.store.reading() as db:
-        sources = game_story.load_sources(service.app, db, snapshot)
+        sources = load_score_history(service.app, db, snapshot).sources
     assert [sum(one.values()) for one in sources] == [
         one.score for one in snapshot.game.standing(snapshot.position.state)
     ]

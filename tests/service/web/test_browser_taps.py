@@ -76,7 +76,8 @@ class Thumb:
         inside = [one for one in controls if one["inside"] and (one["hit"] or one["is_spot"])]
         bad = [one for one in controls if one not in inside]
         is_close, self.choice = self.choice == (now := self.page.evaluate(STATE)), now
-        assert len(inside) >= 2 if is_close else not bad, bad  # a tap between two places has moved closer to both
+        # A tap between two places has moved closer to both.
+        assert len(inside) >= 2 if is_close else not bad, (bad, inside, now)
         return inside
 
     def choose(self, controls: list[dict[str, Any]]) -> dict[str, Any]:
