@@ -214,8 +214,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     menu = snapshots.open_menu(table.game, table.position, place.seat)
     scene, narrator = make_scene(place, table, menu), make_narrator(place, table)
     board = drawing.draw_staged_board(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
-    hint = _find_hint(db, place, table)
-    chosen = _find_chosen_words(menu, hint)
+    chosen = _find_chosen_words(menu, hint := _find_hint(db, place, table))
     chapters, happened = _load_chapters(db, place, table, narrator)
     is_over = table.position.phase == "over"
     waiting_for, due_at = _find_waiting(table)

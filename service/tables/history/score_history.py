@@ -108,6 +108,9 @@ def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[
 
 
 def _select_last(steps: list[ScoringStep]) -> tuple[ScoringStep, ...]:
-    """Return the steps of the last entry that changed the score, and of earlier ones where these are few."""
+    """Return the steps of the last entry that changed the score, and earlier ones where these are few.
+
+    One step alone explains itself: there is none to step through.
+    """
     last = [step for step in steps if step.seq == steps[-1].seq]
-    return tuple(steps[-max(len(last), MIN_STEPS) :])
+    return tuple(steps[-max(len(last), MIN_STEPS) :]) if len(steps) > 1 else ()

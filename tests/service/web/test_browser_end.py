@@ -1,0 +1,58 @@
+"""A finished game can be looked back at on its page: its last points step by step, and its log at the verifier."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import apps
+from tests.golden.make import load
+from tests.services import RunningService, Visit
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+def open_end(service: RunningService, visit: Visit, game: str, **device: object) -> tuple[Page, tuple[int, ...]]:
+    """Open the page of a finished game for its winner; return it with the final scores."""
+    opened = service.play_like(load(game, "short"))
+    table = apps.load_table(service.app, opened.table)
+    winner = table.position.places.index(1)
+    standing = table.game.standing(table.position.state)
+    return visit(f"/t/{opened.links[winner]}", **device), tuple(row.score for row in standing)
+
+
+@pytest.mark.parametrize("game", ["carcassonne", "kurier"])  # in the short games of the others points are made once
+def test_the_last_points_are_stepped_through_to_the_final_scores(
+    service: RunningService, visit: Visit, game: str
+) -> None:
+    page, scores = open_end(service, visit, game, **PHONE)
+    page.locator("[data-count=open]").click()
+    bar = page.locator(".film.count")
+    following, steps = bar.locator("[data-count=next]"), page.locator(".counted li")
+    expect(bar.locator(".number")).to_have_text(f"1 / {steps.count()}")
+    while following.is_enabled():
+        following.click()
+    assert steps.last.get_attribute("data-after") == " ".join(map(str, scores))
+    assert steps.last.get_attribute("aria-current") is not None
+    bar.locator("[data-count=back]").click()
+    expect(following).to_be_enabled()
+    page.keyboard.press("Escape")
+    expect(bar).to_be_hidden()
+
+
+def test_the_winner_sees_confetti_once_and_not_with_reduced_motion(service: RunningService, visit: Visit) -> None:
+    page, _ = open_end(service, visit, "kaiser", reduced_motion="no-preference")
+    expect(page.locator(".confetto").first).to_be_attached()
+    expect(page.locator(".confetto")).to_have_count(0)
+    page.reload()
+    expect(page.locator("[data-replay]").first).to_be_visible()
+    assert page.locator(".confetto").count() == 0
+    calm, _ = open_end(service, visit, "kaiser", reduced_motion="reduce")
+    expect(calm.locator("[data-replay]").first).to_be_visible()
+    assert calm.locator(".confetto").count() == 0
+
+
+def test_the_page_of_a_finished_game_leads_to_the_verifier_which_checks_its_log(
+    service: RunningService, visit: Visit
+) -> None:
+    page, _ = open_end(service, visit, "kurier")
+    page.get_by_role("link", name="Check this game").click()
+    expect(page.get_by_text("This log is sound.")).to_be_visible()
