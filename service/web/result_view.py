@@ -102,6 +102,11 @@ class FinalResult(Struct, frozen=True):
     missing: str  # names of those who have not agreed
     name: str
 
+    @property
+    def is_won_by_reader(self) -> bool:
+        """Whether the reader is among the winners."""
+        return any(row.is_you and row.rank == 1 for row in self.seats)
+
 
 def list_ranks(table: Snapshot) -> list[tuple[int, int]]:
     """The seats of a finished game with their ranks, the winner first."""

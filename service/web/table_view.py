@@ -184,11 +184,6 @@ class TablePage(Struct, frozen=True):
         return self.result is not None and [row.is_you for row in self.result.seats if row.rank == 1] == [True]
 
     @property
-    def is_winner(self) -> bool:
-        """Whether the reader is among the winners."""
-        return self.result is not None and any(row.is_you and row.rank == 1 for row in self.result.seats)
-
-    @property
     def waiting(self) -> int:
         """How many tables wait for the reader."""
         return len(self.others) + (self.turn is not None)

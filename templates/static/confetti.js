@@ -31,8 +31,13 @@ function drop(piece) {
   piece.animate(frames, /** @type {KeyframeAnimationOptions} */ (options)).onfinish = () => piece.remove();
 }
 
-/** Let confetti fall over the page. */
-export function celebrate() {
+/**
+ * Let confetti fall over the page, once on this device for each game that its reader won.
+ * @param {string} table
+ */
+export function celebrate(table) {
+  if (localStorage.getItem("celebrated") === table) return;
+  localStorage.setItem("celebrated", table);
   if (reducedMotion.matches) return;
   const pieces = Array.from({ length: PIECES }, (_, number) => makePiece(number));
   document.body.append(...pieces);

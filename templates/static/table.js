@@ -73,14 +73,6 @@ async function openCounting() {
   counting.open(board.stage);
 }
 
-/** Celebrate a game that the reader has won, once on this device. */
-function celebrate() {
-  const { won } = getTable().dataset;
-  if (!won || localStorage.getItem("celebrated") === won) return;
-  localStorage.setItem("celebrated", won);
-  import("./confetti.js").then((loaded) => loaded.celebrate()).catch(() => {});
-}
-
 /** @param {Response} answer */
 const parsePage = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
@@ -138,7 +130,8 @@ async function replaceWorld(fresh) {
  */
 function update(page = document) {
   updateRail();
-  celebrate();
+  const { won } = getTable().dataset;
+  if (won) import("./confetti.js").then((loaded) => loaded.celebrate(won)).catch(() => {});
   if (page.querySelector(".bar .note.good")) localStorage.setItem("moved", "1");
   if (localStorage.getItem("moved")) import("./push.js").then((push) => push.offerPush(page)).catch(() => {});
 }
