@@ -16,6 +16,8 @@ let scoresNow = []; // at the end of the game
 
 const getTable = () => /** @type {HTMLElement} */ (document.querySelector(".table"));
 const getBar = () => /** @type {HTMLElement} */ (document.querySelector(".film.count"));
+/** @param {string} name @returns {HTMLButtonElement} */
+const getButton = (name) => /** @type {HTMLButtonElement} */ (getBar().querySelector(`[data-count=${name}]`));
 /** @returns {HTMLElement[]} */
 const listSteps = () => [...document.querySelectorAll(".counted li")];
 const isOpen = () => getTable().classList.contains("counting");
@@ -32,7 +34,7 @@ export function open(board) {
   getBar().hidden = false;
   showScores((listSteps()[0].dataset.before ?? "").split(" "));
   show(0);
-  getBar().querySelector("[data-count=next]")?.focus();
+  getButton("next").focus();
 }
 
 /** Return to the end of the game. */
@@ -55,8 +57,8 @@ function show(next) {
   const [tale, number] = ["tale", "number"].map((name) => getBar().querySelector(`.${name}`));
   tale?.replaceChildren(...[...steps[at].childNodes].map((node) => node.cloneNode(true)));
   if (number) number.textContent = `${at + 1} / ${steps.length}`;
-  for (const [name, limit] of /** @type {const} */ ([["back", 0], ["next", steps.length - 1]]))
-    /** @type {HTMLButtonElement} */ (getBar().querySelector(`[data-count=${name}]`)).disabled = at === limit;
+  getButton("back").disabled = at === 0;
+  getButton("next").disabled = at === steps.length - 1;
   markPlaces(places.split(" "), MARK);
   const parts = findPlaces(places.split(" "));
   if (parts.length) stage?.frame(parts);

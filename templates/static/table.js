@@ -66,13 +66,6 @@ async function loadPlayback() {
   return playback;
 }
 
-/** Show the points of the end step by step. */
-async function openCounting() {
-  closeSheet();
-  counting ??= await import("./counting.js");
-  counting.open(board.stage);
-}
-
 /** @param {Response} answer */
 const parsePage = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
@@ -272,7 +265,12 @@ function onKey(event) {
 /** @param {MouseEvent} event */
 function onClick(event) {
   if (event.target.closest("button[data-since]")) catchUp(() => false);
-  if (event.target.closest("[data-count=open]")) openCounting().catch(() => {});
+  if (event.target.closest("[data-count=open]"))
+    import("./counting.js").then((loaded) => {
+      counting = loaded;
+      closeSheet();
+      counting.open(board.stage);
+    });
   if (event.target.closest("a.place")) {
     event.preventDefault();
     closeSheet();
