@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (54, 540), "mail": (40, 340), "reminder": (37, 315)}
+BOUNDS = {"move": (58, 540), "mail": (40, 340), "reminder": (37, 315)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

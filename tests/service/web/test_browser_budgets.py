@@ -15,7 +15,8 @@ from tests.browsing import Player
 from tests.services import RunningService, Visit
 
 FIRST_PAGE_BYTES = 100_000  # everything that is loaded
-SCRIPTS_BYTES = 61_000  # without comments; playback, counting and notifications are loaded when they are needed
+MAX_STYLED_BYTES = 40_000  # of the scripts and styles of a table page, compressed
+SIZES = "performance.getEntriesByType('resource').map((one) => [one.name, one.encodedBodySize])"
 MAX_PAGE_S, MAX_FINISHED_PAGE_S = 0.1, 0.06  # of the server's time
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
@@ -56,14 +57,12 @@ def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(visit: Visit, la
     assert max(buttons) <= 650
 
 
-def test_the_scripts_of_a_table_are_few_and_short(service: RunningService, chromium: Browser) -> None:
-    opened, loaded = service.start_table(game="carcassonne"), dict[str, int]()
-    with chromium.new_page(base_url=service.address) as page:
-        page.on("requestfinished", lambda one: loaded.update({one.url: len(one.response().body())}))
-        page.goto(f"/t/{opened.links[0]}", wait_until="networkidle")
-    scripts = {url: size for url, size in loaded.items() if url.endswith(".js")}
-    assert any(url.endswith("/table.js") for url in scripts)
-    assert sum(scripts.values()) < SCRIPTS_BYTES, scripts
+def test_the_scripts_and_styles_of_a_table_are_small(service: RunningService, visit: Visit) -> None:
+    page = visit(f"/t/{service.start_table(game='carcassonne').links[0]}")
+    page.wait_for_load_state("networkidle")
+    sizes = {url: size for url, size in page.evaluate(SIZES) if url.endswith((".js", ".css"))}
+    assert {"table.js", "table.css"} <= {url.rpartition("/")[2] for url in sizes}
+    assert sum(sizes.values()) < MAX_STYLED_BYTES, sizes
 
 
 @pytest.mark.parametrize("path", ["/", "/new/carcassonne"])
