@@ -256,6 +256,9 @@ function onKey(event) {
     "+": () => board.zoom(KEY_ZOOM),
     "-": () => board.zoom(1 / KEY_ZOOM),
     0: () => board.stage?.showAll(),
+    f: () => board.stage?.showAll(),
+    u: () => document.querySelector('.bar button[value="undo"]')?.click(),
+    "?": () => document.getElementById("keys").showModal(),
   };
   const direction = event.shiftKey && KEY_DIRECTIONS[event.key];
   if (direction) board.stage?.drag({ x: direction[0] * KEY_DRAG_PX, y: direction[1] * KEY_DRAG_PX }, true);

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browsing import SHORT_GAMES, click
+from tests import apps
+from tests.browsing import SHORT_GAMES, Player, click
 from tests.services import RunningService, Visit
 
 SLOWER = 6  # than this machine
@@ -73,3 +74,25 @@ def test_a_piece_goes_where_it_was_sent_before_the_verdict_and_back_if_that_is_a
     routes[0].continue_()
     expect(page.locator(".note.good")).to_be_visible()
     expect(page.locator(".piece.pending")).to_have_count(0)
+
+
+def test_keys_are_listed_and_undo_a_move(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne")
+    mover = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
+    keys, page = mover.page.get_by_role("dialog", name="Keys"), mover.page
+    expect(page.locator("#keys")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(keys).to_be_visible()
+    assert keys.locator("dt").count() == 9
+    page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    mover.move()
+    expect(page.get_by_text("Accepted.")).to_be_visible()
+    length = apps.load_table(service.app, opened.table).row.length
+    page.keyboard.press("u")
+    expect(page.locator('.bar button[value="undo"]')).to_have_count(0)
+    assert apps.load_table(service.app, opened.table).row.length > length
+    page.keyboard.press("+")
+    near = page.locator("[data-stage]").get_attribute("viewBox")
+    page.keyboard.press("f")
+    expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", near or "")
