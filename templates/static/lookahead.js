@@ -1,5 +1,5 @@
 // What the same seat could do after a whole move that ends no turn and draws nothing, as the server works it out. The
-// spots of the second move are drawn over the board and put beside what is in the tray.
+// spots of the second move are drawn over the board and put into the tray, each once.
 
 import { SVG } from "./marks.js";
 
@@ -13,8 +13,8 @@ export class Lookahead {
     this.layer = document.createElementNS(SVG, "g");
     /** @type {Map<string, Promise<Next | null>>} */
     this.answers = new Map();
-    /** @type {HTMLElement[]} */
-    this.inTray = [];
+    /** @type {Map<HTMLElement, HTMLElement | undefined>} what is shown in the tray, and what it replaces there */
+    this.inTray = new Map();
   }
 
   /**
@@ -46,14 +46,25 @@ export class Lookahead {
   show({ drawn, inTray }) {
     this.layer.replaceChildren(...drawn);
     this.root.querySelector("[data-stage]")?.append(this.layer);
-    this.root.querySelector(".tray")?.append(...inTray);
-    this.inTray = inTray;
+    const tray = this.root.querySelector(".tray");
+    const before = new Map(
+      tray ? [...tray.querySelectorAll("[data-token]")].map((one) => [one.dataset.token, one]) : [],
+    );
+    for (const element of inTray) {
+      const old = before.get(element.dataset.token);
+      if (old) old.replaceWith(element);
+      else tray?.append(element);
+      this.inTray.set(element, old);
+    }
     return [...drawn, ...inTray];
   }
 
   hide() {
     this.layer.remove();
-    for (const element of this.inTray) element.remove();
-    this.inTray = [];
+    for (const [element, old] of this.inTray) {
+      if (old) element.replaceWith(old);
+      else element.remove();
+    }
+    this.inTray.clear();
   }
 }
