@@ -142,7 +142,7 @@ def test_a_game_against_bots_asks_for_their_level(site: Site) -> None:
     assert [seat.level for seat in snapshot.seats] == ["", "easy", "easy"]
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "a strong bot"), ("de", "ein starker Bot")])
+@pytest.mark.parametrize(("language", "words"), [("nl", "een sterke bot"), ("de", "ein starker Bot")])
 def test_a_level_is_named_in_the_language_of_the_reader(site: Site, language: str, words: str) -> None:
     visitor = site.new_visitor()
     own = visitor.post("/play/kaiser", name="Anna", bots="1", level="strong").location
@@ -266,7 +266,7 @@ def test_from_the_lobby_to_the_board_in_one_form(site: Site) -> None:
     response = visitor.post("/play/kaiser", name="Anna", bots="2")
     page = visitor.get(response.location)
     assert "<svg" in page
-    assert "keep it" in page
+    assert "keep the address of this page" in page
     assert "Vacation" not in page
     place = access.find(site.app, response.location.rsplit("/", 1)[1])
     snapshot = apps.load_table(site.app, place.table)
