@@ -10,7 +10,7 @@ from engine.games.carcassonne.scoring import find_leaders
 from engine.games.carcassonne.state import Part, Task, figures_on_table
 from engine.games.carcassonne.tiles import MESSAGES
 
-PAYMENTS = ("protection", "ransom")
+PAYMENTS = ("protection", "ransom", "bathhouse")
 
 
 def check(state):
@@ -52,7 +52,8 @@ def check_tunnels(state):
 def check_points(state):
     """Points are above zero, except for payments, which alone bring a scoring figure below it."""
     assert all(award.points > 0 or award.why in PAYMENTS for award in state.owed)
-    assert state.options.revolts or state.options.tower or all(step >= 0 for steps in state.track for step in steps)
+    may_pay = state.options.revolts or state.options.tower or state.options.bathhouses
+    assert may_pay or all(step >= 0 for steps in state.track for step in steps)
     protected = [figure for figure in figures_on_table(state) if figure.protected]
     assert state.options.revolts or not protected
     for figure in protected:
@@ -75,7 +76,8 @@ def check_figures(state, rules):
     for seat, supply in enumerate(state.supply):
         out = Counter(figure.kind for figure in (*figures, *state.crowns, *state.citizens) if figure.seat == seat)
         held = Counter(prisoner.kind for prisoner in state.prisoners if prisoner.seat == seat)
-        assert out + held + Counter(supply) == Counter(rules.supply)
+        bathing = Counter(meeple=sum(bather.seat == seat for bather in (*state.bathers, *state.bathers_due)))
+        assert out + held + bathing + Counter(supply) == Counter(rules.supply)
     for figure in figures:
         assert figure in state.features[root_of(state, figure)].figures
 

@@ -10,11 +10,13 @@ from msgspec import Struct
 
 from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out_letter, signs_on, space_point
 from engine.games.carcassonne.points import (
+    BATHS,
     CORNERS,
     CROWNS,
     GARDENS,
     PLACES,
     SMALL_CLOISTERS,
+    bather_point,
     citizen_point,
     corner_point,
     crown_point,
@@ -43,6 +45,7 @@ from engine.games.carcassonne.tiles import (
 from engine.menu import Choice, Menu, MenuEntry, Subset
 
 __all__ = [
+    "BATHS",
     "CROWNS",
     "GARDENS",
     "PIECES",
@@ -51,6 +54,7 @@ __all__ = [
     "TRACK",
     "Extent",
     "Offers",
+    "bather_point",
     "citizen_point",
     "coordinates",
     "corner_point",

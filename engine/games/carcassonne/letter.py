@@ -36,6 +36,9 @@ MARK_LETTERS = {
     "darmstadtium": "d",
     "church": "k",
     "tunnel": "u",
+    "bath3": "b",
+    "bath4": "b",
+    "bath5": "b",
 }
 SIGN_LETTERS = {
     "rose": "r",

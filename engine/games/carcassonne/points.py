@@ -118,6 +118,19 @@ TOWERS: Mapping[str, Offset] = {
 }
 """Where the base of a tower is, if not in the middle."""
 
+BATHS: Mapping[str, Offset] = {
+    "BH1": (0, -3),
+    "BH2": (27, 25),
+    "BH3": (14, 14),
+    "BH4": (20, -20),
+    "BH5": (25, -31),
+    "BH6": (25, -31),
+}
+"""Where the bathhouse is on a tile."""
+
+BATHER_ABOVE = 10
+"""How far a meeple in a bathhouse is above its middle, so that its number can be read."""
+
 PLACES: Mapping[str, Mapping[str, Offset]] = {"acrobats": STAGES, "tower": TOWERS}
 """The places that boxes add to tiles."""
 
@@ -271,10 +284,20 @@ def segment_point(tiles: Tiles, cell: str, token: str) -> Point:
     placed = tiles[cell]
     pieces = PIECES[placed.tile]
     unturned = pieces[0].segments[pieces[placed.turn].locals[token]]
-    x, y = _find_offset(placed.tile, unturned)
-    by_quarter_turns = ((x, y), (-y, x), (-x, -y), (y, -x))
-    point = _offset_point(cell, by_quarter_turns[placed.turn // 90])
+    point = _find_turned_point(cell, placed, _find_offset(placed.tile, unturned))
     return Point(point.x, point.y - ON_TOP_OF_TOWER) if unturned.kind == "tower" else point
+
+
+def _find_turned_point(cell: str, placed: PlacedTile, offset: Offset) -> Point:
+    """Return the point that has this offset from the middle of its tile before it is turned."""
+    x, y = offset
+    return _offset_point(cell, ((x, y), (-y, x), (-x, -y), (y, -x))[placed.turn // 90])
+
+
+def bather_point(tiles: Tiles, cell: str) -> Point:
+    """Return the point of a meeple in the bathhouse on a cell."""
+    x, y = _find_turned_point(cell, tiles[cell], BATHS[tiles[cell].tile])
+    return Point(x, y - BATHER_ABOVE)
 
 
 def tower_point(tiles: Tiles, cell: str) -> Point:

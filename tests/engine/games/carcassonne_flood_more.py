@@ -18,6 +18,7 @@ class MoreCount(BoxCount):
         self.joined = []
         self.all_meeples = 0
         self.laid = None
+        self.bathing = {}
 
     def apply(self, event):
         if type(event).__name__ == "Began":
@@ -33,7 +34,7 @@ class MoreCount(BoxCount):
                 self.settle()
                 self.turn_wheel(event.number)
             case "MeepleWithdrawn":
-                self.figures = [figure for figure in self.figures if figure != self.spot(event.figures[0])]
+                self.figures.remove(self.spot(event.figures[0]))
                 self.leave_alone(event.figures[0].seat)
             case "TunnelDug" if event.other:
                 one, other = (self.spot(Figure(0, "", *place.split("/")))[2:] for place in (event.place, event.other))
@@ -43,6 +44,13 @@ class MoreCount(BoxCount):
                 self.settle()
             case "CitizenMoved":
                 self.figures.append(self.spot(event.figure))
+            case "BathEntered":
+                self.settle()
+                self.bathing[event.bather.cell] = event.bather.seat
+            case "BatherFetched":
+                x, y = map(int, event.cell.split(","))
+                price = next(int(mark[4:]) for one in self.land.cells[x, y] for mark in one[2] if "bath" in mark)
+                self.scores[self.bathing.pop(event.cell)] -= price
             case "CrownTaken":
                 self.crowned.append((event.figure.seat, event.figure.kind, event.figure.segment))
             case "FigureProtected":
@@ -54,8 +62,9 @@ class MoreCount(BoxCount):
         self.laid = self.spot(event.figure) if type(event).__name__ == "FigurePlaced" else None
 
     def count_away(self, seat):
-        """Count the meeples of a seat that are on crowns or in prison."""
-        return sum(figure[0] == seat for figure in self.crowned) + self.imprisoned.count(seat)
+        """Count the meeples of a seat that are on crowns, in prison or in bathhouses."""
+        bathing = list(self.bathing.values()).count(seat)
+        return sum(figure[0] == seat for figure in self.crowned) + self.imprisoned.count(seat) + bathing
 
     def revolt(self, kind):
         """Seat by seat from the one on turn, until one has lost meeples."""
@@ -149,7 +158,9 @@ class MoreCount(BoxCount):
     def worth(self, area, pig):
         points = super().worth(area, pig)
         is_built = any("darmstadtium" in self.symbols(spot) for spot in area)
-        return points + 3 * (is_built and not self.land.flood(next(iter(area)))[1])
+        is_complete = not self.land.flood(next(iter(area)))[1]
+        baths = sum(int(mark[4:]) for spot in area for mark in self.symbols(spot) if mark.startswith("bath"))
+        return points + is_complete * (3 * is_built + baths)
 
     def finish(self):
         super().finish()

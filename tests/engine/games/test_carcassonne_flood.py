@@ -37,6 +37,7 @@ LATER_BOXES = {
     "count": {"count": True, "king_robber": True, "traders_builders": True, "cathars": True},
     "count and barns": {"count": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
     "wheel": {"wheel": True, "traders_builders": True, "cathars": True, "monasteries": True},
+    "bathhouses": {"bathhouses": True, "traders_builders": True, "inns_cathedrals": True, "besiegers": True},
     "wheel with many": dict.fromkeys((*MORE_BOXES[1:], "wheel", "inns_cathedrals"), True),
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }

@@ -55,7 +55,7 @@ def scene(state, seat):
 def moments():
     """Return positions of busy games with the seat that is to move and the latest events."""
     positions = []
-    for seed in (0, 1, 2, 4):  # where nearly every menu comes that comes in fourteen games
+    for seed in (0, 4, 8, 13):  # where nearly every menu comes that comes in fourteen games
         for state, events in play_busy_game(boxes_of(seed), 3, seed):
             mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
             positions.append((state, mover, events))

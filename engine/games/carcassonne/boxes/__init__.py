@@ -13,6 +13,7 @@ from engine.games.carcassonne import state
 from engine.games.carcassonne.boxes import (
     abbey_mayor,
     abbot,
+    bathhouses,
     big_top,
     count,
     darmstadt,
@@ -62,6 +63,7 @@ BOXES: tuple[Box, ...] = (
     revolts.BOX,
     wheel.BOX,
     tower.BOX,
+    bathhouses.BOX,
     abbot.BOX,
 )
 """All boxes, in the order of pages and of their hooks; the abbot is last, as he adds gardens to the tiles of others."""
