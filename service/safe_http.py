@@ -60,7 +60,9 @@ class HttpAnswer(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        return self.body.decode("utf-8", "replace")
+        """The body as text; its control characters become blanks, because PostgreSQL stores no NUL."""
+        text = self.body.decode("utf-8", "replace")
+        return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
 
 
 def is_public(number: NumericAddress) -> bool:

@@ -200,7 +200,7 @@ def parse_pause(text: str, now: int) -> int:
         return min(int(text[:9]), MAX_PAUSE_S)
     try:
         return max(0, min(int(parsedate_to_datetime(text).timestamp()) - now, MAX_PAUSE_S))
-    except ValueError:
+    except (ValueError, OverflowError):  # a number that no clock has
         return 0
 
 

@@ -54,17 +54,17 @@ def send_batch(app: App) -> StepResult:
 
 
 def send(app: App, hook: TableHookRow) -> HookOutcome:
-    """Send a chat the news of its table, if there is a sentence about it."""
+    """Send a chat the news of its table, if there is a sentence about it; an error holds up no other chat."""
     try:
         message = write(app, hook)
+        if message is None:
+            return HookOutcome("sent", 0, "")
+        return webhooks.send(app, Target(hook.kind, hook.address, hook.secret), message)
     except OperationalError:
         raise
     except Exception as error:
-        log.exception("news of a table not written", table=hook.table)
-        return HookOutcome("retry", 0, f"not written: {type(error).__name__}")
-    if message is None:
-        return HookOutcome("sent", 0, "")
-    return webhooks.send(app, Target(hook.kind, hook.address, hook.secret), message)
+        log.exception("news of a table not sent", table=hook.table)
+        return HookOutcome("retry", 0, f"not sent: {type(error).__name__}")
 
 
 def write(app: App, hook: TableHookRow) -> HookMessage | None:

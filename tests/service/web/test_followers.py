@@ -112,6 +112,24 @@ def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_noth
     assert load_hook(site).failures == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "headers"),
+    [(b"no\0 such\r room", {}), (b"", {"Retry-After": f"1 Jan {'9' * 40} 00:00:00 GMT"})],
+    ids=["a NUL, which PostgreSQL does not store", "a moment that no clock has"],
+)
+def test_a_strange_answer_counts_as_a_failure_and_holds_up_no_other_chat(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver, answer: bytes, headers: dict[str, str]
+) -> None:
+    follow(visitor, opened, receiver)
+    receiver.mood, receiver.answer, receiver.headers = "503", answer, headers
+    site.submit(opened, site.list_moves(opened)[0])
+    send_all(site)
+    hook = load_hook(site)
+    assert hook.failures == 1
+    assert hook.error.isprintable()
+    assert visitor.post(f"/t/{opened.links[0]}/followers/{hook.id}/test").status_code == 200
+
+
 def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
     site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
 ) -> None:
