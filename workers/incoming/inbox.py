@@ -51,6 +51,7 @@ TABLE_SIGN_CHARS = 6  # of a table's id, in the sign that begins a line of an an
 TABLE_SIGN = re.compile(r"\W*([0-9a-z]{6})\s?-\s?([0-9]{1,9})\b[\s:]*(.*)", re.IGNORECASE | re.ASCII)
 UNSUBSCRIBE = "unsubscribe"  # in the subject of a mail that a mail program's button sends, perhaps without a body
 MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
+QUOTED_DAYS = 90  # an answer may quote a letter that is this old
 REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
     "250 Thank you",
     "552 That is too large for an answer",
@@ -181,7 +182,7 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
         raise Ignored("This address is not one that takes answers.")
     place = access.find_by_reply_address(app, address[1])
     person, owner = _load_player(app, place)
-    remarks = _list_remarks(app, place)
+    remarks = _list_remarks(app, person)
     try:  # without the database: a mail that cannot be parsed is ignored, and an outage must not look like one
         message = mail_headers.parse_message(raw[:PARSED_BYTES])
         headers = MailHeaders.from_message(message)
@@ -236,10 +237,13 @@ def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
 
 
 def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
-    """Return a mail for each table that an answer to a digest names; the whole mail if no line names a table."""
+    """Return a mail for each table that an answer to a digest names; the whole mail if no line names a table.
+
+    A seat that is not proven is no table of the sender: another player may have typed the sender's address there.
+    """
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
     with app.store.reading() as db:
-        own = db.execute(query.where(seats.c.status == "taken")).all()
+        own = db.execute(query.where(seats.c.status == "taken", seats.c.proven)).all()
     parts: list[IncomingMail] = []
     for line in mail.lines:
         sign = TABLE_SIGN.match(line)
@@ -264,10 +268,10 @@ def _load_player(app: App, place: Place) -> tuple[int, str]:
     return row.id, row.address or ""
 
 
-def _list_remarks(app: App, place: Place) -> list[str]:
-    """Return the remarks of the other players at this table, which letters to this seat repeat."""
+def _list_remarks(app: App, person: int) -> list[str]:
+    """Return the remarks of others that letters to this person may have repeated; a digest has those of many tables."""
     with app.store.reading() as db:
-        return [remark.text for remark in talk.list_since(db, place.table, place.seat or 0, 0)]
+        return talk.list_texts(db, person, app.now() - QUOTED_DAYS * DAY_S)
 
 
 def _redact(recipient: str) -> str:

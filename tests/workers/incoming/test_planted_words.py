@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from email.message import EmailMessage
+from email.utils import parseaddr
 from itertools import product
 
 import pytest
+from sqlalchemy import update
 
 from service.app import App
+from service.store.schema import people, seats
 from service.tables import talk
 from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_our_words import list_played, send_mail, write_letter
+from workers.incoming import inbox, mail_moves
+from workers.outgoing import personal_letters
+from workers.outgoing.letter import LetterRequest
 
 ATTRIBUTIONS = {
     "Romanian": "În mar., 24 nov. 2026 la 10:00, Anna <table@games.example> a scris:\n\n",
@@ -76,6 +84,65 @@ def test_the_end_of_a_broken_line_of_talk_is_not_typed(app: App, chars: int, len
     place, letter = plant(app, "x" * (length - 14) + " {move}")
     send_mail(app, place, quote_and_break(letter, chars))
     assert list_played(app) == []
+
+
+@pytest.mark.parametrize("length", [50, 53])
+def test_nor_is_it_when_so_much_was_said_later_that_no_new_letter_repeats_it(app: App, length: int) -> None:
+    place, letter = plant(app, "x" * length + " {move}")
+    for number in range(talk.MAX_IN_LETTER):
+        talk.say(app, Place(place.table, 1 - (place.seat or 0), ""), f"and {number}")
+    send_mail(app, place, quote_and_break(letter, 70))
+    assert list_played(app) == []
+
+
+def start_annas_turn(app: App) -> Place:
+    """Start a table where it is Anna's turn, and return her place."""
+    places = apps.start_table(app)
+    with app.store.writing() as db:
+        db.execute(update(people).values(wishes='{"letters":"digest"}'))
+    while not (anna := apps.load_table(app, places[0].table).seats[0]).open_since:
+        mover, move = apps.find_move(app, places)
+        assert apps.submit(app, mover, move).accepted
+    return Place(anna.table, 0, places[0].link)
+
+
+def send_digest_answer(app: App, place: Place, write_body: Callable[[str], str]) -> None:
+    """Send Anna's answer to a digest of all her tables."""
+    person = apps.load_table(app, place.table).seats[0].person or 0
+    request = LetterRequest("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
+    digest = personal_letters.write(app, request)
+    assert digest
+    body = digest.get_body(("plain",))
+    assert body
+    answer = EmailMessage()
+    answer["From"], answer["To"], answer["In-Reply-To"] = "anna@example.org", digest["Reply-To"], digest["Message-ID"]
+    answer.set_content(write_body(body.get_content()))
+    inbox.process_mail(app, answer.as_bytes(), parseaddr(digest["Reply-To"])[1], "anna@example.org")
+    mail_moves.run()
+
+
+@pytest.mark.parametrize("length", [65, 66])
+def test_words_planted_at_any_table_of_a_digest_act_in_no_quotation(app: App, length: int) -> None:
+    for place in (places := [start_annas_turn(app), start_annas_turn(app)]):
+        planted = f"{personal_letters.make_table_sign(apps.load_table(app, place.table).seats[0])}:unsubscribe"
+        talk.say(app, Place(place.table, 1, ""), f"{'x' * (length - len(planted))} {planted}")
+    send_digest_answer(app, places[0], lambda letter: quote_and_break(letter, 76))
+    assert [apps.load_table(app, place.table).seats[0].wishes for place in places] == ["", ""]
+
+
+def test_an_answer_to_a_digest_proves_and_moves_no_seat_that_was_taken_with_a_typed_address(app: App) -> None:
+    own, typed = start_annas_turn(app), start_annas_turn(app)
+    with app.store.writing() as db:
+        db.execute(update(seats).where(seats.c.table == typed.table).values(proven=False))
+    lines = [
+        f"{personal_letters.make_table_sign(apps.load_table(app, one.table).seats[0])} {apps.list_moves(app, one)[0]}"
+        for one in (own, typed)
+    ]
+    send_digest_answer(app, own, lambda _: lines[1])
+    send_digest_answer(app, own, lambda _: "\n".join(lines[:1]))
+    assert [row.proven for row in apps.load_table(app, typed.table).seats] == [False, False]
+    assert apps.load_table(app, typed.table).seats[0].open_since
+    assert not apps.load_table(app, own.table).seats[0].open_since
 
 
 def test_a_player_who_answers_below_a_quotation_is_still_heard(app: App) -> None:
