@@ -56,8 +56,12 @@ class GoodMove(Struct, frozen=True):
 
 
 def can_ask(table: Snapshot | LockedTable, seat: int) -> bool:
-    """Return whether the table gives hints: its players agreed to them, or all other seats are bots."""
-    return table.clock.hints or all(one.person is None for one in table.seats if one.seat != seat)
+    """Return whether the table gives hints: its players agreed to them, or all others are bots or have left.
+
+    A player without an address is neither: the owner of a typed address may have refused the seat.
+    """
+    others = [one for one in table.seats if one.seat != seat]
+    return table.clock.hints or all(one.person is None and one.status != "taken" for one in others)
 
 
 def ask(app: App, place: Place) -> int:

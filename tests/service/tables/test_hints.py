@@ -7,13 +7,14 @@ from random import Random
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from engine import chance
 from engine import menu as menus
 from engine.refusal import Refused
 from service.app import App
 from service.store.schema import hints as rows
+from service.store.schema import seats
 from service.tables import access, hints, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invitee
@@ -77,6 +78,18 @@ def test_among_people_hints_are_off_unless_the_table_agreed(app):
     with pytest.raises(Refused, match="did not agree"):
         hints.ask(app, turn_of(app, ANNA, BERT))
     assert get_hint(app, turn_of(app, ANNA, BERT, agreed=True)).move
+
+
+def test_a_player_without_an_address_is_no_bot(app):
+    places = table(app, ANNA, BERT)
+    with app.store.writing() as db:
+        own = (seats.c.table == places[1].table, seats.c.seat == places[1].seat)
+        db.execute(update(seats).where(*own).values(person=None, proven=False))
+    place = apps.find_move(app, places)[0]
+    if place == places[1]:
+        apps.submit(app, place, apps.list_moves(app, place)[0])
+    with pytest.raises(Refused, match="did not agree"):
+        hints.ask(app, places[0])
 
 
 def test_the_log_records_what_a_table_agreed_on(app):
