@@ -99,10 +99,10 @@ def _find_page(url: str) -> tuple[Preview, str]:
     address = get_app().settings.address
     if not url.startswith(f"{address}/"):
         raise unknown
-    parts = urlsplit(url.removeprefix(address))
     try:
+        parts = urlsplit(url.removeprefix(address))
         endpoint, words = current_app.url_map.bind("localhost").match(parts.path, "GET")
-    except HTTPException:
+    except (HTTPException, ValueError):
         raise unknown from None
     match endpoint:
         case "table.show" | "replay.show":

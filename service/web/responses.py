@@ -69,7 +69,7 @@ def refuse_foreign_form() -> None:
         return
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     own_hosts = (request.host, urlsplit(get_app().settings.address).netloc)
-    is_own = site in ("same-origin", "none") if site else origin is None or urlsplit(origin).netloc in own_hosts
+    is_own = site in ("same-origin", "none") if site else origin is None or origin.partition("://")[2] in own_hosts
     if not is_own:
         raise Forbidden
 

@@ -255,6 +255,7 @@ FOREIGN = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
         ({"Sec-Fetch-Site": "same-site", "Origin": "https://other.example.org"}, 403),
         (FOREIGN, 403),
         ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://["}, 403),  # no address
         ({"Origin": "null"}, 403),  # a page that hides where it is from
     ],
 )

@@ -106,6 +106,7 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, vis
         "https://elsewhere.example/t/x",
         f"{address}/t/none",
         f"{address}/my",
+        f"{address}//[/",
     ):
         visitor.get(f"/oembed?url={quote(url, safe='')}", 404)
     visitor.get(f"/oembed?format=xml&url={quote(f'{address}/t/{watch}', safe='')}", 404)
