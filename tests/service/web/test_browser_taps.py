@@ -56,7 +56,8 @@ CONTROLS = """() => {
   return [...spots, ...buttons].map(look);
 }"""
 STATE = """() => document.querySelector("form.deed")?.dataset.said + JSON.stringify(
-  [...document.querySelectorAll(".bar .deed button:not([hidden])")].map((one) => one.textContent))"""
+  [...document.querySelectorAll(".bar .deed button:not([hidden])")].map((one) => one.textContent))
+  + document.querySelectorAll(":is(.stage, .tray) .chosen").length"""
 
 
 class Thumb:
