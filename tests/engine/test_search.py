@@ -404,9 +404,11 @@ def play_easy_against_random(game, chosen, pairs):
     return play_match(game, chosen, min(game.META.seats), (make_level_player("easy"), play_at_random), pairs).mean
 
 
+@pytest.mark.release
 def test_normal_beats_a_greedy_turn_in_carcassonne():
     assert play_match(catalogue.find("carcassonne"), {}, 2, (make_level_player("normal"), greedy_turn), 3).mean >= 0.5
 
 
+@pytest.mark.release
 def test_normal_beats_a_heuristic_of_one_ply_in_kurier():
     assert play_match(catalogue.find("kurier"), {}, 2, (make_level_player("normal"), one_ply), 5).mean >= 0.5

@@ -29,7 +29,9 @@ LEAVES: tuple[Any, ...] = (
 Plain = dict[str, Any]
 
 
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
+@pytest.mark.parametrize(
+    "step", [pytest.param(4, marks=pytest.mark.release), pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"]
+)
 def test_no_hostile_log_costs_time_memory_or_a_traceback(tmp_path: Path, step: int) -> None:
     """In a process of its own, for its memory is bounded; the places of an entry in turn, and only in a soak all."""
     process = multiprocessing.get_context("fork").Process(target=_attack, args=(tmp_path, step))

@@ -19,7 +19,7 @@ from tests.browsing import Player, Reader, click, play, play_again, press_keys, 
 from tests.golden.make import load
 from tests.services import ENTRIES_BEFORE_MOVES, RunningService, Visit, fixed_seed
 
-pytestmark = pytest.mark.timeout(300)  # whole games, move by move
+pytestmark = [pytest.mark.timeout(300), pytest.mark.release]  # whole games, move by move
 
 FIRST, LAST = 2, 1  # moves that are made by hand
 FIRST_BY_KEYBOARD, LAST_BY_KEYBOARD = 1, 1

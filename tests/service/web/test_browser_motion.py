@@ -66,6 +66,7 @@ def has_gliding_move(game: str, state: Any) -> bool:
 
 
 @pytest.mark.parametrize("game", every_other(catalogue.find_all()))
+@pytest.mark.release
 def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
     service: RunningService, visit: Visit, game: str
 ) -> None:

@@ -27,6 +27,7 @@ WINDOWS = {
     "laptop": (1366, 650),
     "narrow phone": (320, 640),
 }
+EVERY_CHANGE = ("phone", "phone on its side")  # the other windows are tried with a release
 TURNS, FULL_TURNS = 3, 500
 TAPS = 40  # of one move
 MOVES_BEFORE = {"carcassonne": 30, "kaiser": 4, "kurier": 20, "turfmaster": 24}
@@ -131,7 +132,10 @@ def play(service: RunningService, visit: Visit, game: str, window: str, moves: i
     return turns
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(
+    "window",
+    [name if name in EVERY_CHANGE else pytest.param(name, marks=pytest.mark.release) for name in WINDOWS],
+)
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_few_turns_by_taps_alone(service: RunningService, visit: Visit, game: str, window: str) -> None:
     assert play(service, visit, game, window, MOVES_BEFORE[game], TURNS) == TURNS
