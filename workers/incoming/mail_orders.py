@@ -25,6 +25,7 @@ from service.text.words import Vocabulary
 from workers.incoming.move_parser import find_verb, parse_move_line, split_words
 
 AND = re.compile(r"\s*;\s*|\s*,\s+|\s+(?:and|und|en|et)\s+", re.IGNORECASE)
+MAX_COMPARED_PARTS = 4  # with all menus, to tell an order from talk: 60 lines of 100 parts would take seconds
 SEEDS = 3  # chance decides what follows if these lead to different positions
 
 
@@ -77,7 +78,7 @@ def store_order(
 
 def is_about_moves(locked: LockedTable, order: ConditionalOrder, words: Vocabulary) -> bool:
     """Return whether a line has a verb or a move of the game: “if you like, then let us play again” is talk."""
-    parts = (*order.given, order.own)
+    parts = (*order.given[:MAX_COMPARED_PARTS], order.own)
     written = [word for part in parts for word in split_words(part)]
     if any(find_verb([word], tuple(words.game.verbs), words) for word in written):
         return True

@@ -11,6 +11,7 @@ from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import deliver, last_letter, report, text
 from tests.workers.test_orders import find_turn_change
+from workers.incoming import mail_orders
 
 
 @pytest.fixture
@@ -95,3 +96,13 @@ def test_what_is_not_clear_is_asked_about_and_not_noted(app, table, way):
 def test_talk_that_begins_with_if_is_talk(app, table, line):
     deliver(app, table[1], line)
     assert "There is no move in this mail" in text(last_letter(app, table[1]))
+
+
+def test_a_mail_full_of_conditions_without_moves_is_talk_after_few_comparisons(app, table, monkeypatch):
+    compared = list[str]()
+    parse = mail_orders.parse_move_line
+    monkeypatch.setattr(mail_orders, "parse_move_line", lambda text, *rest: compared.append(text) or parse(text, *rest))
+    lines = [f"if {', '.join(['qx'] * 100)} then zz"] * 60
+    deliver(app, table[1], *lines)
+    assert list_conditional(app, table[1]) == []
+    assert len(compared) < 60 * 60
