@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 import unicodedata
 from typing import Any
 
@@ -16,13 +15,16 @@ from service.store.schema import people, seats
 from service.text import numbers
 
 MAX_NAME_CHARS = 40
-LINK = re.compile(r"@|://|www\.|\w\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\\\]\w", re.IGNORECASE)
+LINK = re.compile(
+    r"@|://|\b(?:https?|mailto|tel|sms|data|javascript):|www\.|\w\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\\\]\w", re.IGNORECASE
+)
 INVISIBLE_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters, marks and signs that show nothing
 MAX_MARKS_PER_LETTER = 2  # on one letter
 PRODUCT = "Depesche"
 RESERVED_NAMES = (
     *("the house", "this server", "the server", "server", "host", "admin", "administrator", "support", "postmaster"),
-    *("das haus", "dieser server", "der server", "het huis", "deze server", "de server", "la maison", "ce serveur"),
+    *("das haus", "dieser server", "der server", "het huis", "deze server", "de server"),
+    *("la maison", "ce serveur", "le serveur"),
 )
 
 
@@ -56,9 +58,14 @@ def fold_name(name: str) -> str:
 
 def refuse_reserved(name: str, *own: str) -> None:
     """Raise Refused if a reader could take this name for the server's; `own` are further names of the server."""
-    seen = fold_name(name).strip(string.punctuation)
-    if fold_name(PRODUCT) in seen or seen in {fold_name(one) for one in (*RESERVED_NAMES, *own)}:
+    seen = _keep_letters(name)
+    if _keep_letters(PRODUCT) in seen or seen in map(_keep_letters, (*RESERVED_NAMES, *own)):
         raise Refused("The name “{name}” belongs to this server; please choose another one.", name=name)
+
+
+def _keep_letters(name: str) -> str:
+    """Reduce a name to the looks of its letters and digits: no accents, no hyphens."""
+    return "".join(letter for letter in unicodedata.normalize("NFD", fold_name(name)) if letter.isalnum())
 
 
 def _stacks_marks(name: str) -> bool:

@@ -28,6 +28,7 @@ BAD = [
     "evil.com.", "evil.com)", "(evil.com", "evil.com,", "evilꓸcom", "evil․com", "evil.xn--p1ai", "192.0.2.1",
     "\ua4eenna", "\u13a0nna", "An\u0576a", "Bo\u10d0b",
     "Depesche", "DEPESCHE!", "The house", "Das Haus", "depesche team", "Dep\u0454sche", "Server",
+    "Dépésche", "D.e.p.e.s.c.h.e", "\u00d0EPESCHE", "The-House", "Le serveur", "mailto:anna", "tel:112",
 ]  # fmt: skip
 GOOD = [
     "Anna",
