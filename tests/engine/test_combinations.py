@@ -20,10 +20,11 @@ ROOT = Path(__file__).parents[2]
 SEED = contract.SEEDS[0]
 BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
 OTHER_STARTS = {
-    "school": ("river", "wheel", "count"),
-    "river": ("school", "wheel", "count"),
-    "wheel": ("river", "school", "wind_roses", "count"),
-    "count": ("river", "school", "wind_roses", "wheel"),
+    "school": ("river", "wheel", "count", "leipzig"),
+    "river": ("school", "wheel", "count", "leipzig"),
+    "wheel": ("river", "school", "wind_roses", "count", "leipzig"),
+    "count": ("river", "school", "wind_roses", "wheel", "leipzig"),
+    "leipzig": ("river", "school", "wind_roses", "wheel", "count"),
 }
 STARTS = tuple(OTHER_STARTS)
 """The boxes that change the beginning, with those that do not go with them."""

@@ -74,7 +74,11 @@ def check_figures(state, rules):
     figures = figures_on_table(state)
     assert len(set(figures)) == len(figures)
     for seat, supply in enumerate(state.supply):
-        out = Counter(figure.kind for figure in (*figures, *state.crowns, *state.citizens) if figure.seat == seat)
+        out = Counter(
+            figure.kind
+            for figure in (*figures, *state.crowns, *state.citizens, *state.merchants)
+            if figure.seat == seat
+        )
         held = Counter(prisoner.kind for prisoner in state.prisoners if prisoner.seat == seat)
         bathing = Counter(meeple=sum(bather.seat == seat for bather in (*state.bathers, *state.bathers_due)))
         assert out + held + bathing + Counter(supply) == Counter(rules.supply)

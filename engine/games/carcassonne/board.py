@@ -14,6 +14,7 @@ from engine.games.carcassonne.points import (
     CORNERS,
     CROWNS,
     GARDENS,
+    LEIPZIG_QUARTERS,
     PLACES,
     SMALL_CLOISTERS,
     bather_point,
@@ -22,6 +23,7 @@ from engine.games.carcassonne.points import (
     crown_point,
     figure_point,
     is_lying,
+    merchant_point,
     move_below,
     move_outside,
     offer_point,
@@ -48,6 +50,7 @@ __all__ = [
     "BATHS",
     "CROWNS",
     "GARDENS",
+    "LEIPZIG_QUARTERS",
     "PIECES",
     "PLACES",
     "SMALL_CLOISTERS",
@@ -71,6 +74,7 @@ __all__ = [
     "list_offers",
     "list_signs",
     "list_unfit_cells",
+    "merchant_point",
     "move_below",
     "move_outside",
     "offer_point",
@@ -137,6 +141,8 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("cells", cell), ("turns", turn)]
         case "crown", (kind, section):
             return [("kinds", kind), ("words", section)]
+        case "send", (figure, quarter):
+            return [("figures", figure), ("words", quarter)]
         case "enter", (kind, quarter, to):
             return [("kinds", kind), ("words", quarter), ("words", to)]
         case "deploy", (kind, farm):

@@ -52,6 +52,7 @@ SIGN_LETTERS = {
     "revolt": "R",
     "wheel": "W",
     "carcassonne": "Q",
+    "leipzig": "L",
     "number": "n",
     "tower": "^",
 }

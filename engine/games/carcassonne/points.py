@@ -162,6 +162,15 @@ QUARTER_PLACES: Mapping[str, Offset] = {
 }
 """The middle of each quarter of Carcassonne on the land."""
 
+LEIPZIG_MIDDLE = -50
+LEIPZIG_QUARTERS: Mapping[str, Offset] = {
+    "wainwrights": (-27, -27),
+    "sheds": (27, -27),
+    "bookbinders": (27, 27),
+    "coiners": (-27, 27),
+}
+"""Where Leipzig is on the land, and the middle of each of its quarters from there."""
+
 WHEEL_MIDDLE, CROWN_DISTANCE, CROWN_SPREAD = -50, 122, 13
 """Where the wheel is on the land, how far its crowns are from its middle, and two of a section, in degrees, apart."""
 
@@ -200,6 +209,12 @@ def citizen_point(quarter: str, index: int) -> Point:
     """Return the point of a meeple in a quarter: three are beside each other, more in front of them."""
     x, y = QUARTER_PLACES[quarter]
     return Point(x - 20 + 24 * (index % 3), y + 4 + 20 * (index // 3))
+
+
+def merchant_point(quarter: str, index: int) -> Point:
+    """Return the point of a meeple in a quarter of Leipzig: three are beside each other, more in front of them."""
+    x, y = LEIPZIG_QUARTERS[quarter]
+    return Point(LEIPZIG_MIDDLE + x - 14 + 14 * (index % 3), LEIPZIG_MIDDLE + y + 3 + 15 * (index // 3))
 
 
 def tunnel_point(tiles: Tiles, place: str) -> Point:

@@ -19,6 +19,7 @@ class MoreCount(BoxCount):
         self.all_meeples = 0
         self.laid = None
         self.bathing = {}
+        self.merchants = set()
 
     def apply(self, event):
         if type(event).__name__ == "Began":
@@ -51,6 +52,10 @@ class MoreCount(BoxCount):
                 x, y = map(int, event.cell.split(","))
                 price = next(int(mark[4:]) for one in self.land.cells[x, y] for mark in one[2] if "bath" in mark)
                 self.scores[self.bathing.pop(event.cell)] -= price
+            case "MerchantSent":
+                for figure in (event.figure, *event.companions):
+                    self.figures.remove(self.spot(figure))
+                self.merchants.add((event.merchant.seat, event.merchant.segment))
             case "CrownTaken":
                 self.crowned.append((event.figure.seat, event.figure.kind, event.figure.segment))
             case "FigureProtected":
@@ -98,8 +103,9 @@ class MoreCount(BoxCount):
         self.crowned = [figure for figure in self.crowned if figure[2] != section]
 
     def servings(self, area):
-        """Carcassonne is a city for all farms at its wall."""
+        """Carcassonne or Leipzig is a city for all farms at its wall."""
         at_wall = self.options.count and any(self.names[spot[:2]].startswith("CO") for spot in area)
+        at_wall |= any(self.names[spot[:2]] in ("LZ1a", "LZ2a", "LZ3a", "LZ4a") for spot in area)
         return super().servings(area) + at_wall
 
     def area(self, figure):
@@ -161,6 +167,24 @@ class MoreCount(BoxCount):
         is_complete = not self.land.flood(next(iter(area)))[1]
         baths = sum(int(mark[4:]) for spot in area for mark in self.symbols(spot) if mark.startswith("bath"))
         return points + is_complete * (3 * is_built + baths)
+
+    def score(self, area):
+        """Leipzig pays those who lead on roads and cloisters, and all knights."""
+        there = [figure for figure in self.figures if figure[2:] in area]
+        kind = self.kind_of(next(iter(area)))
+        if self.merchants and there and kind in ("road", "city", "cloister") and self.worth(area, False):
+            leaders = self.leaders(there, area)
+            knights = {figure[0] for figure in there if figure[1] not in NO_MEEPLES}
+            tiles = len({spot[:2] for spot in area})
+            shields = sum(self.symbols(spot).count("shield") for spot in area)
+            quarter, seats, points = {
+                "road": ("wainwrights", leaders, tiles),
+                "cloister": ("bookbinders", leaders, 3),
+                "city": ("coiners", knights, 3 * shields),
+            }[kind]
+            for seat in seats:
+                self.scores[seat] += points * ((seat, quarter) in self.merchants)
+        super().score(area)
 
     def finish(self):
         super().finish()

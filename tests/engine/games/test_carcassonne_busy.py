@@ -19,6 +19,7 @@ SPECIAL_TILES = ("E*", "U*", "T15", "T17", "I15", "I01")
 RARE_EVENTS = {"TileSetAside", "OvertimeBegan", "ChallengeLost", "MessageOffered", "MessageLeft", "TeacherAsked"}
 RARE_EVENTS |= {"ChurchCompleted", "ChurchPaid", "CityDeclined"}
 RARE_EVENTS |= {"ExchangeOffered", "PrisonersExchanged", "SecondTileDeclined"}
+RARE_EVENTS |= {"MarketOpened", "MerchantSent", "MarketDeclined"}
 FIRST_BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "fairy")
 LATER_BOXES = (
     "wind_roses",
@@ -35,7 +36,8 @@ LATER_BOXES = (*LATER_BOXES, "tower", "bathhouses")
 ALL_BOXES = dict.fromkeys((*FIRST_BOXES, *LATER_BOXES), True)
 ROUND_THE_WHEEL = ALL_BOXES | {"wheel": True, "school": False, "wind_roses": False}
 ROUND_THE_CITY = ALL_BOXES | {"count": True, "school": False, "wind_roses": False}
-FEW_SEEDS = (11, 12, 13, 14)  # found so that everything happens in them that happens in twenty games
+ROUND_LEIPZIG = ALL_BOXES | {"leipzig": True, "school": False, "wind_roses": False}
+FEW_SEEDS = (2, 4, 14, 17)  # found so that everything happens in them that happens in twenty games
 
 
 def setup(chosen, seats, chance):
@@ -64,8 +66,8 @@ def choose_eagerly(offered, random):
 
 
 def boxes_of(seed):
-    """Return all boxes that go together, with the school, the wheel or Carcassonne."""
-    return (ALL_BOXES, ROUND_THE_WHEEL, ROUND_THE_CITY)[seed % 3]
+    """Return all boxes that go together, with the school, the wheel, Carcassonne or Leipzig."""
+    return (ALL_BOXES, ROUND_THE_WHEEL, ROUND_THE_CITY, ROUND_LEIPZIG)[seed % 4]
 
 
 def play_busy_game(chosen, seats, seed):

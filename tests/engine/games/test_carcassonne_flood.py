@@ -38,6 +38,9 @@ LATER_BOXES = {
     "count and barns": {"count": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
     "wheel": {"wheel": True, "traders_builders": True, "cathars": True, "monasteries": True},
     "bathhouses": {"bathhouses": True, "traders_builders": True, "inns_cathedrals": True, "besiegers": True},
+    "leipzig": {"leipzig": True, "king_robber": True, "traders_builders": True, "cathars": True},
+    "leipzig and barns": {"leipzig": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
+    "leipzig and shrines": {"leipzig": True, "shrines": True, "bathhouses": True, "monasteries": True, "tower": True},
     "wheel with many": dict.fromkeys((*MORE_BOXES[1:], "wheel", "inns_cathedrals"), True),
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }

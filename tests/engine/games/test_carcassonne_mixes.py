@@ -22,10 +22,10 @@ def mix(number, offered=OPTIONS):
     share = random.choice((0.1, 0.3, 0.6, 0.9))
     chosen = {option.name: random.choice(option.values) for option in offered}
     chosen |= {option.name: random.random() < share for option in offered if option.kind == "switch"}
-    starts = [name for name in ("count", "wheel", "river") if chosen.get(name)]
+    starts = [name for name in ("count", "wheel", "leipzig", "river") if chosen.get(name)]
     chosen |= dict.fromkeys(starts[1:], False)  # only one of them can be the beginning
     chosen |= {"school": False} if starts else {}
-    chosen |= {"wind_roses": False} if {"count", "wheel"} & set(starts[:1]) else {}
+    chosen |= {"wind_roses": False} if {"count", "wheel", "leipzig"} & set(starts[:1]) else {}
     chosen |= {"messages": False, "fairy": False} if number % 2 else {}
     parsed = options.parse(carcassonne.META.options, chosen)
     return parsed, random.randint(2, 6 if parsed.inns_cathedrals else 5)

@@ -258,7 +258,7 @@ def test_supplies_add_up_and_boxes_that_clash_are_a_fault():
     class More(MadeUp):
         supply = {"meeple": 2}
 
-    assert combine_boxes([*boxes.BOXES, More()]).supply["meeple"] == 9
+    assert combine_boxes([*boxes.BOXES, More()]).supply["meeple"] == combine_boxes(boxes.BOXES).supply["meeple"] + 2
     for clash in ({"verbs": ("recall",)}, {"tasks": ("second",)}, {"strength": {"pig": 1}}, {"verbs": ("place",)}):
         with pytest.raises(ValueError, match="two boxes have the same"):
             combine_boxes([*boxes.BOXES, type("Clash", (MadeUp,), clash)()])

@@ -11,6 +11,7 @@ from engine import menu
 from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne import board
+from engine.games.carcassonne.boxes.leipzig import BONUSES
 from engine.games.carcassonne.state import Award, FeatureScored, TilePlaced
 from engine.games.carcassonne.tiles import PIECES
 from engine.options import parse as parse_options
@@ -18,6 +19,7 @@ from service.text import drawing, narration, templates
 from tests.board_tokens import list_tokens
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_busy import RARE_EVENTS, boxes_of, play_busy_game
+from tests.engine.games.test_carcassonne_leipzig import complete
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
@@ -42,6 +44,8 @@ SILENT |= {
     "CaptureOffered",
     "CaptureDeclined",
     "ExchangeOffered",
+    "MarketOpened",
+    "MarketDeclined",
 }
 
 
@@ -55,7 +59,7 @@ def scene(state, seat):
 def moments():
     """Return positions of busy games with the seat that is to move and the latest events."""
     positions = []
-    for seed in (0, 4, 8, 13):  # where nearly every menu comes that comes in fourteen games
+    for seed in (0, 6, 12, 13):  # where nearly every menu comes that comes in fourteen games
         for state, events in play_busy_game(boxes_of(seed), 3, seed):
             mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
             positions.append((state, mover, events))
@@ -86,6 +90,16 @@ def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_on_its_cell
         for move in menu.iter_moves(carcassonne.menu(state, seat)):
             assert set(move.args[:1] if move.verb == "place" and is_in_hand else move.args) <= set(can_be_touched)
         assert list_tokens(scene(state, None)) == []
+
+
+def test_a_meeple_is_sent_to_leipzig_by_touch_and_everybody_reads_where_it_went():
+    game = complete("0 meeple 2,0/road")
+    tokens = list_tokens(scene(game.state, 0))
+    assert {"2,0/road", "nowhere", *BONUSES} == set(tokens) & {"2,0/road", "nowhere", *BONUSES, "sheds"}
+    game.play("send 2,0/road coiners")
+    narrator = narration.Narrator(carcassonne, NAMES)
+    assert "to Leipzig (coiners)" in narrator.describe(game.find_events("MerchantSent")[0])
+    assert "Leipzig, coiners: Anna" in drawing.draw_board_text(scene(game.state, 0))
 
 
 def test_every_tile_on_the_table_is_drawn(moments):

@@ -22,6 +22,7 @@ from engine.games.carcassonne.boxes import (
     hills_sheep,
     inns_cathedrals,
     king_robber,
+    leipzig,
     messages,
     monasteries,
     revolts,
@@ -64,6 +65,7 @@ BOXES: tuple[Box, ...] = (
     wheel.BOX,
     tower.BOX,
     bathhouses.BOX,
+    leipzig.BOX,
     abbot.BOX,
 )
 """All boxes, in the order of pages and of their hooks; the abbot is last, as he adds gardens to the tiles of others."""

@@ -1,0 +1,236 @@
+"""§32, the markets of Leipzig: meeples from completed roads go into its quarters, which pay them to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.boxes.tollkeepers import VILLAGES
+from engine.games.carcassonne.hooks import Box, Deck, Moment, Rules
+from engine.games.carcassonne.land import cells_of, lift_figures, remove_figures, root_at, root_of, segments_at
+from engine.games.carcassonne.scoring import count_points, find_companions, find_leaders
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Figure,
+    Options,
+    State,
+    Task,
+    TilePlaced,
+    add_note,
+    count_tiles_left,
+    current_part,
+    find_figure,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA
+from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
+
+START: str = DATA["leipzig"]["start"]
+CELLS: dict[str, str] = {name: row["cell"] for name, row in DATA["tiles"]["leipzig"].items()}
+GATES: dict[str, str] = DATA["leipzig"]["gates"]
+"""The tile with the gate of each quarter."""
+
+BONUSES: dict[str, int] = DATA["leipzig"]["bonuses"]
+"""What each quarter that takes meeples pays: for a tile of a road, for a cloister, for a shield."""
+
+WAINWRIGHTS, BOOKBINDERS, COINERS = "wainwrights", "bookbinders", "coiners"
+NOWHERE = "nowhere"
+STAYS_OUTSIDE = frozenset({"mayor", "abbot"})
+QUARTER_POINTS = 9.0
+"""The points that a bot expects of a meeple in a quarter while all tiles are in the bag."""
+
+OBJECTIONS = {
+    "river": Refused("Leipzig takes the place of the start tile; switch “river” or “leipzig” off.", rule="32.1"),
+    "wind_roses": Refused(
+        "Leipzig takes the place of the start tile; switch “wind_roses” or “leipzig” off.", rule="32.1"
+    ),
+    "school": Refused("Leipzig takes the place of the start tile; switch “school” or “leipzig” off.", rule="32.1"),
+    "wheel": Refused("Leipzig takes the place of the start tile; switch “wheel” or “leipzig” off.", rule="32.1"),
+    "count": Refused("Leipzig takes the place of the start tile; switch “count” or “leipzig” off.", rule="32.1"),
+}
+
+
+class MarketOpened(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A completed road leads to Leipzig: the seats that lead on it are asked for a meeple in turn."""
+
+    place: str
+    seats: tuple[int, ...]
+
+
+class MerchantSent(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple left its road for a quarter of Leipzig; the figures that do not stay without it go home."""
+
+    figure: Figure
+    merchant: Figure
+    companions: tuple[Figure, ...] = ()
+
+
+class MarketDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat sent no meeple."""
+
+    seat: int
+
+
+def merchants_of(state: State) -> tuple[Figure, ...]:
+    """Return the meeples in Leipzig; the segment of each is its quarter."""
+    merchants: tuple[Figure, ...] = get_field(state, "merchants")
+    return merchants
+
+
+def apply_market_opened(state: State, event: MarketOpened) -> State:
+    state = add_note(state, _name_question(event.place))
+    for seat in reversed(event.seats):
+        state = push_work(state, Task("leipzig", seats=(seat,), place=event.place))
+    return state
+
+
+def apply_merchant_sent(state: State, event: MerchantSent) -> State:
+    state = remove_figures(lift_figures(pop_work(state), (event.figure,)), event.companions)
+    return replace(state, merchants=(*merchants_of(state), event.merchant))
+
+
+def apply_market_declined(state: State, event: MarketDeclined) -> State:
+    return pop_work(state)
+
+
+def _name_question(place: str) -> str:
+    """Return the note that the leaders of this road were asked."""
+    return f"leipzig {place}"
+
+
+def is_in_quarter(state: State, seat: int, quarter: str) -> bool:
+    """Whether a seat has a meeple in a quarter."""
+    return any(one.seat == seat and one.segment == quarter for one in merchants_of(state))
+
+
+def list_free_quarters(state: State, seat: int) -> list[str]:
+    """§32.3: Return the quarters to which a seat can send a meeple."""
+    return [quarter for quarter in BONUSES if not is_in_quarter(state, seat, quarter)]
+
+
+def list_gate_roads(state: State) -> set[int]:
+    """§32.2: Return the roads that are joined to a gate, directly or through villages."""
+    joined = {root_at(state, CELLS[name], "road") for name in GATES.values()}
+    waiting = list(joined)
+    while waiting:
+        for cell in cells_of(state, state.features[waiting.pop()]):
+            roads = [root for segment, root in segments_at(state, cell) if segment.kind == "road"]
+            if state.tiles[cell].tile in VILLAGES and joined.intersection(roads):
+                waiting += set(roads) - joined
+                joined.update(roads)
+    return joined
+
+
+def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Figure]:
+    """§32.3: Return the meeples of a seat on a road that can go to Leipzig."""
+    meeples = rules.meeples(state.features[root].figures, seat)
+    return [figure for figure in meeples if figure.kind not in STAYS_OUTSIDE]
+
+
+def find_place(state: State, root: int) -> str:
+    """Return the place of a segment of a road, on its latest tile."""
+    cell = cells_of(state, state.features[root])[-1]
+    return next(f"{cell}/{segment.token}" for segment, other in segments_at(state, cell) if other == root)
+
+
+class Leipzig(Box):
+    """The city of Leipzig, its gates and its quarters."""
+
+    option = "leipzig"
+    title = "The Markets of Leipzig"
+    about = "Leipzig in the middle of the land, whose quarters pay more (§32)"
+    supply = {"meeple": 1}
+    state_fields = {"merchants": (tuple[Figure, ...], ())}
+    view_fields = {"merchants": (tuple[Figure, ...], merchants_of)}
+    verbs = ("send",)
+    tasks = ("leipzig",)
+    tasks_within_round = ("leipzig",)
+    events = {
+        MarketOpened: apply_market_opened,
+        MerchantSent: apply_merchant_sent,
+        MarketDeclined: apply_market_declined,
+    }
+
+    def objection(self, options: Options) -> Refused | None:
+        """§32.1: Leipzig does not go with another beginning."""
+        return next((OBJECTIONS[other] for other in OBJECTIONS if getattr(options, other)), None)
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        """§32.1: The block takes the place of the start tile."""
+        block = tuple(TilePlaced(name, cell) for name, cell in CELLS.items() if name != START)
+        return replace(deck, start=START, beside=(*deck.beside, *block))
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> MarketOpened | None:
+        """§32.2: Before any feature is scored, ask the leaders of each completed road that leads to Leipzig."""
+        part = current_part(state)
+        roads = [done for done in part.done if state.features[done].kind == "road" and state.features[done].figures]
+        gates = list_gate_roads(state) if roads else set()
+        for road in (road for road in roads if road in gates):
+            place, seats = find_place(state, road), self._list_seats(state, rules, road)
+            if seats and _name_question(place) not in part.notes:
+                return MarketOpened(place, seats)
+        return None
+
+    def _list_seats(self, state: State, rules: Rules, road: int) -> tuple[int, ...]:
+        """Return the leaders of a road that can send a meeple, from the seat on turn on."""
+        leaders, seats = find_leaders(state, rules, state.features[road]), len(state.track)
+        order = [(state.turn + steps) % seats for steps in range(seats)]
+        able = [seat for seat in order if seat in leaders and list_free_quarters(state, seat)]
+        return tuple(seat for seat in able if list_travellers(state, rules, seat, road))
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        figures = list_travellers(state, rules, seat, root_at(state, *task.place.split("/")))
+        quarters = list_free_quarters(state, seat)
+        options = ((figure.place, quarter) for figure in figures for quarter in quarters)
+        return (Choice("send", (*options, (NOWHERE,)), "32.3"),)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.args == (NOWHERE,):
+            return [MarketDeclined(seat)]
+        place, quarter = move.args
+        figure = find_figure(state, place)
+        merchant = Figure(seat, figure.kind, "", quarter)
+        feature = state.features[root_of(state, figure)]
+        return [MerchantSent(figure, merchant, find_companions(state, rules, feature, figure))]
+
+    def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
+        """§32.4: Pay the meeples in Leipzig after the feature itself."""
+        if not merchants_of(state) or moment == "message" or not count_points(state, rules, feature, moment):
+            return ()
+        match feature.kind:
+            case "road":
+                return self._pay(state, WAINWRIGHTS, find_leaders(state, rules, feature), len(feature.tiles))
+            case "cloister":
+                return self._pay(state, BOOKBINDERS, find_leaders(state, rules, feature), 1)
+            case "city":
+                seats = [seat for seat in range(len(state.track)) if rules.meeples(feature.figures, seat)]
+                return self._pay(state, COINERS, seats, feature.marks.count("shield"))
+        return ()
+
+    def _pay(self, state: State, quarter: str, seats: Sequence[int], count: int) -> tuple[Award, ...]:
+        points = BONUSES[quarter] * count
+        return tuple(Award(seat, points, "leipzig") for seat in seats if points and is_in_quarter(state, seat, quarter))
+
+    def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
+        """§32.5: Leipzig is a completed city for each farm at its wall."""
+        cells = [CELLS[name] for name in GATES.values() if CELLS[name] in state.tiles]
+        walls = {root for cell in cells for segment, root in segments_at(state, cell) if segment.kind == "field"}
+        if farm.figures:
+            return int(root_of(state, farm.figures[0]) in walls)
+        return int(any(state.features[root] is farm for root in walls))
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the meeples in Leipzig can expect of the tiles that are still in the bag."""
+        own = sum(one.seat == seat for one in merchants_of(state))
+        left = count_tiles_left(state)
+        return own * QUARTER_POINTS * left / (left + len(state.tiles)) if own else 0.0
+
+
+BOX = Leipzig()
