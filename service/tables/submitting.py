@@ -87,9 +87,19 @@ def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
         return StoredSubmission(row["table"], int(db.execute(same).scalar_one()), new=False)
 
 
+def count_refused(app: App, place: Place, key: str) -> int:
+    """Return how many commands from a page of a seat with this key were refused so far."""
+    with app.store.reading() as db:
+        return _count_refused(db, {"table": place.table, "seat": place.seat, "source": "player", "key": key})
+
+
 def _count_refused(db: Connection, row: dict[str, Any]) -> int:
     """Count how often a submission with this key was refused so far."""
-    again = (_is_of_seat(row), submissions.c.key.startswith(f"{row['key']}/"), submissions.c.accepted.is_(False))
+    again = (
+        _is_of_seat(row),
+        submissions.c.key.startswith(f"{row['key']}/", autoescape=True),
+        submissions.c.accepted.is_(False),
+    )
     return int(db.execute(select(func.count()).where(*again)).scalar_one())
 
 

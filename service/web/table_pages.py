@@ -160,12 +160,13 @@ def move(link: str) -> Reply:
     words = [word for name in ("move", "verb", "arg") for word in form.getlist(name)]
     text = " ".join(" ".join(word.split()) for word in words)
     seen = numbers.parse_int(form.get("seen", ""), 2**31 - 1)
-    key = form.get("key", "")
-    submitted = submitting.submit(app, place, text, f"{key[:16]}/{text}" if key else "", seen)
+    key = form.get("key", "")[:16]
+    submitted = submitting.submit(app, place, text, f"{key}/{text}" if key else "", seen)
     verdict = submitting.wait_for_verdict(app, submitted)
-    while verdict and not verdict.accepted and not submitted.new:  # an unchanged page has the same key, but time passes
-        submitted = submitting.submit(app, place, text, f"{key[:16]}/{submitted.number}/{text}", seen)
-        verdict = submitting.wait_for_verdict(app, submitted)
+    if verdict and not verdict.accepted and not submitted.new:  # an unchanged page has the same key, but time passes
+        refused = submitting.count_refused(app, place, key)
+        submitted = submitting.submit(app, place, text, f"{key}/{refused}/{text}", seen)
+        submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)
 
 

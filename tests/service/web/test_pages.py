@@ -13,7 +13,7 @@ from engine import catalogue
 from service import create_app
 from service.app import wall_clock
 from service.settings import Settings
-from service.tables import access
+from service.tables import access, submitting
 from service.tables.opening import Invitee, Opened
 from service.text.templates import TEMPLATES
 from tests import apps
@@ -396,6 +396,17 @@ def test_a_visitor_stays_signed_in_also_when_the_clock_was_set_back_since(
         then.setattr(TimestampSigner, "get_timestamp", lambda signer: int(now()) + ahead)
         visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
     assert (visitor.client.get("/my").status_code == 200) == is_signed_in
+
+
+def test_a_command_that_is_refused_again_and_again_costs_the_same_each_time(
+    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, stored, submit = site.start_table(), list[str](), submitting.submit
+    monkeypatch.setattr(submitting, "submit", lambda *words: stored.append(words[3]) or submit(*words))
+    for _ in range(6):
+        visitor.post(f"/t/{opened.links[0]}", move="move Z99 Z98", key="one page")
+    assert len(stored) == 2 * 6 - 1
+    assert len(set(stored)) == 6
 
 
 def test_a_refused_command_sent_again_from_the_same_page_is_judged_again(site: Site, visitor: Visitor) -> None:
