@@ -47,6 +47,8 @@ def parse_guide(text: str) -> Guide:
     for token in tokens:
         if token.type == "inline":
             token.children = [one for child in token.children or () for one in _adapt(child)]
+        elif token.type == "table_open":
+            token.attrSet("tabindex", "0")  # on a narrow window a wide table is scrolled by keys too
     html = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
     return Guide(title.content, headings, Markup(html))  # noqa: S704 - markdown-it has escaped it
 

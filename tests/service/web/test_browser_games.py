@@ -234,5 +234,6 @@ def confirm_on_an_old_page(mover: Player, move: str) -> None:
 
 def open_window(player: Player) -> Player:
     page = player.page.context.new_page()
+    page.route(re.compile(r"/live/|/pulse"), lambda route: route.abort())  # no news reach it
     page.goto(f"{player.seat}?window=2")  # made again: of one page, the same move is one submission in both windows
     return Player(page)
