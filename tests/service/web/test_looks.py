@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.services import RunningService, Visit
 from tests.sites import Visitor
@@ -17,17 +18,17 @@ DARK, LIGHT = "rgb(23, 20, 15)", "rgb(236, 228, 212)"
 
 def test_a_theme_is_chosen_with_a_button_and_stays(service: RunningService, visit: Visit) -> None:
     page = visit("/", java_script_enabled=False)
-    background = "getComputedStyle(document.body).backgroundColor"
+    body = page.locator("body")
     for word, colour in (("dark", DARK), ("light", LIGHT)):
         page.get_by_role("button", name=word, exact=True).click()
         assert page.url == f"{service.address}/"
         page.goto("/rules")
-        assert page.evaluate(background) == colour
+        expect(body).to_have_css("background-color", colour)
         page.goto("/")
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate(background) == LIGHT
+    expect(body).to_have_css("background-color", LIGHT)
     page.get_by_role("button", name="as on this device").click()
-    assert page.evaluate(background) == DARK
+    expect(body).to_have_css("background-color", DARK)
 
 
 @pytest.mark.parametrize(("word", "effect"), [("vivid", "contrast(1.25)"), ("soft", "saturate(0.7)")])
