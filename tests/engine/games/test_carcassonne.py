@@ -46,6 +46,11 @@ def test_1_4_chance_decides_who_begins_and_the_turn_goes_clockwise():
     assert [bool(carcassonne.menu(state, seat)) for seat in range(3)] == [True, False, False]
 
 
+@pytest.mark.parametrize("name", ["catapult", "castles_germany", "plague"])
+def test_1_5_a_box_that_is_left_out_is_no_option(name):
+    assert name not in carcassonne.META.options.__struct_fields__
+
+
 def test_2_1_all_seats_see_the_drawn_tile_and_none_sees_the_next():
     game = set_up().play("place 1,0 0", "pass", tile=["U"])
     assert game.find_events("TileDrawn")[0].tile == "U"
