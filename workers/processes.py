@@ -85,7 +85,7 @@ class RegisteredJob(Job):
 class ProcessWorker(SimpleWorker):
     """An RQ worker that connects again soon after Redis is back, where RQ's own sleeps up to a minute.
 
-    A job here is only a wake-up: its result is never asked for, and a lost one loses nothing. So the job is deleted as
+    A job here has no result: its work is in the database, and a lost job is started again. So the job is deleted as
     soon as it is done, without the records that RQ writes of jobs that are kept.
     """
 

@@ -113,15 +113,16 @@ class _Kind:
         return update(self.table).where(*conditions).values({name: rows.c[name] for name in self.columns}).cte()
 
 
+SEATS = _Kind(seats, SEAT_COLUMNS, keys=("table", "seat"))
 KINDS = (
     _Kind(entries, ("table", *SealedEntry.__struct_fields__)),
     _Kind(tables, ("length", "head", "phase", "draws_at", "moved_at", "ended_at"), keys=("id",)),
-    _Kind(seats, SEAT_COLUMNS, keys=("table", "seat")),
+    SEATS,
     _Kind(letters, ("table", "seq", *OwedLetter.__struct_fields__)),
     _Kind(submissions, VERDICT_COLUMNS, keys=("table", "id")),
 )
 WRITE_ALL = select(literal(1)).add_cte(*(kind.make_cte() for kind in KINDS))
-UPDATE_SEAT = update(seats).where(seats.c.table == bindparam("key_table"), seats.c.seat == bindparam("key_seat"))
+UPDATE_SEAT = SEATS.one_by_one
 
 
 class _Level(Struct):
