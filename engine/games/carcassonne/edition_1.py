@@ -1,6 +1,6 @@
 """Edition 1: an abbot who comes home brings the fairy's points too; a message without a target can only be traded.
 
-It has what edition 2 still had, too.
+It has what the editions after it still had, too; `editions.py` lists what each of them decides.
 """
 
 from __future__ import annotations

@@ -194,6 +194,10 @@ class Box(Protocol):
         """Return the figures that are scored and go home, or None for all of them."""
         return None
 
+    def count_double_tiles(self, state: State, rules: Rules, feature: Feature) -> int:
+        """Return how many double tiles are counted once although both of their halves belong to the feature."""
+        return 0
+
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """Return the points of a feature, regardless of the figures on it."""
         return points

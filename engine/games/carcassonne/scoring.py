@@ -53,8 +53,16 @@ def _base_points(state: State, rules: Rules, feature: Feature) -> int:
     if feature.kind == "field":
         return 3 * count_farm_cities(state, rules, feature)
     if feature.kind != "city":
-        return len(feature.tiles)
+        return count_tiles(state, rules, feature)
     return (len(feature.tiles) + feature.marks.count("shield")) * (1 if feature.open else 2)
+
+
+def count_tiles(state: State, rules: Rules, feature: Feature) -> int:
+    """Return how many tiles of a road, cloister or garden are counted."""
+    count = len(feature.tiles)
+    for box in rules.hooks["count_double_tiles"]:
+        count -= box.count_double_tiles(state, rules, feature)
+    return count
 
 
 def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:

@@ -8,6 +8,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.games.carcassonne import editions
+
 About = msgspec.Meta
 
 
@@ -324,7 +326,7 @@ def settle_figures(state: State) -> State:
 
     In earlier editions boxes decided again after the other part, and took its tile and figure for those of the first.
     """
-    if state.edition < 3:
+    if not editions.settles_before_other_part(state.edition):
         return state
     return replace(state, work=tuple(map(_settle_figure, state.work)))
 

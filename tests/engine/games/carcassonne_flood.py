@@ -181,7 +181,7 @@ class Count:
     def worth(self, area, pig):
         x, y, number = next(iter(area))
         kind = self.land.cells[x, y][number][0]
-        tiles = len({spot[:2] for spot in area})
+        tiles = self.count_tiles(area)
         symbols = [symbol for spot in area for symbol in self.symbols(spot)]
         is_open = self.land.flood((x, y, number))[1]
         if kind in ("cloister", "garden"):
@@ -192,6 +192,9 @@ class Count:
             rate = (0 if is_open else 3) if "cathedral" in symbols else (1 if is_open else 2)
             return rate * (tiles + symbols.count("shield"))
         return len(self.cities_fed(area)) * (4 if pig else 3)
+
+    def count_tiles(self, area):
+        return len({spot[:2] for spot in area})
 
     def cities_fed(self, area):
         fed = set()

@@ -144,9 +144,14 @@ class MoreCount(BoxCount):
     def crown(self, seat):
         """The largest completed city and the longest completed road so far."""
         for area in self.find_completed():
-            kind, tiles = self.kind_of(next(iter(area))), len({spot[:2] for spot in area})
+            kind, tiles = self.kind_of(next(iter(area))), self.count_tiles(area)
             if tiles > self.titles.get(kind, (0, 0))[1]:
                 self.titles[kind] = (seat, tiles)
+
+    def count_tiles(self, area):
+        """The road on a double tile of Leipzig counts once."""
+        names = {self.names[spot[:2]] for spot in area if self.kind_of(spot) == "road"}
+        return super().count_tiles(area) - sum({f"LZ{n}a", f"LZ{n}b"} <= names for n in (1, 2, 3, 4))
 
     def kind_of(self, spot):
         return self.land.cells[spot[:2]][spot[2]][0]
@@ -175,7 +180,7 @@ class MoreCount(BoxCount):
         if self.merchants and there and kind in ("road", "city", "cloister") and self.worth(area, False):
             leaders = self.leaders(there, area)
             knights = {figure[0] for figure in there if figure[1] not in NO_MEEPLES}
-            tiles = len({spot[:2] for spot in area})
+            tiles = self.count_tiles(area)
             shields = sum(self.symbols(spot).count("shield") for spot in area)
             quarter, seats, points = {
                 "road": ("wainwrights", leaders, tiles),

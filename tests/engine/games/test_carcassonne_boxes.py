@@ -243,6 +243,23 @@ def test_8_3_the_fairy_beside_him_brought_her_points_in_edition_1_only(edition, 
     assert game.points == [points, 0]
 
 
+@pytest.mark.parametrize(("edition", "can_leave"), [(4, False), (3, True)])
+def test_8_3_an_abbot_whose_place_is_surrounded_stays_until_it_is_scored(edition, can_leave):
+    around = [f"B {x},{y} 0" for x in (-1, 0, 1) for y in (1, 2, 3) if (x, y) != (1, 3)]
+    figures = ["0 abbot 0,2/cloister"]
+    game = set_up(around, figures, drawn="B", abbot=True, edition=edition).play("place 1,3 0")
+    assert game.menu("recall") == ({"0,2/cloister"} if can_leave else set())
+    assert game.play("pass").points == [9, 0]
+
+
+def test_8_3_a_lying_abbot_comes_home_though_he_is_surrounded():
+    around = [f"B {x},{y} 0" for x in (-1, 0, 1) for y in (1, 2, 3) if (x, y) not in ((0, 2), (1, 3))]
+    figures = ["0 abbot 0,2/cloister lying"]
+    game = set_up(["MO1 0,2 0", *around], figures, drawn="B", abbot=True, monasteries=True).play("place 1,3 0")
+    assert game.menu("recall") == {"0,2/cloister-lying"}
+    assert game.play("recall 0,2/cloister-lying").points[0] >= 5
+
+
 def test_8_4_his_return_is_a_round_of_its_own():
     game = set_up_messages(
         ["B 0,1 0", "B 0,2 0"],

@@ -15,7 +15,7 @@ from tests.engine.games.test_carcassonne_messages import set_up_messages
 LEIPZIG = {"leipzig": True}
 BLOCK = [f"{name} {cell} 0" for name, cell in CELLS.items() if name != START]
 ROAD = [*BLOCK, "U 2,0 0", "U 3,0 0"]
-"""The road of the east gate, of four tiles; a tile A on 4,0 completes it."""
+"""The road of the east gate, of four tiles that count as three; a tile A on 4,0 completes it."""
 
 
 def set_up_leipzig(meeples=(), *inside, land=ROAD, drawn="A", **given):
@@ -54,6 +54,24 @@ def test_32_1_it_does_not_go_with_another_beginning(other):
     assert games.objection(carcassonne, chosen, 2).rule in ("32.1", "28.1", "30.1")
 
 
+@pytest.mark.parametrize(("edition", "points"), [(4, 4), (3, 5)])
+def test_32_1_the_long_road_at_a_gate_counts_as_one_tile(edition, points):
+    assert complete("0 meeple 2,0/road", edition=edition).play("send nowhere").points == [points, 0]
+
+
+@pytest.mark.parametrize(("edition", "points"), [(4, 2 * 5), (3, 2 * 6)])
+def test_32_1_with_an_inn_it_counts_twice_as_one_tile(edition, points):
+    road = [*ROAD, "I15 4,0 0"]
+    game = set_up_leipzig(["0 meeple 2,0/road"], land=road, inns_cathedrals=True, edition=edition)
+    assert game.play("place 5,0 90", "pass", "send nowhere").points == [points, 0]
+
+
+@pytest.mark.parametrize(("edition", "tiles"), [(4, 4), (3, 5)])
+def test_32_1_the_robber_baron_counts_it_as_one_tile(edition, tiles):
+    game = complete(king_robber=True, edition=edition)
+    assert [event.tiles for event in game.find_events("TitleTaken")] == [tiles]
+
+
 def test_32_2_a_single_robber_who_is_sent_forfeits_the_road():
     game = complete("0 meeple 2,0/road")
     assert game.menu("send") == {"nowhere", *(f"2,0/road {quarter}" for quarter in BONUSES)}
@@ -65,7 +83,7 @@ def test_32_2_a_single_robber_who_is_sent_forfeits_the_road():
 def test_32_2_who_sends_may_lose_the_lead():
     game = complete("0 meeple 2,0/road", "0 meeple 3,0/road", "1 meeple 1,0/road", "1 meeple 0,0/road")
     game.play("send 2,0/road coiners", "1: send nowhere")
-    assert game.points == [0, 5]
+    assert game.points == [0, 4]
 
 
 def test_32_2_only_leaders_are_asked_the_one_on_turn_first():
@@ -94,7 +112,7 @@ def test_32_3_one_meeple_in_each_quarter_and_others_may_be_there():
     game = complete("0 meeple 2,0/road", inside=("0 coiners", "1 wainwrights"))
     assert game.menu("send") == {"nowhere", "2,0/road wainwrights", "2,0/road bookbinders"}
     full = complete("0 meeple 2,0/road", inside=[f"0 {quarter}" for quarter in BONUSES])
-    assert full.points == [5 + 5, 0]
+    assert full.points == [4 + 4, 0]
 
 
 def test_32_3_companions_do_not_stay_without_the_meeple():
@@ -105,9 +123,9 @@ def test_32_3_companions_do_not_stay_without_the_meeple():
 
 
 def test_32_4_wainwrights_bring_one_more_for_each_tile_of_a_road():
-    assert complete("0 meeple 2,0/road", inside=["0 wainwrights"]).play("send nowhere").points == [5 + 5, 0]
+    assert complete("0 meeple 2,0/road", inside=["0 wainwrights"]).play("send nowhere").points == [4 + 4, 0]
     two = complete("0 meeple 2,0/road", "0 meeple 3,0/road").play("send 2,0/road wainwrights")
-    assert two.points == [5 + 5, 0]
+    assert two.points == [4 + 4, 0]
 
 
 def test_32_4_coiners_bring_three_for_each_shield_in_the_lead_or_not():
@@ -130,7 +148,7 @@ def test_32_4_bookbinders_bring_three_for_each_cloister():
 
 def test_32_4_at_the_end_unfinished_features_are_paid_too():
     game = set_up_leipzig(["0 meeple 2,0/road"], "0 wainwrights", land=ROAD, drawn="U", bag=())
-    assert game.play("place 4,0 0", "pass").points == [5 + 5, 0]
+    assert game.play("place 4,0 0", "pass").points == [4 + 4, 0]
 
 
 def test_32_4_messages_pay_without_leipzig():

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne import scoring
+from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import Box, Moment, Rules, place_tile
 from engine.games.carcassonne.land import add_figure, root_of, segments_at, signs_at
 from engine.games.carcassonne.state import (
@@ -164,12 +164,13 @@ def _barns_on(feature: Feature) -> tuple[Figure, ...]:
 def wagon_goals(state: State, cell: str) -> list[str]:
     """§18.6: Return the free and unfinished roads, cities and cloisters to which a wagon can drive from its tile.
 
-    §21.1: None on the school, where it could drive before edition 3.
+    §21.1: None on the school, where it could drive in earlier editions.
     """
+    to_school = editions.lets_wagons_into_school(state.edition)
     return [
         f"{one}/{segment.token}"
         for one in nine_cells(cell)
-        if one in state.tiles and (state.edition < 3 or "school" not in signs_at(state, one))
+        if one in state.tiles and (to_school or "school" not in signs_at(state, one))
         for segment, root in segments_at(state, one)
         if segment.kind in ("road", "city", "cloister") and _is_free(state.features[root])
     ]

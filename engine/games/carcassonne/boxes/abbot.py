@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne import scoring
+from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import Box, Deck, Rules
 from engine.games.carcassonne.land import remove_figures, root_of
 from engine.games.carcassonne.state import (
@@ -48,6 +48,12 @@ def _plant_gardens(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, 
     return tuple(planted)
 
 
+def is_about_to_be_scored(state: State, rules: Rules, figure: Figure) -> bool:
+    """Whether the place of a figure is complete, so that the figure goes home when it is scored."""
+    feature = state.features[root_of(state, figure)]
+    return not feature.open and figure in scoring.select_figures(state, rules, feature, "scored")
+
+
 class Abbot(Box):
     """One more meeple for cloisters and gardens."""
 
@@ -65,8 +71,10 @@ class Abbot(Box):
         return replace(deck, bags=tuple(_plant_gardens(bag, gardens) for bag in deck.bags))
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
-        """§8.3: Offer to take the own abbot back."""
+        """§8.3: Offer to take the own abbot back, unless his place is scored in this turn anyway."""
         own = [figure for figure in figures_on_table(state) if figure.seat == seat and figure.kind == "abbot"]
+        if not editions.recalls_surrounded_abbot(state.edition):
+            own = [figure for figure in own if not is_about_to_be_scored(state, rules, figure)]
         return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -75,7 +83,7 @@ class Abbot(Box):
         awards: tuple[Award, ...] = (
             Award(seat, scoring.count_points(state, rules, feature, "recalled"), feature.kind),
         )
-        for box in rules.hooks["award_bonus"] if state.edition == 1 else ():
+        for box in rules.hooks["award_bonus"] if editions.pays_bonus_for_recalled_abbot(state.edition) else ():
             awards += box.award_bonus(state, rules, feature, "recalled")
         return [AbbotRecalled(figure, awards)]
 

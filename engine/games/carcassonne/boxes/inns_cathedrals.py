@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
+from engine.games.carcassonne.scoring import count_tiles
 from engine.games.carcassonne.state import Feature, State
 
 
@@ -19,7 +20,7 @@ class InnsCathedrals(Box):
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """§6.2, §6.3: Change the points of a road with an inn and of a city with a cathedral."""
         if feature.kind == "road" and "inn" in feature.marks:
-            return 0 if feature.open else 2 * len(feature.tiles)
+            return 0 if feature.open else 2 * count_tiles(state, rules, feature)
         if feature.kind == "city" and "cathedral" in feature.marks:
             return 0 if feature.open else 3 * (len(feature.tiles) + feature.marks.count("shield"))
         return points

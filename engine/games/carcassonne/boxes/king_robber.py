@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.scoring import count_tiles
 from engine.games.carcassonne.state import Award, State, get_field, get_setting
 
 KING, ROBBER_BARON = "king", "baron"
@@ -57,7 +58,7 @@ class KingRobber(Box):
         if title is None:
             return None
         _, largest = titles_of(state).get(title, (0, 0))
-        tiles = len(feature.tiles)
+        tiles = count_tiles(state, rules, feature)
         return TitleTaken(state.turn, title, tiles) if tiles > largest else None
 
     def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...]:

@@ -8,10 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
+from engine.games.carcassonne import editions
 from engine.games.carcassonne.boxes.tollkeepers import VILLAGES
 from engine.games.carcassonne.hooks import Box, Deck, Moment, Rules
 from engine.games.carcassonne.land import cells_of, lift_figures, remove_figures, root_at, root_of, segments_at
-from engine.games.carcassonne.scoring import count_points, find_companions, find_leaders
+from engine.games.carcassonne.scoring import count_points, count_tiles, find_companions, find_leaders
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -28,7 +29,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA
+from engine.games.carcassonne.tiles import DATA, MOST_SEGMENTS
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
@@ -39,6 +40,9 @@ GATES: dict[str, str] = DATA["leipzig"]["gates"]
 
 BONUSES: dict[str, int] = DATA["leipzig"]["bonuses"]
 """What each quarter that takes meeples pays: for a tile of a road, for a cloister, for a shield."""
+
+DOUBLE_TILES = tuple((CELLS[name], CELLS[name.replace("a", "b")]) for name in GATES.values())
+"""The cells of the two halves of each double tile, whose gate road is on both of them."""
 
 WAINWRIGHTS, BOOKBINDERS, COINERS = "wainwrights", "bookbinders", "coiners"
 NOWHERE = "nowhere"
@@ -128,6 +132,12 @@ def list_gate_roads(state: State) -> set[int]:
     return joined
 
 
+def is_on_tile(state: State, feature: Feature, cell: str) -> bool:
+    """Whether a feature is on the tile of a cell."""
+    placed = state.tiles.get(cell)
+    return placed is not None and placed.first // MOST_SEGMENTS in feature.tiles
+
+
 def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Figure]:
     """§32.3: Return the meeples of a seat on a road that can go to Leipzig."""
     meeples = rules.meeples(state.features[root].figures, seat)
@@ -200,13 +210,21 @@ class Leipzig(Box):
         feature = state.features[root_of(state, figure)]
         return [MerchantSent(figure, merchant, find_companions(state, rules, feature, figure))]
 
+    def count_double_tiles(self, state: State, rules: Rules, feature: Feature) -> int:
+        """§32.1: The long road at a gate is on both halves of a double tile, and counts once."""
+        if feature.kind != "road" or editions.counts_gate_road_twice(state.edition):
+            return 0
+        return sum(all(is_on_tile(state, feature, cell) for cell in halves) for halves in DOUBLE_TILES)
+
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
         """§32.4: Pay the meeples in Leipzig after the feature itself."""
         if not merchants_of(state) or moment == "message" or not count_points(state, rules, feature, moment):
             return ()
         match feature.kind:
             case "road":
-                return self._pay(state, WAINWRIGHTS, find_leaders(state, rules, feature), len(feature.tiles))
+                return self._pay(
+                    state, WAINWRIGHTS, find_leaders(state, rules, feature), count_tiles(state, rules, feature)
+                )
             case "cloister":
                 return self._pay(state, BOOKBINDERS, find_leaders(state, rules, feature), 1)
             case "city":

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne import scoring
+from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import Box, Rules, can_place_tile
 from engine.games.carcassonne.land import remove_figures, root_of
 from engine.games.carcassonne.state import (
@@ -165,7 +165,8 @@ def _perform_options(state: State, number: int, rules: Rules) -> Sequence[Args]:
 
 def can_perform_without_target(state: State) -> bool:
     """§5.6: Whether a message about nothing can be performed for no points."""
-    return state.edition > 1 and get_setting(state, "without_target") == "perform"
+    is_possible = editions.performs_without_target(state.edition)
+    return is_possible and get_setting(state, "without_target") == "perform"
 
 
 def _target_kind(number: int) -> str:

@@ -1,0 +1,33 @@
+"""The decisions that differ between editions of the game: a table keeps the edition that it was opened with."""
+
+from __future__ import annotations
+
+
+def pays_bonus_for_recalled_abbot(edition: int) -> bool:
+    """§8.3: Whether an abbot who comes home brings the points of the fairy and of other bonuses too."""
+    return edition == 1
+
+
+def performs_without_target(edition: int) -> bool:
+    """§5.6: Whether a message about nothing can be performed for no points, if the table has chosen that."""
+    return edition >= 2
+
+
+def settles_before_other_part(edition: int) -> bool:
+    """§7.8: Whether what follows a figure is decided before another part begins, and never again."""
+    return edition >= 3
+
+
+def lets_wagons_into_school(edition: int) -> bool:
+    """§21.1: Whether a wagon can drive to the school."""
+    return edition < 3
+
+
+def recalls_surrounded_abbot(edition: int) -> bool:
+    """§8.3: Whether an abbot can be taken back although his place is complete and is about to be scored."""
+    return edition < 4
+
+
+def counts_gate_road_twice(edition: int) -> bool:
+    """§32.1: Whether the road on a double tile of Leipzig counts as two tiles."""
+    return edition < 4
