@@ -18,6 +18,7 @@ from engine.log import Entry
 from engine.record import Table
 from service.accounts import signing_in
 from service.app import App
+from service.people.proof import ProvenPerson
 from service.settings import Settings
 from service.store import Store
 from service.store.queries import Verdict
@@ -132,7 +133,13 @@ def open_new(
 def confirm_all(app: App, token: str) -> list[str]:
     """Answer yes for each table that waits for the proof of an address; return the links of these seats."""
     person, _ = signing_in.find_claimed_person(app, token)
-    return [signing_in.confirm_seat(app, person, claim.table) for claim in signing_in.list_claims(app, person)]
+    return confirm_seats(app, person)
+
+
+def confirm_seats(app: App, person: ProvenPerson) -> list[str]:
+    """Answer yes for each seat that was taken with the address of this person; return the links of these seats."""
+    claims = signing_in.list_claims(app, person)
+    return [signing_in.confirm_seat(app, person, claim.table, claim.seat) for claim in claims]
 
 
 def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:

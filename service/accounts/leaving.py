@@ -138,7 +138,7 @@ def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
     while True:
         for seat in occupied:
             if _is_claim(seat):
-                signing_in.refuse_seat(app, person, seat.table)
+                signing_in.refuse_seat(app, person, seat.table, seat.seat)
             else:
                 _give_up(app, person.id, seat.table, seat.seat)
         occupied = _delete_without_seats(app, person.id, row.address)
@@ -217,7 +217,7 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
 def _clear_seat(app: App, seat: Any) -> dict[str, Any]:
     number = seat.link_number + 1
     link = hash_token(app.links.seat(seat.table, seat.seat, number))
-    left = {"note": "", "wishes": "", "orders": 0, "released": False}
+    left = {"note": "", "wishes": "", "orders": 0, "released": True}  # nothing is left that could be shown
     return {
         "person": None,
         "proven": False,

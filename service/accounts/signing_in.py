@@ -27,11 +27,11 @@ from service.tables.locked_table import LockedTable, change_seat, lock_table
 
 
 def find_claimed_person(app: App, token: str) -> tuple[ProvenPerson, str]:
-    """Return the person whose address this token proves, and the address; raise Unknown if the token is wrong."""
+    """Return the person whose address this token proves, and the address; raise Unknown if it is wrong or expired."""
     with app.store.reading() as db:
-        person = proof.check_confirm_link(app.links, db, token)
+        person = proof.check_confirm_link(app.links, db, token, app.now())
         if person is None:
-            raise Unknown("This link confirms no address; please use the one in the newest letter you have from us.")
+            raise _make_expired_error()
         return person, register.find_address(db, person.id)
 
 
@@ -41,13 +41,13 @@ def list_claims(app: App, person: ProvenPerson) -> tuple[SeatClaim, ...]:
         return proof.list_claims(db, person.id)
 
 
-def confirm_seat(app: App, person: ProvenPerson, table: str) -> str:
+def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> str:
     """Record that this person holds a seat at this table, and send the letters that waited; return the seat's link.
 
-    No other table changes: another player may have opened it with this address.
+    No other seat changes: another player may have taken it with this address.
     """
     with at_table(app, table) as work:
-        seat = _find_own_seat(work.locked, person)
+        seat = _find_own_seat(work.locked, person, number)
         proof.prove_seat(work.locked.flush(), person, table, seat.seat, app.now())
         work.locked = lock_table(app, work.locked.batch, table)
         if work.locked.position.phase == "playing" and not seat.proven:
@@ -57,28 +57,26 @@ def confirm_seat(app: App, person: ProvenPerson, table: str) -> str:
     return access.make_seat_link(app, seat)
 
 
-def refuse_seat(app: App, person: ProvenPerson, table: str) -> None:
-    """Record that this person does not play at this table: no letter about it comes any more.
+def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> None:
+    """Record that this person does not have this seat: no letter about it comes any more.
 
     The player who typed the address plays on without one. If that player opened the table, it invites no other.
     """
     with at_table(app, table) as work:
-        db, seat = work.locked.flush(), _find_own_seat(work.locked, person)
+        db, seat = work.locked.flush(), _find_own_seat(work.locked, person, number)
         if seat.proven:
             raise Refused("You have confirmed this table already; to leave the game, write: resign")
         waits = work.locked.row.awaits_confirmation
         left = [one.seat for one in work.locked.seats if one.person is not None and (waits or one.seat == seat.seat)]
-        for number in left:
-            queries.change_seat(db, table, number, person=None)
-            db.execute(delete(letters).where(letters.c.table == table, letters.c.seat == number))
-        unsent = (letters.c.person == person.id, letters.c.kind == f"confirm/{table}", letters.c.sent_at.is_(None))
-        db.execute(delete(letters).where(*unsent))
+        for one in left:
+            queries.change_seat(db, table, one, person=None, released=False)
+            db.execute(delete(letters).where(letters.c.table == table, letters.c.seat == one))
         work.locked = lock_table(app, work.locked.batch, table)
 
 
-def _find_own_seat(locked: LockedTable, person: ProvenPerson) -> SeatRow:
-    """Return the seat with this person's address; raise Unknown if there is none."""
-    own = next((seat for seat in locked.seats if seat.person == person.id), None)
+def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> SeatRow:
+    """Return this seat; raise Unknown if it does not have this person's address."""
+    own = next((seat for seat in locked.seats if (seat.seat, seat.person) == (number, person.id)), None)
     if own is None:
         raise Unknown("No seat at this table has your address any more.")
     return own
@@ -110,9 +108,9 @@ def correct_address(app: App, place: Place, text: str) -> None:
             raise Refused("This address is confirmed already, or is not yours to change.")
         own = sitting[seat]
         person = register.find_or_create_person(connection, address, own.name, app.now())
-        if any(other.person == person and other.seat != seat for other in sitting):
-            raise Refused("Another player at this table has this address; please give your own.")
-        limits.refuse_table(connection, app.settings, person, [], app.now(), proven=False)
+        if any(other.person == person and other.status == "invited" for other in sitting if other.seat != seat):
+            raise Refused("You have invited this address to the table; please give your own.")
+        limits.refuse_table(connection, app.settings, person, app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)
         queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
         _delete_mistyped(connection, own.person, person, f"confirm/{place.table}")
@@ -128,9 +126,8 @@ def add_address(app: App, place: Place, text: str, visitor: ProvenPerson | None 
             raise Refused("This seat has an address already, or is not yours.")
         db = work.locked.flush()
         person = register.find_or_create_person(db, address, seat.name, app.now())
-        seat_commands.refuse_second_seat(work.locked, seat.seat, person, seat.name)
-        limits.refuse_invitation(db, app.settings, person, app.now())
         proven = joining.is_proven(app, person, visitor)
+        seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, seat.name)
         work.locked = change_seat(work.locked, seat.seat, person=person, proven=proven)
         joining.owe_first_letter(work.locked, seat.seat, person)
     app.wakeups.wake("post")

@@ -1,4 +1,8 @@
-"""Rate limits for letters, so that forms cannot flood a mailbox. A server that sends no letters has no limits."""
+"""Rate limits for letters, so that forms cannot flood a mailbox. A server that sends no letters has no limits.
+
+A stranger can type any address. So the number of invitations is limited where they leave, and no page says that a
+mailbox has had its number for the day: that would tell what others sent there.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,11 @@ MAX_SIGN_IN_LETTERS_PER_HOUR = 3
 MAX_SIGN_IN_LETTERS_PER_DAY = 10
 MAX_QUESTIONS_PER_HOUR = 5  # to one player of a table
 QUESTION_KINDS = ("asked", "pausing", "sealing")
-INVITATION_KINDS = ("invitation", "seat")
+INVITATION_KINDS, CONFIRM_KIND = ("invitation", "seat"), "confirm"
 
 
-def refuse_table(
-    connection: Connection, settings: Settings, organiser: int | None, guests: Sequence[int], at: int, proven: bool
-) -> None:
-    """Raise Refused if the letters of a new table would be too many for one of the players.
+def refuse_table(connection: Connection, settings: Settings, organiser: int | None, at: int, proven: bool) -> None:
+    """Raise Refused if an organiser opens too many tables.
 
     `proven` means that the organiser's address is proven; with an unproven address only a few tables can be opened.
     """
@@ -35,17 +37,26 @@ def refuse_table(
             raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
     elif _count_opened_tables(connection, organiser, at - HOUR_S) >= settings.opens_per_hour:
         raise Refused("That was a little too much at once; please wait a while and try again.")
-    for guest in guests:
-        if guest != organiser:
-            refuse_invitation(connection, settings, guest, at)
 
 
-def refuse_invitation(connection: Connection, settings: Settings, guest: int, at: int) -> None:
-    """Raise Refused if this guest has reached the daily limit of invitations."""
-    if settings.smtp == EMBEDDED:
-        return
-    if _count_invitations(connection, guest, at - DAY_S) >= settings.invitations_per_day:
-        raise Refused("One of these players has been invited very often today; please try again tomorrow.")
+def is_limited(kind: str) -> bool:
+    """Return whether letters of this kind, which strangers can cause, are limited for each mailbox."""
+    return kind in (*INVITATION_KINDS, CONFIRM_KIND)
+
+
+def count_letters_ahead(connection: Connection, person: int, letter: int, at: int) -> int:
+    """Count the limited letters that come before this one: this mailbox got them within a day, or they are due."""
+    recent = or_(
+        (letters.c.outcome == "sent") & (letters.c.sent_at > at - DAY_S),
+        letters.c.sent_at.is_(None) & (letters.c.due_at < queries.NEVER_DUE) & (letters.c.id < letter),
+    )
+    mailbox = _select_mailbox(person)
+    of_seats = seats.join(letters, (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat))
+    invitations = select(func.count()).select_from(of_seats)
+    invitations = invitations.where(seats.c.person.in_(mailbox), letters.c.kind.in_(INVITATION_KINDS), recent)
+    questions = select(func.count()).select_from(letters)
+    questions = questions.where(letters.c.person.in_(mailbox), letters.c.kind.startswith(f"{CONFIRM_KIND}/"), recent)
+    return sum(int(connection.execute(query).scalar_one()) for query in (invitations, questions))
 
 
 def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> bool:
@@ -93,19 +104,6 @@ def _count_opened_tables(connection: Connection, person: int, since: int) -> int
     )
     counted = select(func.count()).select_from(seats.join(tables)).where(*own)
     return int(connection.execute(counted).scalar_one())
-
-
-def _count_invitations(connection: Connection, person: int, since: int) -> int:
-    """Count the invitations to this person since then, including those that wait for a confirmed address."""
-    own = (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat) & letters.c.kind.in_(INVITATION_KINDS)
-    joined = seats.join(tables).join(letters, own)
-    recent = (
-        seats.c.person.in_(_select_mailbox(person)),
-        or_(tables.c.moved_at > since, tables.c.awaits_confirmation),
-        letters.c.due_at > since,
-    )
-    counted = select(func.count()).select_from(joined).where(*recent)
-    return int(connection.execute(counted).scalar_one()) + _count_confirmation_letters(connection, person, since)
 
 
 def _count_confirmation_letters(connection: Connection, person: int, since: int) -> int:

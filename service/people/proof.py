@@ -9,18 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, or_, select, update
+from sqlalchemy import ColumnElement, Connection, exists, or_, select, update
 
 from engine.refusal import Refused
 from service import links
 from service.links import Links, hash_token
 from service.people import register
-from service.settings import Settings
+from service.settings import DAY_S, Settings
 from service.store import queries
 from service.store.rows import SeatRow
-from service.store.schema import people, seats, tables, visits
+from service.store.schema import letters, people, seats, tables, visits
 from service.text import numbers
 from service.timing import HOUR_S
+
+CONFIRM_AGE_S = 30 * DAY_S  # of the link in a letter that asks whether an address is right
 
 
 class ProvenPerson(Struct, frozen=True):
@@ -73,13 +75,14 @@ def check_settings_link(app_links: Links, db: Connection, token: str) -> ProvenP
     return ProvenPerson(row.id) if links.is_same(newest, token.lower()) else None
 
 
-def check_confirm_link(app_links: Links, db: Connection, token: str) -> ProvenPerson | None:
-    """Return the person whose address this token proves; None if the token is wrong."""
+def check_confirm_link(app_links: Links, db: Connection, token: str, now: int) -> ProvenPerson | None:
+    """Return the person whose address this token proves; None if it is wrong, or the last letter with it is old."""
     (number,) = links.parse_subject(token, 1)
     row = register.find_person(db, number)
     if row is None or not links.is_same(app_links.confirm(row.id, row.address), token):
         return None
-    return ProvenPerson(row.id)
+    own = (letters.c.person == row.id, letters.c.kind.startswith("confirm/"), letters.c.due_at > now - CONFIRM_AGE_S)
+    return ProvenPerson(row.id) if db.execute(select(exists().where(*own))).scalar_one() else None
 
 
 def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -> ProvenPerson | None:
@@ -136,7 +139,10 @@ def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: 
 
 
 class SeatClaim(Struct, frozen=True):
-    """A seat that was taken with a person's address, without proof; `opened` is whether a table was opened with it."""
+    """A seat that was taken with a person's address, without proof; `opened` is whether a table was opened with it.
+
+    `plays_already` is whether the person has proven to hold another seat at the table.
+    """
 
     table: str
     seat: int
@@ -145,6 +151,7 @@ class SeatClaim(Struct, frozen=True):
     others: tuple[str, ...]
     at: int
     opened: bool
+    plays_already: bool
 
 
 def list_claims(db: Connection, person: int) -> tuple[SeatClaim, ...]:
@@ -154,6 +161,7 @@ def list_claims(db: Connection, person: int) -> tuple[SeatClaim, ...]:
     columns = (
         seats.c.table,
         seats.c.seat,
+        seats.c.person,
         seats.c.link_number,
         tables.c.game,
         tables.c.opened_at,
@@ -176,4 +184,5 @@ def _describe_claim(db: Connection, row: Any) -> SeatClaim:
     organiser = sitting[organiser_seat].name if organiser_seat is not None else ""
     is_organiser = organiser_seat == row.seat and not row.link_number  # a substitute has another link
     opened = row.awaits_confirmation and is_organiser
-    return SeatClaim(row.table, row.seat, row.game, organiser, others, row.opened_at, opened)
+    plays_already = any(one.person == row.person and one.proven for one in sitting)
+    return SeatClaim(row.table, row.seat, row.game, organiser, others, row.opened_at, opened, plays_already)

@@ -183,15 +183,16 @@ def list_released(db: Connection, page: int) -> tuple[list[str], bool]:
 
 
 def _is_released() -> ColumnElement[bool]:
-    """The condition that a table is over, and every person with a seat has released it."""
-    shown = select(seats.c.table).where(seats.c.released)
-    held_back = exists().where(seats.c.table == tables.c.id, seats.c.person.is_not(None), ~seats.c.released)
+    """The condition that a table is over, and each player has released it; a deleted player's seat is released too."""
+    shown = select(seats.c.table).where(seats.c.released, seats.c.person.is_not(None))
+    held_back = exists().where(seats.c.table == tables.c.id, seats.c.status != "bot", ~seats.c.released)
     return tables.c.id.in_(shown) & (tables.c.phase == "over") & ~held_back
 
 
 def set_released(db: Connection, row: Any, seat: int, agreed: bool) -> None:
-    """Store whether this seat's player agrees to show the game in the gallery."""
+    """Store whether this seat's player agrees to show the game; raise Refused if the address is not proven."""
     if row.phase != "over":
         raise Refused("The game is not over yet; it can be shown in the gallery when it is.")
+    proof.require_holder(queries.list_seats(db, row.id)[seat])
     own = update(seats).where(seats.c.table == row.id, seats.c.seat == seat)
     db.execute(own.values(released=agreed))

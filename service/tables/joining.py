@@ -17,7 +17,7 @@ from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.people import limits, proof, register
+from service.people import proof, register
 from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.batch import OwedLetter
@@ -62,9 +62,8 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
         if seat is None:
             raise Unknown("Another player was quicker; all seats at this table are taken.")
         person = register.find_or_create_person(db, address, name, app.now(), language)
-        seat_commands.refuse_second_seat(work.locked, seat.seat, person, name)
-        limits.refuse_invitation(db, app.settings, person, app.now())
         proven = is_proven(app, person, visitor)
+        seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, name)
         locked = change_seat(work.locked, seat.seat, person=person, proven=proven, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
@@ -137,9 +136,9 @@ def take_offered_seat(
         if row.link_number != table.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
         person = register.find_or_create_person(db, address, name, app.now(), language)
-        seat_commands.refuse_second_seat(work.locked, seat, person, name)
-        limits.refuse_invitation(db, app.settings, person, app.now())
-        locked = _replace_player(work.locked, row, person, name, proven=is_proven(app, person, visitor))
+        proven = is_proven(app, person, visitor)
+        seat_commands.refuse_second_seat(work.locked, seat, person if proven else None, name)
+        locked = _replace_player(work.locked, row, person, name, proven=proven)
         locked = append_command(locked, None, Move("substitute", (str(seat),)))
         work.locked = seat_commands.announce_vacations(locked, seat)
         if not locked.seats[seat].proven:

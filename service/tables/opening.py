@@ -201,7 +201,7 @@ def _create(app: App, batch: Batch, opening: NewTable) -> str:
     owners = _find_owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
     proven = opening.signed_in is not None and organiser == opening.signed_in.id
-    limits.refuse_table(connection, app.settings, organiser, list(owners.values()), at, proven)
+    limits.refuse_table(connection, app.settings, organiser, at, proven)
     awaits_confirmation = app.settings.confirms and organiser is not None and not proven
     row = _make_table_row(app, table, seed, opening)
     connection.execute(

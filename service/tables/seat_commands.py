@@ -195,12 +195,15 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     return locked.wake("post")
 
 
-def refuse_second_seat(locked: LockedTable, seat: int, person: int, name: str) -> None:
-    """Raise Refused if this person has another seat at the table, or another player has this name."""
+def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name: str) -> None:
+    """Raise Refused if another player has this name, or the holder has another seat at the table.
+
+    A player who has only typed an address has no `holder`, and so does not learn whether its owner plays here.
+    """
     for other in queries.list_seats(locked.flush(), locked.row.id):
         if other.seat == seat:
             continue
-        if other.person == person and other.status in ("taken", "invited"):
+        if holder is not None and other.person == holder and (other.proven or other.status == "invited"):
             raise Refused("You have a seat at this table already; its link is in the letter you have from it.")
         if register.fold_name(other.name) == register.fold_name(name):
             raise Refused("Another player at this table is called {name} already; please take another name.", name=name)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
-from flask import Blueprint, Response, make_response, redirect, request, session, url_for
+from flask import Blueprint, Response, abort, make_response, redirect, request, session, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
@@ -32,11 +32,13 @@ class ClaimRow(Struct, frozen=True):
     """A table where a seat has my address, and where I have not confirmed that I sit there."""
 
     table: str
+    seat: int
     title: str
     organiser: str
     names: str  # of the other players
     at: int
     opened: bool  # whether the table was opened with my address
+    plays_already: bool  # whether I have another seat there
 
 
 class ConfirmPage(Struct, frozen=True):
@@ -96,7 +98,6 @@ class MyTablesPage(Struct, frozen=True):
     address: str
     renewed: Literal["", "seat", "settings"]  # what has a new link
     claims: tuple[ClaimRow, ...]
-    proof: str  # token of the page that confirms my address
     to_move: tuple[MyTableRow, ...]
     waiting: tuple[MyTableRow, ...]
     gathering: tuple[MyTableRow, ...]
@@ -162,11 +163,19 @@ def ask_to_confirm(token: str) -> Response:
 def confirm(token: str) -> Response:
     """Confirm one table, and send the letters that waited for it; or refuse it."""
     person, _ = signing_in.find_claimed_person(get_app(), token)
-    table, is_mine = request.form.get("table", ""), request.form.get("answer") == "yes"
-    if is_mine:
-        return _confirm_page(token, "yes", signing_in.confirm_seat(get_app(), person, table))
-    signing_in.refuse_seat(get_app(), person, table)
-    return _confirm_page(token, "no")
+    link = _answer_claim(person)
+    return _confirm_page(token, "yes" if link else "no", link)
+
+
+def _answer_claim(person: ProvenPerson) -> str:
+    """Confirm the seat that the form names, and return its link; or refuse it, and return nothing."""
+    table, seat = request.form.get("table", ""), numbers.parse_int(request.form.get("seat", ""))
+    if seat is None:
+        abort(400)
+    if request.form.get("answer") == "yes":
+        return signing_in.confirm_seat(get_app(), person, table, seat)
+    signing_in.refuse_seat(get_app(), person, table, seat)
+    return ""
 
 
 def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str = "") -> Response:
@@ -176,7 +185,16 @@ def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str
 
 
 def _claim_row(claim: SeatClaim) -> ClaimRow:
-    return ClaimRow(claim.table, _title(claim.game), claim.organiser, join_names(claim.others), claim.at, claim.opened)
+    return ClaimRow(
+        table=claim.table,
+        seat=claim.seat,
+        title=_title(claim.game),
+        organiser=claim.organiser,
+        names=join_names(claim.others),
+        at=claim.at,
+        opened=claim.opened,
+        plays_already=claim.plays_already,
+    )
 
 
 @account.post("/t/<link>/address")
@@ -267,6 +285,13 @@ def table(table: str) -> Reply:
     return redirect(url_for("table.show", link=link) if link else url_for("account.tables"), 303)
 
 
+@account.post("/my/claim")
+def answer_claim() -> Reply:
+    """Confirm or refuse a seat that was taken with my address."""
+    link = _answer_claim(_require_visitor().proof)
+    return redirect(url_for("table.show", link=link) if link else url_for("account.tables"), 303)
+
+
 @account.post("/my/link")
 def renew() -> Reply:
     """Give one of my seats a new link."""
@@ -295,7 +320,6 @@ def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         address=person.address,
         renewed="settings" if renewed == "settings" else "seat" if renewed else "",
         claims=claims,
-        proof=app.links.confirm(person.id, person.address),
         to_move=tuple(one for one in running if one.to_move),
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
         gathering=tuple(one for one in running if one.phase != "playing"),

@@ -8,6 +8,8 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from engine.game import Standing
+from service.people import proof
+from service.store.rows import SeatRow
 from service.tables.access import Place
 from service.tables.history.score_history import Mark, ScoringStep, load_score_history
 from service.tables.snapshots import Snapshot
@@ -100,6 +102,7 @@ class FinalResult(Struct, frozen=True):
     is_released: bool  # by the reader
     is_shown: bool  # in the gallery
     missing: str  # names of those who have not agreed
+    unproven: str  # names of those who cannot agree, because their address is not proven
     name: str
 
     @property
@@ -114,9 +117,14 @@ def list_ranks(table: Snapshot) -> list[tuple[int, int]]:
 
 
 def is_shown_in_gallery(table: Snapshot) -> bool:
-    """Whether all players of a finished game show it in the gallery."""
-    agreed = [seat.released for seat in table.seats if seat.person is not None]
-    return table.position.phase == "over" and any(seat.released for seat in table.seats) and all(agreed)
+    """Whether all players of a finished game show it in the gallery; a deleted player's seat is released too."""
+    is_wanted = any(seat.released and seat.person is not None for seat in table.seats)
+    return table.position.phase == "over" and is_wanted and all(seat.released for seat in list_askable(table))
+
+
+def list_askable(table: Snapshot) -> list[SeatRow]:
+    """The seats of people, who have to agree to show a game."""
+    return [seat for seat in table.seats if seat.status != "bot"]
 
 
 def list_results(
@@ -184,10 +192,11 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
         seats=list_results(seated, standing, history.sources, list_ranks(table), place.seat, narrator.label_source),
         counting=tuple(_describe_step(step, seated, narrator) for step in history.steps),
         chart=draw_chart(seated, history.marks, table.row.length) if len(history.marks) > 1 else None,
-        can_release=seat is not None and seat.person is not None,
+        can_release=seat is not None and proof.find_holder(seat) is not None,
         is_released=seat is not None and seat.released,
         is_shown=is_shown_in_gallery(table),
-        missing=join_names(row.name for row in table.seats if row.person is not None and not row.released),
+        missing=join_names(row.name for row in list_askable(table) if not row.released),
+        unproven=join_names(row.name for row in list_askable(table) if not row.released and not row.proven),
         name=seat.name if seat else "",
     )
 

@@ -177,6 +177,11 @@ def name_game(draft: PersonalDraft, game: str) -> str:
 def write_confirm_text(draft: PersonalDraft, claim: SeatClaim) -> str:
     """Return what happens once the reader agrees: letters come, invitations leave, or the game can begin."""
     _ = draft.translator.gettext
+    if claim.plays_already:
+        return _(
+            "You already have a seat at this table, and another seat was taken with your address. If that was not you,"
+            " say no; say yes only if you want to play both seats."
+        )
     if not claim.opened:
         return _("If you sat down there, say yes, and the letters of that table come to you; until then none does.")
     if claim.others:

@@ -20,6 +20,8 @@ from sqlalchemy.exc import OperationalError
 from engine.catalogue import NotInstalled
 from service.accounts import signing_in
 from service.app import App
+from service.people import limits
+from service.settings import EMBEDDED
 from service.store import channel_queries, queries
 from service.store.schema import letters
 from service.timing import HOUR_S
@@ -165,11 +167,27 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         postpone(app, letter, queries.NEVER_DUE)
     elif letter.owed.kind.treat(letter.owed.settings.letters) == "digest":
         move_to_digest(app, letter)
+    elif limits.is_limited(letter.request.kind_name) and not is_within_limit(app, letter):
+        pass
     elif letter.owed.kind.waits and (until := find_end_of_wait(app, letter)):
         postpone(app, letter, until)
     else:
         return False
     return True
+
+
+def is_within_limit(app: App, letter: ClaimedLetter) -> bool:
+    """Return whether a mailbox gets another invitation today; otherwise let the letter wait, or drop it."""
+    if app.settings.smtp == EMBEDDED:
+        return True
+    most = app.settings.invitations_per_day
+    with app.store.reading() as db:
+        before = limits.count_letters_ahead(db, letter.request.person, letter.id, app.now())
+    if before >= 2 * most:
+        close(app, letter, "too many invitations")
+    elif before >= most:
+        postpone(app, letter, app.now() + HOUR_S)
+    return before < most
 
 
 def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, update
 
 from service.app import App
+from service.settings import DAY_S
 from service.store.schema import letters, people, seats, tables, vacations
 from service.tables import access, submitting
 from tests import apps
@@ -72,8 +73,10 @@ def send_all(site: Site, smtp_sink: Sink, to: str = "vera") -> list[str]:
 
 
 def confirm(site: Site, person: int, table: str, answer: str) -> str:
+    """Answer for the newest seat at this table that has the person's address."""
     token = site.app.links.confirm(person, VICTIM.address)
-    return site.new_visitor().post(f"/confirm/{token}", table=table, answer=answer).text
+    seat = max(one.seat for one in apps.load_table(site.app, table).seats if one.person == person)
+    return site.new_visitor().post(f"/confirm/{token}", table=table, seat=str(seat), answer=answer).text
 
 
 def test_a_typed_address_sends_its_owner_on_no_vacation(strict: Site) -> None:
@@ -193,7 +196,9 @@ def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: S
     for table in (opened, joined):
         assert "You get no letters from that table" in confirm(strict, victim, table, "no")
         token = strict.app.links.confirm(victim, VICTIM.address)
-        assert strict.new_visitor().post(f"/confirm/{token}", table=table, answer="yes").status_code == 404
+        for seat in ("0", "1"):
+            form = {"table": table, "seat": seat, "answer": "yes"}
+            assert strict.new_visitor().post(f"/confirm/{token}", **form).status_code == 404
     assert victim not in load(strict.app, seats.c.person)
     assert load(strict.app, letters.c.kind).count("invitation") == 0
     assert send_all(strict, smtp_sink) == []
@@ -230,6 +235,65 @@ def test_who_was_invited_by_letter_is_proven_by_sitting_down(strict: Site, smtp_
     assert apps.load_table(strict.app, table).seats[1].proven
     assert "We wrote to" not in guest.get(f"/t/{link}")
     assert submit(strict, link, f"vacation {FEBRUARY}").accepted
+
+
+def test_a_stranger_does_not_learn_whether_an_address_plays_at_this_table(strict: Site) -> None:
+    victim = add_person(strict.app, VICTIM)
+    visitor = sign_in(strict, victim)
+    answers, pages = list[tuple[int, str]](), list[str]()
+    for name, address in (("Nora", "nora@example.org"), ("Wanda", VICTIM.address)):
+        path = open_for_anybody(strict, 3)
+        own = visitor.post(path, name="Vera", address=VICTIM.address).location.rsplit("/", 1)[1]
+        response = strict.new_visitor().post(path, name=name, address=address)
+        answers.append((response.status_code, re.sub(r"[0-9a-z]{20,}", "", response.text)))
+        page = strict.new_visitor().get(response.location).replace(address, "").replace(name, "")
+        pages.append(page[page.index("We wrote to") :][:200])
+    assert answers[0] == answers[1]
+    assert pages[0] == pages[1]
+    sitting = apps.load_table(strict.app, access.find(strict.app, own).table).seats
+    assert [seat.proven for seat in sitting if seat.person == victim] == [True, False]
+
+
+def test_an_owner_who_plays_already_is_told_so_and_has_two_seats_only_by_a_yes(strict: Site, smtp_sink: Sink) -> None:
+    path = open_for_anybody(strict, 3)
+    victim = add_person(strict.app, VICTIM)
+    visitor = sign_in(strict, victim)
+    own = visitor.post(path, name="Vera", address=VICTIM.address).location.rsplit("/", 1)[1]
+    assert "You have a seat at this table already" in visitor.post(path, name="Second", address=VICTIM.address).text
+    table = access.find(strict.app, own).table
+    for name in ("Wanda", "Willa"):
+        strict.new_visitor().post(path, name=name, address=VICTIM.address)
+    send_all(strict, smtp_sink)
+    letter = next(one for one in smtp_sink.letters if one["Subject"] == "Please confirm your address")
+    assert "You already have a seat at this table" in str(letter.get_body(("plain",)))
+    page = visitor.get("/my")
+    assert page.count("You already play at this table") == 2
+    proven = [(seat.name, seat.proven) for seat in apps.load_table(strict.app, table).seats if seat.person == victim]
+    assert proven == [("Vera", True), ("Wanda", False), ("Willa", False)]
+    assert "You get no letters" in confirm(strict, victim, table, "no")  # the newest: Willa's
+    assert visitor.post("/my/claim", table=table, seat="2", answer="yes").status_code == 303
+    proven = [(seat.name, seat.proven) for seat in apps.load_table(strict.app, table).seats if seat.person == victim]
+    assert proven == [("Vera", True), ("Wanda", True)]
+
+
+def test_seats_that_strangers_took_with_an_address_keep_its_owner_out_of_no_table(strict: Site) -> None:
+    path = open_for_anybody(strict, 3)
+    victim = add_person(strict.app, VICTIM)
+    join(strict, path=path)
+    response = sign_in(strict, victim).post(path, name="Real Vera", address=VICTIM.address)
+    assert response.status_code == 303
+
+
+def test_the_link_that_confirms_an_address_expires(strict: Site) -> None:
+    person = add_person(strict.app, VICTIM)
+    join(strict)
+    path = f"/confirm/{strict.app.links.confirm(person, VICTIM.address)}"
+    strict.time += 29 * DAY_S
+    strict.new_visitor().get(path)
+    strict.time += 2 * DAY_S
+    assert "ask for a new letter" in strict.new_visitor().get(path, 404)
+    visitor = sign_in(strict, person)
+    assert 'value="yes"' in visitor.get("/my")
 
 
 def test_who_is_signed_in_joins_without_a_letter_to_confirm(strict: Site, smtp_sink: Sink) -> None:

@@ -4,6 +4,8 @@ import pytest
 from sqlalchemy import update
 
 from engine import catalogue
+from service.accounts import leaving, signing_in
+from service.people.proof import ProvenPerson
 from service.store.schema import seats
 from service.tables import access, submitting
 from service.tables.history.replays import Archive
@@ -106,9 +108,34 @@ def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site,
 def test_a_seat_whose_player_is_forgotten_does_not_take_the_game_down(site: Site, visitor: Visitor) -> None:
     opened = finish_table(site)
     release(visitor, opened, 0)
-    with site.app.store.writing() as connection:
-        connection.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 1).values(person=None))
+    bert = site.load(opened).seats[1].person
+    assert bert
+    leaving.delete_person(site.app, ProvenPerson(bert), "bert@example.org")
     assert opened.table in visitor.get("/gallery")
+    leaving.delete_person(site.app, ProvenPerson(site.load(opened).seats[0].person or 0), "anna@example.org")
+    assert opened.table not in visitor.get("/gallery")
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_seat_of_an_unproven_or_refused_address_never_shows_the_game(
+    site: Site, visitor: Visitor, refused: bool
+) -> None:
+    opened = finish_table(site)
+    bert = site.load(opened).seats[1].person
+    assert bert
+    release(visitor, opened, 1)
+    with site.app.store.writing() as connection:
+        connection.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 1).values(proven=False))
+        if not refused:
+            connection.execute(update(seats).where(seats.c.seat == 1).values(released=False))
+    if refused:
+        signing_in.refuse_seat(site.app, ProvenPerson(bert), opened.table, 1)
+    assert "Please confirm your address" in send(visitor, opened.links[1], "released", 422, wanted="yes")
+    page = send(visitor, opened.links[0], "released", wanted="yes")
+    assert "Bert can agree only with a confirmed address" in " ".join(page.split())
+    assert opened.table not in visitor.get("/gallery")
+    visitor.get(f"/gallery/{opened.table}", 404)
+    assert 'action="' + f"/t/{opened.links[1]}/released" not in visitor.get(f"/t/{opened.links[1]}")
 
 
 def test_a_log_brought_from_elsewhere_is_not_shown_by_itself(site: Site, visitor: Visitor) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Row, func, select, update
 from service import timing
 from service.app import App
 from service.people import register as persons
+from service.people.proof import ProvenPerson
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.text.languages import LANGUAGES
@@ -149,7 +150,7 @@ def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
         connection.execute(update(tables).values(awaits_confirmation=True))
         connection.execute(update(seats).values(proven=False))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
-    apps.confirm_all(relay_app, relay_app.links.confirm(berta, "berta@example.org"))
+    apps.confirm_seats(relay_app, ProvenPerson(berta))
     with relay_app.store.reading() as connection:
         assert all(connection.execute(select(tables.c.awaits_confirmation)).scalars())
 
