@@ -204,12 +204,22 @@ def draw_sprite(
 
 
 def draw_piece(
-    letter: bool, x: float, y: float, reach: Sequence[float], drawing: str, piece: str = "", token: str = ""
+    letter: bool,
+    x: float,
+    y: float,
+    reach: Sequence[float],
+    drawing: str,
+    piece: str = "",
+    token: str = "",
+    moving: str = "",
 ) -> Markup:
-    """Place a piece on a board: as a sprite in a letter, on a page as a group that the script moves by its name."""
+    """Place a piece on a board: as a sprite in a letter, on a page as a group that the script moves by its name.
+
+    `moving` are the attributes that tell the script which moves move the piece.
+    """
     if letter:
         return draw_sprite(x, y, reach, drawing, token=token)
-    attributes = f' class="piece" data-piece="{piece}"' if piece else ""
+    attributes = f' class="piece" data-piece="{piece}" {moving}' if piece else ""
     return Markup(f'<g{attributes} transform="translate({x} {y})">{drawing}</g>')  # noqa: S704 - drawn by our templates
 
 

@@ -1,5 +1,6 @@
 // Pieces glide from where they were to where they are, and points float from the piece that moved to the score. A piece
 // is known by its kind, for equal ones look alike: those that stay are matched first, then each goes the shortest way.
+// A piece that is new is set down, and one that is gone is lifted off.
 
 import { reducedMotion } from "./device.js";
 
@@ -7,6 +8,7 @@ import { reducedMotion } from "./device.js";
 /** @typedef {Map<string, Placed[]>} Placement pieces by kind */
 
 const GLIDE_MS = 260;
+const LIFTED = 1.35; // the size of a piece before it is set down
 const FLOAT_MS = 900;
 const TRAIL_STEPS = 8;
 const ON_TRAIL = 30; // units between a piece and the end of its trail
@@ -18,10 +20,12 @@ const ON_TRAIL = 30; // units between a piece and the end of its trail
 export function locatePieces(world) {
   /** @type {Placement} */
   const placement = new Map();
-  for (const piece of /** @type {Iterable<SVGGElement>} */ (world?.querySelectorAll("[data-piece]") ?? [])) {
+  for (const piece of /** @type {Iterable<SVGGElement>} */ (
+    world?.querySelectorAll("[data-piece], [data-laid]") ?? []
+  )) {
     const matrix = piece.transform.baseVal.consolidate()?.matrix;
     if (!matrix) continue;
-    const kind = piece.dataset.piece ?? "";
+    const kind = piece.dataset.piece ?? piece.dataset.laid ?? "";
     placement.set(kind, [...(placement.get(kind) ?? []), { piece, x: matrix.e, y: matrix.f }]);
   }
   return placement;
@@ -34,13 +38,33 @@ export function locatePieces(world) {
 export function glide(before, world, time = GLIDE_MS) {
   let last = null;
   if (reducedMotion.matches) return last;
-  for (const [kind, pieces] of locatePieces(world)) {
+  const after = locatePieces(world);
+  for (const kind of new Set([...before.keys(), ...after.keys()])) {
     const olds = [...(before.get(kind) ?? [])];
-    const moved = pieces.filter((one) => !takeEqual(olds, one));
+    const moved = (after.get(kind) ?? []).filter((one) => !takeEqual(olds, one));
     for (const one of moved) animate(one, takeNearest(olds, one), world, time);
+    for (const old of olds) lift(old, world, time);
     last = moved.at(-1)?.piece ?? last;
   }
   return last;
+}
+
+/** @param {Placed} placed */
+const makeLifted = ({ x, y }) => ({
+  opacity: 0,
+  scale: LIFTED,
+  translate: `${(1 - LIFTED) * x}px ${(1 - LIFTED) * y}px`,
+});
+
+/**
+ * Show a piece that is gone for a moment, while it disappears.
+ * @param {Placed} old @param {Element} world @param {number} time
+ */
+function lift(old, world, time) {
+  const gone = /** @type {SVGGElement} */ (old.piece.cloneNode(true));
+  for (const name of ["piece", "laid", "place"]) delete gone.dataset[name];
+  world.append(gone);
+  gone.animate([{ opacity: 1 }, makeLifted(old)], { duration: time, easing: "ease-in" }).onfinish = () => gone.remove();
 }
 
 /** @param {Placed[]} olds @param {Placed} one */
@@ -58,12 +82,12 @@ function takeNearest(olds, one) {
 }
 
 /**
- * Move a piece along the trail if that ends here, straight otherwise; fade it in if it is new.
+ * Move a piece along the trail if that ends here, straight otherwise; set it down if it is new.
  * @param {Placed} placed @param {Placed | null} old @param {Element} world @param {number} time
  */
 function animate({ piece, x, y }, old, world, time) {
   if (!old) {
-    piece.animate([{ opacity: 0 }, { opacity: 1 }], { duration: time, easing: "ease-out" });
+    piece.animate([makeLifted({ piece, x, y }), {}], { duration: time, easing: "ease-out" });
     return;
   }
   const steps = findTrail(world.querySelector("path.trail"), old, { x, y }) ?? [old, { x, y }];

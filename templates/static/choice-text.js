@@ -12,6 +12,7 @@ import { dedupe } from "./menu.js";
  * @property {string} colon
  * @property {string} whole
  * @property {string} turn
+ * @property {string} undo
  * @property {string} can
  * @property {string} chosen
  * @property {Record<import("./choice.js").Obstacle, string>} not

@@ -7,6 +7,7 @@ import { describeChoice, describeMenu, explainRefusal, labelButton, labelConfirm
 import { getReach } from "./device.js";
 import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
+import { showPending } from "./pending-view.js";
 import { findNeighbour, pick } from "./targets.js";
 
 /** @typedef {import("./choice.js").Spot} Spot */
@@ -45,6 +46,8 @@ export class ChoiceView {
     this.state = start(menu, [...this.spots.values()], this.ghost?.dataset.ghost, said);
     this.leaving = new AbortController();
     this.sending = 0;
+    this.takeBack = () => {};
+    this.startOver = this.bar.again.innerHTML;
     this.form.addEventListener("submit", () => this.stopSending(), { signal: this.leaving.signal });
     this.listen();
     this.draw();
@@ -114,17 +117,26 @@ export class ChoiceView {
     this.tell(reason?.dataset.why ?? this.words.touch, new DOMRect(clientX - 8, clientY - 8, 16, 16));
   }
 
-  /** Send a move that can mean nothing else in a moment, if the player wishes moves to be made without confirming. */
+  /**
+   * Show a move that can mean nothing else and send it in a moment, if the player wishes moves to be made without
+   * confirming. Until then it can be undone.
+   */
   sendAtOnce() {
-    if (!("atOnce" in this.form.dataset) || !offers(this.state).isFinal) return;
+    const { isFinal, moves } = offers(this.state);
+    if (!("atOnce" in this.form.dataset) || !isFinal) return;
+    this.takeBack = showPending(this.stage.svg, moves);
     this.bar.confirm.classList.add("soon");
+    this.bar.again.textContent = `↶ ${this.words.undo}`;
     this.sending = setTimeout(() => this.form.requestSubmit(this.bar.confirm), SEND_MS);
   }
 
   /** Do not send what was about to be sent. */
   stopSending() {
     clearTimeout(this.sending);
+    this.takeBack();
+    this.takeBack = () => {};
     this.bar.confirm.classList.remove("soon");
+    this.bar.again.innerHTML = this.startOver;
   }
 
   /** Put a second move after one that is whole, if the server says that the seat may go on. */

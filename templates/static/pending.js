@@ -1,34 +1,77 @@
-// A move on the board before its verdict: its piece lies where it goes, paler, until the answer draws the world anew.
-
-const CLOSE_PX = 4; // between a piece and the spot that it is on
-
-/** @param {Element | null} one */
-const findMiddle = (one) => {
-  const { left, top, width, height } = (one ?? document.body).getBoundingClientRect();
-  return { x: left + width / 2, y: top + height / 2 };
-};
+// Where the pieces of a move go, before the server has judged it. No DOM: a drawing is given as places and pieces.
 
 /**
- * Move the piece of a move from the first of its places to the last one; return what takes that back.
- * @param {Element} world @param {string} move @returns {() => void}
+ * @typedef {{ x: number, y: number }} Point
+ * @typedef {Point & { turn?: string, middle?: boolean }} Place of a spot; at its `middle` all pieces are put
+ *
+ * A piece on the board. `moves` are the verbs that move it, whatever their words are. It also leaves with a move whose
+ * first word is `leaves`. `shift` is how far beside a place it is put.
+ * @typedef {Point & { moves: string[], leaves: string, shift: Point }} Piece
+ *
+ * @typedef {object} Drawing
+ * @property {Map<string, Place>} places by the token of the spot
+ * @property {Piece[]} pieces
+ * @property {string[]} added the beginnings of moves that add a piece, each of which is drawn already
+ *
+ * @typedef {Point & { piece: number, added: number, turn: string }} Step `piece` or `added` is an index, or -1
  */
-export function showPending(world, move) {
-  const [, from = "", ...rest] = move.split(" ");
-  const [start, end] = [from, rest.at(-1) ?? ""].map((token) =>
-    world.querySelector(`[data-token="${CSS.escape(token)}"]`),
-  );
-  const goal = end?.getAttribute("transform");
-  const middle = findMiddle(start);
-  const piece = [...world.querySelectorAll(".piece")].find((one) => {
-    const { x, y } = findMiddle(one);
-    return Math.hypot(x - middle.x, y - middle.y) < CLOSE_PX;
-  });
-  const place = piece?.getAttribute("transform");
-  if (!start || !goal || !piece || !place) return () => {};
-  piece.setAttribute("transform", goal);
-  piece.classList.add("pending");
-  return () => {
-    piece.setAttribute("transform", place);
-    piece.classList.remove("pending");
-  };
+
+const CLOSE = 4; // units between a piece and the place that it is on
+
+/**
+ * Return where the pieces go that a move adds or moves; nothing where the drawing does not tell.
+ * @param {string} move @param {Drawing} drawing @returns {Step[]}
+ */
+export function planMove(move, drawing) {
+  const [verb, ...tokens] = move.split(" ");
+  const added = drawing.added.findIndex((begin) => `${move} `.startsWith(`${begin} `));
+  if (added >= 0) return putAdded(added, findGoal(drawing, tokens));
+  const piece = drawing.pieces.findIndex(({ moves }) => moves.includes(verb));
+  if (piece >= 0) return putPiece(drawing, piece, findGoal(drawing, tokens));
+  return leave(drawing, tokens);
+}
+
+/** @param {number} added @param {Place | null} goal @returns {Step[]} */
+const putAdded = (added, goal) => (goal ? [{ piece: -1, added, x: goal.x, y: goal.y, turn: goal.turn ?? "" }] : []);
+
+/**
+ * @param {Drawing} drawing @param {number} piece @param {Place | null | undefined} goal
+ * @param {Place | null} start the place that the piece leaves; beside the goal it is as far as beside this
+ * @returns {Step[]}
+ */
+function putPiece({ pieces }, piece, goal, start = null) {
+  if (!goal) return [];
+  const { x, y, shift } = pieces[piece];
+  const [right, down] = start && !goal.middle ? [x - start.x, y - start.y] : [shift.x, shift.y];
+  return [{ piece, added: -1, x: goal.x + right, y: goal.y + down, turn: goal.turn ?? "" }];
+}
+
+/**
+ * Move the piece on the first place to the next one, and those that leave with it to the place after that.
+ * @param {Drawing} drawing @param {string[]} tokens
+ */
+function leave(drawing, tokens) {
+  const { places, pieces } = drawing;
+  const [from = "", ...rest] = tokens;
+  const start = places.get(from);
+  if (!start || !rest.length) return [];
+  const joined = places.get(`${from} ${rest[0]}`);
+  const goals = (joined ? rest.slice(1) : rest.slice(-1)).map((token) => places.get(token));
+  const first = findPiece(pieces, joined ?? start);
+  const others = pieces.flatMap(({ leaves }, index) => (index !== first && joined && leaves === from ? [index] : []));
+  const leaving = first < 0 ? [] : [first, ...others];
+  return leaving.flatMap((piece, index) => putPiece(drawing, piece, goals[index], start));
+}
+
+/** @param {Piece[]} pieces @param {Point} at */
+const findPiece = (pieces, at) => pieces.findIndex(({ x, y }) => Math.hypot(x - at.x, y - at.y) < CLOSE);
+
+/**
+ * Return the place of the last words that have one.
+ * @param {Drawing} drawing @param {string[]} tokens
+ */
+function findGoal({ places }, tokens) {
+  const names = [tokens.slice(-2).join(" "), ...tokens.toReversed()];
+  const name = names.find((one) => places.has(one));
+  return name === undefined ? null : (places.get(name) ?? null);
 }

@@ -8,7 +8,7 @@ import { reducedMotion } from "./device.js";
 import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
-import { showPending } from "./pending.js";
+import { showPending } from "./pending-view.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import "./highlight.js";
 
@@ -136,11 +136,11 @@ function announceNews() {
 }
 
 /**
- * Show the move of a form on the board before its verdict; return what takes it back.
- * @param {HTMLFormElement} form @param {string} move
+ * Show the moves of a form on the board before their verdicts; return what takes them back.
+ * @param {HTMLFormElement} form @param {string[]} moves
  */
-const showMove = (form, move) =>
-  form.matches(".deed") ? showPending(document.querySelector("[data-stage]"), move) : () => {};
+const showMoves = (form, moves) =>
+  form.matches(".deed") ? showPending(document.querySelector("[data-stage]"), moves) : () => {};
 
 /**
  * Send a form of this table without leaving the page; an answer from elsewhere is opened.
@@ -151,9 +151,9 @@ async function sendForm(form, button) {
   const body = new FormData(form, button);
   form.inert = true;
   showNote(getWords().sending);
-  const takeBack = showMove(form, String(body.get("move")));
+  const secondMove = (button?.form === form && form.dataset.second) || "";
+  const takeBack = showMoves(form, [String(body.get("move")), secondMove].filter(Boolean));
   try {
-    const secondMove = button?.form === form && form.dataset.second;
     let answer = await fetch(form.action, { method: "POST", body });
     if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);
     const url = new URL(answer.url);

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests import apps
-from tests.browsing import SHORT_GAMES, Player, click
+from tests.browsing import SHORT_GAMES, Player
 from tests.services import RunningService, Visit
 
 SLOWER = 6  # than this machine
@@ -47,33 +45,6 @@ def test_a_touch_is_answered_within_50_ms_on_a_processor_six_times_slower(
         times.append(page.evaluate(MEASURE, start))
         page.keyboard.press("Escape")
     assert min(times) < TOUCH_MS, times
-
-
-def test_a_piece_goes_where_it_was_sent_before_the_verdict_and_back_if_that_is_a_refusal(
-    service: RunningService, visit: Visit
-) -> None:
-    page, start, end = open_board(service, visit)
-    routes = list[Route]()
-    page.route(
-        re.compile("/t/"), lambda route: routes.append(route) if route.request.method == "POST" else route.continue_()
-    )
-    click(page, start)
-    click(page, end)
-    goal = page.locator(f'[data-token="{end}"]').get_attribute("transform") or ""
-    page.locator(".bar .confirm").click()
-    expect(page.locator(".piece.pending")).to_have_attribute("transform", goal)
-    route = routes.pop()
-    sent = route.request.post_data_buffer or b""
-    route.continue_(post_data=sent.replace(f"move {start} {end}".encode(), f"move {end} {start}".encode()))
-    expect(page.locator(".bar .note.bad")).to_be_visible()
-    expect(page.locator(".piece.pending")).to_have_count(0)
-    click(page, start)
-    click(page, end)
-    page.locator(".bar .confirm").click()
-    expect(page.locator(".piece.pending")).to_have_count(1)
-    routes[0].continue_()
-    expect(page.locator(".note.good")).to_be_visible()
-    expect(page.locator(".piece.pending")).to_have_count(0)
 
 
 def test_keys_are_listed_and_undo_a_move(service: RunningService, visit: Visit) -> None:

@@ -1,0 +1,53 @@
+// Where the pieces of a move are shown before its verdict.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { planMove } from "../../templates/static/pending.js";
+
+const NONE = { x: 0, y: 0 };
+const piece = (x, y, how = {}) => ({ x, y, moves: [], leaves: "", shift: NONE, ...how });
+const drawing = (places, pieces = [], added = []) => ({ places: new Map(Object.entries(places)), pieces, added });
+
+test("the piece on the first place goes to the last one", () => {
+  const board = drawing({ A1: { x: 10, y: 20 }, A2: { x: 50, y: 60 } }, [piece(99, 99), piece(10, 20)]);
+  assert.deepEqual(planMove("move A1 A2", board), [{ piece: 1, added: -1, x: 50, y: 60, turn: "" }]);
+});
+
+test("of two who leave an inn together each goes to its own room, and beside none in the palace", () => {
+  const places = { Iwan: { x: 100, y: 100 }, "Iwan lady": { x: 61, y: 139 }, Olga: { x: 300, y: 0 } };
+  const palace = { x: 500, y: 175, middle: true };
+  const pieces = [
+    piece(139, 61, { leaves: "Iwan" }),
+    piece(61, 139, { leaves: "Iwan" }),
+    piece(7, 7, { leaves: "Olga" }),
+  ];
+  const board = drawing({ ...places, palace }, pieces);
+  const goings = planMove("travel Iwan lady Olga palace", board);
+  assert.deepEqual(
+    goings.map((one) => [one.piece, one.x, one.y]),
+    [
+      [1, 261, 39],
+      [0, 500, 175],
+    ],
+  );
+});
+
+test("a piece that is moved by its verb goes to the place of the last words that have one", () => {
+  const places = { A5: { x: 1, y: 2, turn: "90" }, "Olga lady": { x: 8, y: 9 }, Olga: { x: 5, y: 5 } };
+  const horse = piece(40, 40, { moves: ["ride", "play"] });
+  const dispatch = piece(3, 3, { moves: ["hand"], shift: { x: 17, y: 21 } });
+  const board = drawing(places, [horse, dispatch]);
+  assert.deepEqual(planMove("play J11 A5", board), [{ piece: 0, added: -1, x: 1, y: 2, turn: "90" }]);
+  assert.deepEqual(planMove("hand Olga lady", board), [{ piece: 1, added: -1, x: 25, y: 30, turn: "" }]);
+  assert.deepEqual(planMove("play J11 stay", board), []);
+});
+
+test("a new piece is put on the place of the move", () => {
+  const board = drawing({ city: { x: 4, y: 5 } }, [], ["figure large", "figure meeple"]);
+  assert.deepEqual(planMove("figure meeple city", board), [{ piece: -1, added: 1, x: 4, y: 5, turn: "" }]);
+});
+
+test("a move without places shows nothing", () => {
+  for (const move of ["flip", "pass", "choose 7", "move A1", "", "travel Iwan"])
+    assert.deepEqual(planMove(move, drawing({ Iwan: NONE }, [piece(0, 0)])), []);
+});

@@ -1,0 +1,142 @@
+"""A move is on the board before its verdict, in every game; a refusal takes it back and says why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from engine import catalogue
+from engine import table as tables
+from engine.menu import Choice, MenuEntry
+from service.tables import access
+from service.tables.seat_commands import move_at_once
+from tests import apps
+from tests.browsing import MENU, SHORT_GAMES, Player, click
+from tests.services import RunningService, Visit, fixed_seed
+
+SLOWER, SHOWN_MS, TRIES = 6, 100, 6  # than this machine; other tests run at the same time
+VERBS = {"kaiser": "move", "kurier": "travel", "turfmaster": "ride", "carcassonne": "figure"}
+PENDING = "[data-stage] .pending:not([display=none])"
+
+# How long it takes from a press of the button until the frame that has the move.
+MEASURE = """() => new Promise((done) => {
+  const pressed = performance.now();
+  document.querySelector(".bar .confirm").click();
+  const look = () => document.querySelector(".stage .pending:not([display=none])")
+    ? done(performance.now() - pressed) : requestAnimationFrame(look);
+  requestAnimationFrame(look);
+})"""
+
+
+def list_moves(entry: MenuEntry) -> Iterator[str]:
+    """Yield the moves of a menu entry that put something on the board."""
+    for args in entry.options if isinstance(entry, Choice) else ():
+        if "stay" not in args:
+            yield " ".join((entry.verb, *args))
+
+
+def open_at_move(service: RunningService, visit: Visit, game: str, **context: Any) -> tuple[Player, str]:
+    """Play until the move that is to be shown can be made, the same in each run; return its player and the move."""
+    with fixed_seed(bytes([7]) * 32):
+        opened = service.start_table(game=game)
+    found = list[str]()
+
+    def is_found(state: Any) -> bool:
+        snapshot = apps.load_table(service.app, opened.table)
+        seat = tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
+        menu = tables.menu(snapshot.game, snapshot.position, seat)
+        found[:] = [move for entry in menu if entry.verb == VERBS[game] for move in list_moves(entry)]
+        return bool(found)
+
+    service.play_until(opened.table, is_found, 3)
+    return Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}", **context)), found[0]
+
+
+def hold_moves(page: Page) -> list[Route]:
+    """Hold the moves that a page sends, so that there is no verdict."""
+    routes = list[Route]()
+    page.route(lambda url: "/t/" in url, lambda route: hold(route, routes))
+    return routes
+
+
+def hold(route: Route, routes: list[Route]) -> None:
+    if route.request.method == "POST":
+        routes.append(route)
+    else:
+        route.continue_()
+
+
+def wait_for_route(page: Page, routes: list[Route]) -> Route:
+    until = time.monotonic() + 10
+    while not routes:
+        assert time.monotonic() < until
+        page.wait_for_timeout(20)
+    return routes.pop()
+
+
+@pytest.mark.parametrize("game", catalogue.find_all())
+def test_a_move_is_on_the_board_within_100_ms_and_a_refusal_takes_it_back_with_a_sentence(
+    service: RunningService, visit: Visit, game: str
+) -> None:
+    player, move = open_at_move(service, visit, game)
+    page, verb = player.page, VERBS[game]
+    routes, times = hold_moves(page), list[float]()
+    slow = page.context.new_cdp_session(page)
+    while len(times) < TRIES and min(times, default=SHOWN_MS) >= SHOWN_MS:
+        player.put_together(move)
+        slow.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+        times.append(page.evaluate(MEASURE))
+        slow.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+        assert page.locator(PENDING).count() == (2 if game == "kurier" else 1)
+        route = wait_for_route(page, routes)
+        sent = route.request.post_data_buffer or b""
+        route.continue_(post_data=sent.replace(f"\n{verb} ".encode(), f"\n{'x' * len(verb)} ".encode()))
+        expect(page.locator(".bar .note.bad")).to_be_visible()
+        expect(page.locator(PENDING)).to_have_count(0)
+        expect(page.locator("[data-stage] .leaving")).to_have_count(0)
+    print(f"{game}: {min(times):.0f} ms until the move is on the board, {SLOWER} times slower")
+    assert min(times) < SHOWN_MS, times
+
+
+def test_a_tile_with_its_figure_is_on_the_board_before_both_verdicts(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne")
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
+    page = player.page
+    player.touch(page.evaluate(MENU)["menu"][0]["options"][0][0])
+    page.locator(".stage g > [data-early].lit").first.wait_for()
+    player.touch(page.locator("[data-early].lit").first.get_attribute("data-token") or "")
+    routes = hold_moves(page)
+    page.locator(".bar .confirm").click()
+    expect(page.locator(f"{PENDING}[data-ghost]")).to_have_count(1)
+    expect(page.locator(f"{PENDING}.piece")).to_have_count(1)
+    for _ in ("place", "figure"):
+        wait_for_route(page, routes).continue_()
+    expect(page.locator(".note.good")).to_be_visible()
+    expect(page.locator(PENDING)).to_have_count(0)
+
+
+def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_two_seconds(
+    service: RunningService, visit: Visit
+) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
+    move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
+    length = apps.load_table(service.app, opened.table).row.length
+    page = visit(f"/t/{opened.links[seat]}")
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
+    for token in (start, end):
+        click(page, token)
+    expect(page.locator(PENDING)).to_have_count(1)
+    page.locator(".bar .again", has_text="Undo").click()
+    expect(page.locator(PENDING)).to_have_count(0)
+    page.wait_for_timeout(2_200)
+    assert apps.load_table(service.app, opened.table).row.length == length
+    for token in (start, end):
+        click(page, token)
+    expect(page.locator(".note.good")).to_be_visible()
+    assert apps.load_table(service.app, opened.table).row.length == length + 1
