@@ -232,11 +232,13 @@ def random_move(entry: dict[str, Any], random: Random) -> str:
 
 
 def play(players: Sequence[Player]) -> None:
-    """Let two players make random moves until the game is over; each refreshes when the other has moved."""
+    """Let two players make random moves until the game is over; each looks again when the other has moved."""
     mover = next(player for player in players if player.can_move())
     while not mover.is_over():
         if not mover.can_move():
             (mover,) = (player for player in players if player is not mover)
+            if mover.can_move():
+                mover.page.goto(mover.seat)  # both could move, and the menu is from before the other's moves
             mover.wait_for_turn()
         mover.move()
 

@@ -272,6 +272,7 @@ export class ChoiceView {
     const target = /** @type {Element} */ (event.target);
     if (this.root.classList.contains("filming") || (this.stage.wasDragged() && target.closest("[data-stage]"))) return;
     const spot = this.findSpot(event);
+    if (spot !== null) this.stage.noteTouch(event);
     if (spot) this.touch(spot);
     else if (spot === null && this.listShown(offers(this.state)).length) this.explainTouch(event);
   }

@@ -3,6 +3,7 @@
 import { getReach, reducedMotion } from "./device.js";
 import {
   approachPoint,
+  canTouch,
   clampView,
   dragView,
   findBestView,
@@ -25,6 +26,7 @@ import {
 const DRAG_PX = 7; // a pointer that moves less does not drag
 const GLIDE_MS = 240;
 const DOUBLE_CLICK_ZOOM = 1.8;
+const DOUBLE_CLICK_MS = 1000; // a second click that comes later is not a double one
 const SETTLE_MS = 120; // after this a view is not moved any more
 
 export class StageView {
@@ -46,9 +48,12 @@ export class StageView {
     this.clearGap = Infinity; // the same between those that have to be told apart at first sight
     this.animation = 0;
     this.settling = 0;
+    /** @type {import("./stage.js").Stage | null} */
+    this.drawn = null; // the stage on which the view was drawn last
     /** @type {Map<number, { start: Point, at: Point }>} */
     this.pointers = new Map();
     this.dragged = false;
+    this.touchedAt = -Infinity; // ms; when a spot was touched last
     this.listen();
   }
 
@@ -61,8 +66,8 @@ export class StageView {
     }
     svg.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     svg.addEventListener("dblclick", (event) => {
-      const isSpot = /** @type {Element} */ (event.target).closest(".lit");
-      if (!isSpot) this.zoom(DOUBLE_CLICK_ZOOM, event.clientX, event.clientY, true);
+      const wasTouch = event.timeStamp - this.touchedAt < DOUBLE_CLICK_MS;
+      if (!wasTouch) this.zoom(DOUBLE_CLICK_ZOOM, event.clientX, event.clientY, true);
     });
     new ResizeObserver(() => this.onResize()).observe(svg);
   }
@@ -82,6 +87,14 @@ export class StageView {
   /** Return the view if the player has moved it, else null. */
   getMovedView() {
     return this.isMoved ? this.view : null;
+  }
+
+  /**
+   * Remember that a click means a spot, so that two quick ones do not zoom as well.
+   * @param {MouseEvent} event
+   */
+  noteTouch({ timeStamp }) {
+    this.touchedAt = timeStamp;
   }
 
   /** Say whether the last touch dragged the board. */
@@ -163,6 +176,7 @@ export class StageView {
   draw(next) {
     const { svg, figure } = this;
     const stage = this.measureStage();
+    this.drawn = stage;
     this.view = clampView(stage, next);
     const { x, y, width, height } = findShown(stage, this.view);
     const viewBox = [x, y, width, height].map((length) => length.toFixed(2)).join(" ");
@@ -247,10 +261,14 @@ export class StageView {
     this.zoom(Math.exp(-event.deltaY * pace), event.clientX, event.clientY);
   }
 
+  /** Frame what is framed again, unless the player has moved the view and sees as much as before. */
   onResize() {
     if (!this.view) return;
-    if (this.isMoved) return this.draw(this.view);
     const boxes = this.framed.filter((part) => part.isConnected).map((part) => this.measureBox(part));
-    this.go(findBestView(this.measureStage(), boxes, this.clearGap), false);
+    const [before, now] = [this.drawn, this.measureStage()];
+    const isLost = before && canTouch(before, this.view, boxes) && !canTouch(now, this.view, boxes);
+    if (this.isMoved && !isLost) return this.draw(this.view);
+    this.isMoved = false;
+    this.go(findBestView(now, boxes, this.clearGap), false);
   }
 }

@@ -1,6 +1,7 @@
 """Direct manipulation in a real browser: players touch the pieces themselves, and an impossible touch says why."""
 
 import re
+from itertools import count
 from typing import Any
 
 import pytest
@@ -8,11 +9,23 @@ from playwright.sync_api import Page, expect
 
 from engine.games import carcassonne, kurier
 from tests import apps
-from tests.browsing import SHORT_GAMES, Player, click, find_point
+from tests.browsing import SHORT_GAMES, Player, click, find_point, tap
 from tests.services import RunningService, Visit, fixed_seed
 
 ZOOMS = 3
+SMALL_PHONE = {"width": 360, "height": 640}
+CROWDED_GUEST = "Wolga-Wirtshaus officer"
+READ_VIEW = "() => document.querySelector('[data-stage]').getAttribute('viewBox')"
 READ_TURN = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
+
+# The glowing places that are not wholly on the stage.
+LIST_OUTSIDE = """() => {
+  const stage = document.querySelector("[data-stage]").getBoundingClientRect();
+  return [...document.querySelectorAll(".stage .lit")].filter((one) => {
+    const { left, right, top, bottom } = one.firstElementChild.getBoundingClientRect();
+    return left < stage.left - 1 || right > stage.right + 1 || top < stage.top - 1 || bottom > stage.bottom + 1;
+  }).map((one) => one.dataset.token);
+}"""
 
 
 def open_with_tile(service: RunningService, visit: Visit, seed: int = 1) -> tuple[str, Player]:
@@ -250,3 +263,36 @@ def test_a_free_place_is_named_after_its_neighbours(service: RunningService, vis
     names = player.page.locator(".stage .lit").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
     assert names
     assert all(re.match(r"free place with (city|road|field) (above|below|to the (left|right))", name) for name in names)
+
+
+def open_crowded_inn(service: RunningService, visit: Visit) -> Page:
+    """Open Kurier on a small phone; a tap between the guests of an inn has just moved closer to them."""
+    with fixed_seed(bytes([2]) * 32):
+        opened = service.start_table(game="kurier")
+    steps = count()
+    service.play_until(opened.table, lambda _: next(steps) >= 14, seed=2)
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}", viewport=SMALL_PHONE, has_touch=True)
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    before = page.evaluate(READ_VIEW)
+    tap(page, CROWDED_GUEST)
+    expect(page.locator(".bar .made")).to_be_hidden()
+    assert page.evaluate(READ_VIEW) != before
+    return page
+
+
+def test_two_quick_taps_on_a_place_choose_it_and_do_not_zoom_as_well(service: RunningService, visit: Visit) -> None:
+    """The first tap moves closer to what is crowded; the second one used to count as a double tap, which zooms."""
+    page = open_crowded_inn(service, visit)
+    tap(page, CROWDED_GUEST)
+    expect(page.locator(".bar .made")).to_be_visible()
+    page.wait_for_timeout(100)
+    assert page.evaluate(LIST_OUTSIDE) == []
+
+
+def test_what_is_needed_stays_in_sight_when_the_window_shrinks(service: RunningService, visit: Visit) -> None:
+    page = open_crowded_inn(service, visit)
+    page.locator("[data-view=whole]").click()
+    assert page.evaluate(LIST_OUTSIDE) == []
+    page.set_viewport_size({"width": 360, "height": 480})
+    page.wait_for_timeout(100)
+    assert page.evaluate(LIST_OUTSIDE) == []
