@@ -1,4 +1,4 @@
-"""Edition 3: an abbot can come home from a complete place; the road on a double tile of Leipzig counts twice."""
+"""Edition 3: gate roads of Leipzig count twice, its wagons drive on, message 8 forgets it; surrounded abbots leave."""
 
 from __future__ import annotations
 

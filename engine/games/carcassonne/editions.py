@@ -31,3 +31,18 @@ def recalls_surrounded_abbot(edition: int) -> bool:
 def counts_gate_road_twice(edition: int) -> bool:
     """§32.1: Whether the road on a double tile of Leipzig counts as two tiles."""
     return edition < 4
+
+
+def pays_leipzig_for_message_8(edition: int) -> bool:
+    """§32.4: Whether message 8 pays what a quarter of Leipzig brings, as the final scoring does."""
+    return edition >= 4
+
+
+def asks_citizens_before_churches(edition: int) -> bool:
+    """§30.4: Whether meeples come out of Carcassonne onto all features of a tile before any church is counted."""
+    return edition >= 4
+
+
+def drives_from_leipzig(edition: int) -> bool:
+    """§32.3: Whether a wagon that was sent to Leipzig is asked where it drives all the same."""
+    return edition < 4

@@ -27,7 +27,8 @@ class BaseView(Struct, frozen=True):
     """The table as all seats see it; each box adds fields of its own.
 
     `tiles` are in the order in which they were placed. `parts` are the kinds of the parts of the turn that are going
-    on, the interrupted ones first. A `waiting` tile was drawn before the task that is to be done first.
+    on, the interrupted ones first. A `waiting` tile was drawn before the work that is to be done first, and is placed
+    after it.
     """
 
     turn: int | None
@@ -86,11 +87,9 @@ def view(state: State, seat: int | None) -> View:
 
 
 def _find_waiting_tile(state: State) -> str:
-    """Return the tile that is placed after the tasks on top of its part; empty if there is none."""
-    if not state.work or not isinstance(state.work[-1], Task):
-        return ""
-    part = next((work for work in reversed(state.work) if isinstance(work, Part)), Part())
-    return part.tile if part.step == "place" else ""
+    """Return the tile that is placed after the work on top of its part; empty if there is none."""
+    parts = (work for work in reversed(state.work[:-1]) if isinstance(work, Part))
+    return next((part.tile for part in parts if part.step == "place"), "")
 
 
 def hear(event: Any, seat: int | None) -> Any:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
+from engine.games.carcassonne import editions
 from engine.games.carcassonne.hooks import Box, Deck, Rules
 from engine.games.carcassonne.land import add_figure, cells_of, change_supply, read_figure, root_of, segments_at
 from engine.games.carcassonne.scoring import count_farm_cities
@@ -243,7 +244,14 @@ class Count(Box):
                 yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
-        """§30.4: Before a completed feature is scored, ask whether meeples come to it from their quarter."""
+        """§30.4: Before completed features are scored, ask whether meeples come to them from their quarters."""
+        ask_all = editions.asks_citizens_before_churches(state.edition)
+        roots = (*current_part(state).done, root) if ask_all else (root,)
+        questions = (self._ask(state, one) for one in roots)
+        return next((question for question in questions if question), None)
+
+    def _ask(self, state: State, root: int) -> CitizensAsked | None:
+        """Return the question about a feature, unless it was asked before or no seat has a meeple for it."""
         feature = state.features[root]
         quarter = next((name for name, kind in QUARTERS.items() if kind == feature.kind), "")
         seats = list_seats_with_citizens(state, quarter)

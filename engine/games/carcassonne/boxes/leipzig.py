@@ -97,6 +97,9 @@ def apply_market_opened(state: State, event: MarketOpened) -> State:
 
 def apply_merchant_sent(state: State, event: MerchantSent) -> State:
     state = remove_figures(lift_figures(pop_work(state), (event.figure,)), event.companions)
+    if not editions.drives_from_leipzig(state.edition):
+        wagons = tuple(wagon for wagon in get_field(state, "wagons") if wagon != event.figure)
+        state = replace(state, wagons=wagons)
     return replace(state, merchants=(*merchants_of(state), event.merchant))
 
 
@@ -218,7 +221,9 @@ class Leipzig(Box):
 
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
         """§32.4: Pay the meeples in Leipzig after the feature itself."""
-        if not merchants_of(state) or moment == "message" or not count_points(state, rules, feature, moment):
+        if not merchants_of(state) or not count_points(state, rules, feature, moment):
+            return ()
+        if moment == "message" and not editions.pays_leipzig_for_message_8(state.edition):
             return ()
         match feature.kind:
             case "road":
