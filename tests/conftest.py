@@ -12,8 +12,9 @@ import redis
 from playwright.sync_api import Browser, Page
 
 from service.app import App
-from tests import apps, sampling, servers, services, speed
+from tests import apps, receivers, sampling, servers, services, speed
 from tests.browsing import PAGE_TIMEOUT_MS
+from tests.receivers import Receiver
 from tests.sites import Site, Visitor
 from workers.outgoing import pictures
 
@@ -137,6 +138,22 @@ def smtp_sink() -> Iterator[servers.Sink]:
         yield sink
 
 
+@pytest.fixture(scope="module")
+def receiver_server() -> Iterator[Receiver]:
+    with receivers.run_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def receiver(receiver_server: Receiver, request: pytest.FixtureRequest) -> Receiver:
+    """An HTTPS server in its first mood, which the app or the site of the test may send to."""
+    receiver_server.reset()
+    for name in {"app", "any_app", "site"} & fixtures_of(request.node):
+        used = request.getfixturevalue(name)
+        (used.app if name == "site" else used).client = receivers.client(timeout_s=1.0)
+    return receiver_server
+
+
 @pytest.fixture(scope="module")  # not longer: while Playwright runs, its thread cannot run another asyncio loop
 def chromium() -> Iterator[Browser]:
     """A real browser; a test opens a `new_context()` or `new_page()` in it."""
@@ -200,7 +217,7 @@ def pytest_collection_finish() -> None:
     speed.freeze_collected()
 
 
-def fixtures_of(item: pytest.Item) -> set[str]:
+def fixtures_of(item: Any) -> set[str]:
     return set(getattr(item, "fixturenames", ()))
 
 

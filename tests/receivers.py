@@ -35,9 +35,13 @@ class Receiver:
     """The server; `mood` is the next answers' status, or redirect, huge, slow, drip or cut."""
 
     def __init__(self, port: int) -> None:
-        self.port, self.mood, self.requests = port, "200", list[ReceivedRequest]()
-        self.answer = b"thank you"
-        self.headers = dict[str, str]()
+        self.port, self.requests = port, list[ReceivedRequest]()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all requests, and be in a good mood."""
+        self.mood, self.answer, self.headers = "200", b"thank you", dict[str, str]()
+        self.requests.clear()
 
     def url(self, path: str = "/hook") -> str:
         return f"https://{HOST}:{self.port}{path}"

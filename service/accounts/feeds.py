@@ -16,6 +16,7 @@ from service import links
 from service.accounts import my_tables
 from service.accounts.my_tables import MyTable
 from service.app import App
+from service.notify import channels
 from service.people import register
 from service.people.proof import ProvenPerson
 from service.store import queries
@@ -45,10 +46,15 @@ def find_token(app: App, db: Connection, person: ProvenPerson) -> str:
 
 
 def open_feeds(app: App, person: ProvenPerson) -> None:
-    """Give the calendar and the feed of this person new addresses; the former ones stop working."""
+    """Give the calendar and the feed of this person new addresses, and owe a letter about it.
+
+    The former addresses stop working.
+    """
     with app.store.writing() as db:
         own = update(people).where(people.c.id == person.id)
-        db.execute(own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True))
+        opened = own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True).returning(people.c.feeds_number)
+        channels.tell_owner(db, person, f"feeds/{db.execute(opened).scalar_one()}", app.now())
+    app.wakeups.wake("post")
 
 
 def close_feeds(app: App, person: ProvenPerson) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, u
 from engine.refusal import Refused
 from service.app import App
 from service.links import hash_token
+from service.notify import channels
 from service.people import limits, proof, register
 from service.people.proof import ProvenPerson, SeatClaim
 from service.people.register import make_deleted_address
@@ -248,11 +249,18 @@ def sign_out_everywhere(app: App, person: ProvenPerson) -> None:
         connection.execute(delete(visits).where(visits.c.person == person.id))
 
 
-def renew_settings_link(app: App, person: ProvenPerson) -> None:
-    """Give a person a new link to the letter settings; the links in older letters stop working."""
+def renew_settings_link(app: App, person: ProvenPerson, keep: Collection[int], *, keep_feeds: bool) -> None:
+    """Give a person a new link to the letter settings; the links in older letters stop working.
+
+    Another person may have used the old link. So all channels but those to keep are removed, and calendar and feed are
+    closed unless they are kept.
+    """
     with app.store.writing() as connection:
         own = update(people_table).where(people_table.c.id == person.id)
         connection.execute(own.values(settings_number=people_table.c.settings_number + 1))
+        channels.remove_others(connection, person, keep)
+        if not keep_feeds:
+            connection.execute(own.values(feeds_open=False))
 
 
 def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> None:

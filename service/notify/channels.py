@@ -38,7 +38,10 @@ class NewChannel(Struct, frozen=True):
 
 
 def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
-    """Add a channel and return its number; an old one with the same address gets the new secret and works again."""
+    """Add a channel and return its number, and owe its owner a letter about it.
+
+    An old one with the same address gets the new secret and works again.
+    """
     own = (channel_table.c.person == person.id, channel_table.c.kind == new.kind)
     same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
     if old := next((one for one in same if one.table in ("", new.table)), None):
@@ -52,7 +55,15 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     if len(new.address) > MAX_ADDRESS_CHARS:
         raise Refused("This address is too long; it may have {most} characters.", most=MAX_ADDRESS_CHARS)
     words = {"label": _clean_label(new.label) or new.kind, "groups": _join_groups(new.groups)}
-    return channel_queries.insert_channel(db, {**structs.asdict(new), **words, "person": person.id, "created_at": now})
+    row = {**structs.asdict(new), **words, "person": person.id, "created_at": now}
+    number = channel_queries.insert_channel(db, row)
+    tell_owner(db, person, f"channel/{number}", now)
+    return number
+
+
+def tell_owner(db: Connection, person: ProvenPerson, what: str, now: int) -> None:
+    """Owe a letter that says that a way out was added, in case another person had the link to add it with."""
+    queries.owe_personal_letter(db, person.id, f"added/{what}", now)
 
 
 def _join_groups(groups: Collection[str]) -> str:
@@ -88,6 +99,11 @@ def remove(db: Connection, person: ProvenPerson, channel: int) -> bool:
     """Remove a channel and what is on its way; return False if it belongs to another."""
     own = (channel_table.c.person == person.id, channel_table.c.id == channel)
     return bool(channel_queries.delete_channels(db, *own))
+
+
+def remove_others(db: Connection, person: ProvenPerson, keep: Collection[int]) -> None:
+    """Remove all channels of a person but these."""
+    channel_queries.delete_channels(db, channel_table.c.person == person.id, channel_table.c.id.not_in(keep))
 
 
 def remove_all(db: Connection, person: int) -> None:

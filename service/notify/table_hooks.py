@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from engine.refusal import Refused
 from service.app import App
+from service.notify import channels
 from service.notify.channels import FAILING_MAX_S, FAILING_MIN_TIMES, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS
 from service.notify.webhooks import HookOutcome, Target
 from service.people.proof import ProvenPerson
@@ -36,7 +37,10 @@ def select_due(now: int) -> Any:
 
 
 def add(app: App, person: ProvenPerson, table: TableRow, target: Target, language: str, *, pictures: bool) -> None:
-    """Let a chat follow a table from now on; a chat that was switched off works again."""
+    """Let a chat follow a table from now on, and owe its organiser a letter about it.
+
+    A chat that was switched off works again.
+    """
     if target.kind != "telegram":
         app.client.check(target.address)
     if len(target.address) > MAX_ADDRESS_CHARS:
@@ -49,7 +53,9 @@ def add(app: App, person: ProvenPerson, table: TableRow, target: Target, languag
         db.execute(delete(table_hooks).where(*same))
         if len(list_hooks(db, table_hooks.c.table == table.id)) >= MAX_HOOKS:
             raise Refused("At most {most} chats can follow a table; please remove one first.", most=MAX_HOOKS)
-        db.execute(insert(table_hooks), {**row, "created_at": now, "due_at": now})
+        made = db.execute(insert(table_hooks).returning(table_hooks.c.id), {**row, "created_at": now, "due_at": now})
+        channels.tell_owner(db, person, f"follower/{made.scalar_one()}", now)
+    app.wakeups.wake("post")
 
 
 def list_hooks(db: Connection, *which: Any) -> list[TableHookRow]:

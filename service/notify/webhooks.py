@@ -143,7 +143,9 @@ def add(app: App, person: ProvenPerson, label: str, target: Target) -> int:
         app.client.check(target.address)
     new = NewChannel(target.kind, label or NAMES[target.kind], target.address, target.secret)
     with app.store.writing() as db:
-        return channels.add(db, person, new, app.now())
+        number = channels.add(db, person, new, app.now())
+    app.wakeups.wake("post")
+    return number
 
 
 def make_url(app: App, table: str) -> str:

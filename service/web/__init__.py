@@ -97,6 +97,7 @@ OPENING_VIEWS = (
     "account.send_link",
     "connections.add_receiver",
     "connections.try_receiver",
+    "preferences.try_channel",
     "following.add",
     "following.test",
 )

@@ -13,8 +13,9 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
-from service.accounts import leaving, my_tables, signing_in
+from service.accounts import feeds, leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
+from service.notify import channels
 from service.people import proof
 from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access
@@ -98,6 +99,8 @@ class MyTablesPage(Struct, frozen=True):
     address: str
     renewed: Literal["", "seat", "settings"]  # what has a new link
     claims: tuple[ClaimRow, ...]
+    channels: tuple[tuple[int, str], ...]  # number and label
+    has_feeds: bool
     to_move: tuple[MyTableRow, ...]
     waiting: tuple[MyTableRow, ...]
     gathering: tuple[MyTableRow, ...]
@@ -302,8 +305,10 @@ def renew() -> Reply:
 
 @account.post("/my/settings-link")
 def renew_settings_link() -> Reply:
-    """Give me a new link to my letter settings."""
-    signing_in.renew_settings_link(get_app(), _require_visitor().proof)
+    """Give me a new link to my letter settings, and remove what I do not keep."""
+    person, form = _require_visitor(), request.form
+    keep = [number for text in form.getlist("kept") if (number := numbers.parse_int(text)) is not None]
+    signing_in.renew_settings_link(get_app(), person.proof, keep, keep_feeds="feeds" in form)
     return redirect(url_for("account.tables", renewed="settings"), 303)
 
 
@@ -315,11 +320,15 @@ def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         over = list(map(_table_row, my_tables.list_finished(app, db, person.id, number)))
         claims = tuple(map(_claim_row, proof.list_claims(db, person.id)))
         record = my_tables.load_record(db, person.id)
+        ways = channels.list_own(db, person.proof)
+        has_feeds = bool(feeds.find_token(app, db, person.proof))
     return MyTablesPage(
         name=person.name,
         address=person.address,
         renewed="settings" if renewed == "settings" else "seat" if renewed else "",
         claims=claims,
+        channels=tuple((one.id, one.label) for one in ways),
+        has_feeds=has_feeds,
         to_move=tuple(one for one in running if one.to_move),
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
         gathering=tuple(one for one in running if one.phase != "playing"),

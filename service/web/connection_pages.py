@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
@@ -12,45 +10,24 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import feeds, preferences
 from service.notify import channels, webhooks
-from service.notify.webhooks import HookOutcome, Target
+from service.notify.webhooks import Target
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
 from service.tables.access import Unknown
-from service.text.sentences import Sentence
+from service.web.receiver_forms import (
+    KINDS,
+    ReceiverForm,
+    ReceiverRow,
+    TriedReceiver,
+    describe_outcome,
+    describe_receiver,
+    fill_form,
+    is_mended,
+    parse_target,
+)
 from service.web.rendering import get_app, render
 
 connections = Blueprint("connections", __name__, url_prefix="/wishes/<token>/connections")
-MAX_ANSWER_CHARS = 400  # of the answer to a test
-
-
-class ReceiverRow(Struct, frozen=True):
-    """A webhook or a chat in the list; the error is that of its last failure."""
-
-    number: int
-    kind: str
-    label: str
-    host: str
-    secret: str  # of Standard Webhooks, which its program has to know
-    error: str
-    is_off: bool
-
-
-class TriedReceiver(Struct, frozen=True):
-    """The answer to a test: the status and the text, or why there was none."""
-
-    label: str
-    worked: bool
-    status: int
-    text: str
-    why: Sentence
-
-
-class ReceiverForm(Struct, frozen=True):
-    """The form for a receiver as it was filled in."""
-
-    kind: str
-    label: str
-    address: str
 
 
 class ConnectionsPage(Struct, frozen=True):
@@ -91,11 +68,10 @@ def close_feeds(token: str) -> Reply:
 @connections.post("/receivers")
 def add_receiver(token: str) -> Reply:
     """Add a webhook or a chat."""
-    app, form = get_app(), request.form
+    app = get_app()
     recipient = preferences.find_recipient(app, token)
     try:
-        target = webhooks.make_target(form.get("kind", ""), form.get("address", ""), form.get("token", ""))
-        webhooks.add(app, recipient.person, form.get("label", ""), target)
+        webhooks.add(app, recipient.person, request.form.get("label", ""), parse_target())
     except Refused as refused:
         return _show_page(token, refused)
     return _show_stored(token)
@@ -109,7 +85,7 @@ def try_receiver(token: str, channel: int) -> Response:
     with app.store.reading() as db:
         row = _find_receiver(db, recipient.person, channel)
     outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
-    if outcome.outcome == "sent" and (row.disabled_at is not None or row.failures):
+    if is_mended(row, outcome):
         with app.store.writing() as db:
             channels.switch_on(db, row)
     return _show_page(token, tried=describe_outcome(row.label, outcome))
@@ -125,29 +101,11 @@ def remove_receiver(token: str, channel: int) -> Reply:
     return _show_stored(token)
 
 
-def describe_outcome(label: str, outcome: HookOutcome) -> TriedReceiver:
-    """Describe the answer of a receiver to a test."""
-    worked = outcome.outcome == "sent"
-    return TriedReceiver(label, worked, outcome.status, outcome.text[:MAX_ANSWER_CHARS], outcome.why)
-
-
 def _find_receiver(db: Connection, person: ProvenPerson, number: int) -> ChannelRow:
     channel = channels.find_own(db, person, number)
     if channel is None or channel.kind not in webhooks.BUILDERS:
         raise Unknown("This receiver is not in your list any more.")
     return channel
-
-
-def _describe_receiver(channel: ChannelRow) -> ReceiverRow:
-    return ReceiverRow(
-        number=channel.id,
-        kind=webhooks.NAMES[channel.kind],
-        label=channel.label,
-        host=urlsplit(channel.address).hostname or "",
-        secret=channel.secret if channel.kind == "webhook" else "",
-        error=channel.error,
-        is_off=channel.disabled_at is not None,
-    )
 
 
 def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | None = None) -> Response:
@@ -156,6 +114,7 @@ def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | 
     with app.store.reading() as db:
         secret = feeds.find_token(app, db, recipient.person)
         own = channels.list_own(db, recipient.person)
+    receivers = tuple(describe_receiver(one, one.label) for one in own if one.kind in webhooks.BUILDERS)
     calendar = app.settings.address + url_for("feeds.calendar", token=secret) if secret else ""
     page = ConnectionsPage(
         token=token,
@@ -164,9 +123,9 @@ def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | 
         calendar=calendar,
         webcal=f"webcal:{calendar.partition(':')[2]}" if calendar else "",
         feed=app.settings.address + url_for("feeds.turns", token=secret) if secret else "",
-        receivers=tuple(_describe_receiver(channel) for channel in own if channel.kind in webhooks.BUILDERS),
-        kinds=tuple(webhooks.NAMES.items()),
-        form=ReceiverForm(*(request.form.get(name, "") if error else "" for name in ("kind", "label", "address"))),
+        receivers=receivers,
+        kinds=KINDS,
+        form=fill_form(error),
         tried=tried,
     )
     return render("connections.html", page, 422 if error else 200)

@@ -79,6 +79,7 @@ def add(link: str) -> Response:
         if visitor is not None and visitor.id == holder.id:
             new = NewChannel(PUSH, form.get("label", ""), endpoint, secret)
         channels.add(db, holder, new, app.now())
+    app.wakeups.wake("post")
     return Response(status=204)
 
 

@@ -17,14 +17,19 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
+from service.notify import channels, web_push, webhooks
+from service.notify.webhooks import Target
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, Mode, Span, TableLetterSettings
+from service.store.push_keys import PUSH
 from service.tables import access
 from service.tables.access import Unknown
+from service.text import numbers
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
 from service.web.channel_pages import ChannelTable
+from service.web.receiver_forms import TriedReceiver, describe_outcome
 from service.web.rendering import COLOURS, COOKIE, get_app, join_names, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
@@ -79,6 +84,7 @@ class PreferencesPage(Struct, frozen=True):
     first_day: str
     last_day: str
     channels: ChannelTable
+    tried: TriedReceiver | None
 
 
 class StopPage(Struct, frozen=True):
@@ -166,6 +172,26 @@ def write_again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
     preferences.resume_letters(get_app(), _recipient(token))
     return _show_stored(token)
+
+
+@letters.post("/channels/test")
+def try_channel(token: str) -> Response:
+    """Send a test to a browser, a webhook or a chat, and show its answer; after a test that works, it is on again."""
+    app, recipient = get_app(), _recipient(token)
+    with app.store.reading() as db:
+        row = channels.find_own(db, recipient.person, numbers.parse_int(request.form.get("channel", "")) or 0)
+    if row is None:
+        raise Unknown("This receiver is not in your list any more.")
+    if row.kind == PUSH:
+        outcome = web_push.try_out(app, row, recipient.language)
+    else:
+        outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
+    with app.store.writing() as db:
+        if outcome.outcome == "gone":
+            channels.record_gone(db, row, app.now(), outcome.summary)
+        elif outcome.outcome == "sent":
+            channels.switch_on(db, row)
+    return _preferences_page(recipient, tried=describe_outcome(row.label, outcome))
 
 
 @letters.get("/stop")
@@ -284,10 +310,12 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
 # What is shown
 
 
-def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Response:
+def _preferences_page(
+    recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
+) -> Response:
     form = request.form
     with get_app().store.reading() as db:
-        channels = channel_pages.make_table(db, recipient)
+        by_channel = channel_pages.make_table(db, recipient)
     page = PreferencesPage(
         token=_token(recipient),
         table=_table(),
@@ -301,7 +329,8 @@ def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Res
         vacation_days=get_app().settings.vacation,
         first_day=form.get("first", ""),
         last_day=form.get("last", ""),
-        channels=channels,
+        channels=by_channel,
+        tried=tried,
     )
     return render("preferences.html", page, 422 if error else 200)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
@@ -18,7 +16,17 @@ from service.store.rows import TableHookRow, TableRow
 from service.store.schema import table_hooks as hook_table
 from service.tables import access
 from service.tables.access import Unknown
-from service.web.connection_pages import ReceiverForm, ReceiverRow, TriedReceiver, describe_outcome
+from service.web.receiver_forms import (
+    KINDS,
+    ReceiverForm,
+    ReceiverRow,
+    TriedReceiver,
+    describe_outcome,
+    describe_receiver,
+    fill_form,
+    is_mended,
+    parse_target,
+)
 from service.web.rendering import get_app, language, render
 
 following = Blueprint("following", __name__, url_prefix="/t/<link>/followers")
@@ -46,12 +54,11 @@ def show(link: str) -> Response:
 @following.post("")
 def add(link: str) -> Reply:
     """Let a chat follow this table."""
-    app, form = get_app(), request.form
+    app = get_app()
     with app.store.reading() as db:
         row, person = _find_own_table(db, link)
     try:
-        target = webhooks.make_target(form.get("kind", ""), form.get("address", ""), form.get("token", ""))
-        table_hooks.add(app, person, row, target, language(), pictures="pictures" in form)
+        table_hooks.add(app, person, row, parse_target(), language(), pictures="pictures" in request.form)
     except Refused as refused:
         return _show_page(link, refused)
     return redirect(url_for("following.show", link=link, stored=1), 303)
@@ -64,7 +71,7 @@ def test(link: str, channel: int) -> Response:
     with app.store.reading() as db:
         hook = _find_hook(db, link, channel)
     outcome = webhooks.try_out(app, webhooks.Target(hook.kind, hook.address, hook.secret), language())
-    if outcome.outcome == "sent" and (hook.disabled_at is not None or hook.failures):
+    if is_mended(hook, outcome):
         with app.store.writing() as db:
             table_hooks.switch_on(db, hook, app.now())
     return _show_page(link, tried=describe_outcome(webhooks.NAMES[hook.kind], outcome))
@@ -98,18 +105,6 @@ def _find_hook(db: Connection, link: str, number: int) -> TableHookRow:
     return hook
 
 
-def _describe_hook(hook: TableHookRow) -> ReceiverRow:
-    return ReceiverRow(
-        number=hook.id,
-        kind=webhooks.NAMES[hook.kind],
-        label=webhooks.NAMES[hook.kind],
-        host=urlsplit(hook.address).hostname or "",
-        secret=hook.secret if hook.kind == "webhook" else "",
-        error=hook.error,
-        is_off=hook.disabled_at is not None,
-    )
-
-
 def _show_page(link: str, error: Refused | None = None, tried: TriedReceiver | None = None) -> Response:
     with get_app().store.reading() as db:
         row, _ = _find_own_table(db, link)
@@ -118,9 +113,9 @@ def _show_page(link: str, error: Refused | None = None, tried: TriedReceiver | N
         link=link,
         stored=bool(request.args.get("stored")),
         error=error,
-        receivers=tuple(map(_describe_hook, hooks)),
-        kinds=tuple(webhooks.NAMES.items()),
-        form=ReceiverForm(*(request.form.get(name, "") if error else "" for name in ("kind", "label", "address"))),
+        receivers=tuple(describe_receiver(hook, webhooks.NAMES[hook.kind]) for hook in hooks),
+        kinds=KINDS,
+        form=fill_form(error),
         pictures=not error or "pictures" in request.form,
         tried=tried,
     )

@@ -21,18 +21,6 @@ PRIVATE = """0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.9.9.9 169.254.169.254 172
 PUBLIC = "8.8.8.8 93.184.216.34 2606:4700:4700::1111 2a00:1450:4001::1 64:ff9b::808:808".split()
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
-    with receivers.run_receiver() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def receiver(running: Receiver) -> Receiver:
-    running.mood, running.requests[:] = "200", []
-    return running
-
-
 @pytest.mark.parametrize("number", PRIVATE)
 def test_no_address_of_a_private_network_is_reached_however_it_is_written(number: str, receiver: Receiver) -> None:
     assert not is_public(ipaddress.ip_address(number))

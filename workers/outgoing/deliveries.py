@@ -17,13 +17,13 @@ from sqlalchemy import Connection
 from engine.catalogue import NotInstalled
 from service.app import App
 from service.notify import channels
+from service.notify.notices import Notice, SenderAnswer
 from service.store import channel_queries
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
 from service.timing import HOUR_S
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import notice, owed
-from workers.outgoing.notice import Notice, SenderAnswer
 from workers.outgoing.owed import OwedNotice
 from workers.outgoing.senders import SENDERS
 

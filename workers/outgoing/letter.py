@@ -56,6 +56,7 @@ LETTER_KINDS = {
     "enter": ANSWER,
     "confirm": ANSWER,
     "channel": ANSWER,
+    "added": ANSWER,
     "follower": ANSWER,
     "accepted": ANSWER,
     "refused": ANSWER,

@@ -7,33 +7,30 @@ from datetime import datetime
 from email.message import EmailMessage
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, Row, exists, select
+from sqlalchemy import Connection, exists, select
 
 from engine import catalogue, record
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
-from service.notify import channels, table_hooks, webhooks
 from service.people import letter_settings, proof, register
 from service.people.proof import SeatClaim
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
-from service.store.schema import table_hooks as hook_table
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.languages import format_moment, translate_in_game
 from service.text.sentences import Translator
 from service.text.templates import get_environment
 from service.timing import HOUR_S, Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
-from workers.outgoing import emails, letter_parts, pictures, table_letters
+from workers.outgoing import channel_letters, emails, letter_parts, pictures, table_letters
 from workers.outgoing.emails import LetterContent, Picture
-from workers.outgoing.letter import AnswerLinks, Answers, BoardSection, LetterPicture, LetterRequest, QuotedRemark
+from workers.outgoing.letter import LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import write_deadline
+from workers.outgoing.personal_letter import DigestTurn, PersonalDraft, PersonalLetter
 
 LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
 MAX_TABLES = 30  # in one digest
@@ -41,65 +38,6 @@ MAX_BOARDS = 8  # in one digest
 MAX_HTML_BYTES = 80_000  # before styles are written into it; Gmail cuts off letters of more than 100 kB
 MAX_SENTENCES = 4  # about each table
 RECENT_ENTRIES = 200
-
-
-class DigestTurn(Struct, frozen=True):
-    """A table in the digest that waits for the reader.
-
-    `sentences` are the last events, `earlier` says how many are left out, and `talk` are the others' remarks since the
-    reader's last move. The most urgent tables have their board and moves.
-    """
-
-    heading: str
-    link: str
-    deadline: str = ""
-    earlier: str = ""
-    sentences: tuple[str, ...] = ()
-    talk: tuple[QuotedRemark, ...] = ()
-    links: AnswerLinks | None = None
-    board: BoardSection | None = None
-    answers: Answers | None = None
-
-
-class PersonalLetter(Struct, frozen=True, kw_only=True):
-    """A letter to a person. A part that is empty is left out."""
-
-    title: str = ""
-    subject: str
-    headline: str
-    text: str
-    button: str = ""
-    link: str = ""
-    reason: str
-    turns: tuple[DigestTurn, ...] = ()
-    more: str = ""
-    settings_link: str = ""
-    reply_to: str = ""
-
-    @property
-    def pictures(self) -> tuple[LetterPicture, ...]:
-        """The boards of the letter."""
-        return tuple(turn.board.picture for turn in self.turns if turn.board and turn.board.picture)
-
-
-class PersonalDraft(Struct, frozen=True):
-    """Everything to write a letter to a person from."""
-
-    app: App
-    request: LetterRequest
-    person: Row[Any]
-    translator: Translator
-
-    @property
-    def calendar(self) -> Calendar:
-        return timing.parse_calendar(self.person.calendar)
-
-    @property
-    def settings_link(self) -> str:
-        return emails.settings_page(self.app, self.person.id, self.person.settings_number)
-
-    def name_game(self, table: Snapshot) -> str:
-        return translate_in_game(self.request.language, table.game.META.name, table.game.META.title)
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -221,43 +159,6 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
             title=title,
         ),
         reason=_("You get this letter because you had a seat at a table of Depesche."),
-        settings_link=draft.settings_link,
-    )
-
-
-def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
-    """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
-    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
-    with draft.app.store.reading() as db:
-        channel = channels.find(db, number or 0)
-    if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
-        return None
-    return _write_switched_off(draft, channel.label, channel.error)
-
-
-def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
-    """Tell that a chat gets no more news of a table; None if it works again or is removed."""
-    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
-    with draft.app.store.reading() as db:
-        hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
-    if not hooks or hooks[0].disabled_at is None:
-        return None
-    return _write_switched_off(draft, webhooks.NAMES[hooks[0].kind], hooks[0].error)
-
-
-def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:
-    _ = draft.translator.gettext
-    return PersonalLetter(
-        subject=_("“%(label)s” is switched off", label=label),
-        headline=_("%(name)s, “%(label)s” is switched off.", name=draft.person.name, label=label),
-        text=_(
-            "We could not reach it for days, so we send nothing there any more. Your letters come as before. When it"
-            " works again, switch it on in your settings. The last answer was: %(error)s",
-            error=error or _("none"),
-        ),
-        button=_("Open the settings"),
-        link=draft.settings_link,
-        reason=_("You get this letter because you had asked us to tell you there about your games."),
         settings_link=draft.settings_link,
     )
 
@@ -418,8 +319,9 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "confirm": write_confirm,
     "digest": write_digest,
     "replaced": write_replaced,
-    "channel": write_channel,
-    "follower": write_follower,
+    "channel": channel_letters.write_channel,
+    "added": channel_letters.write_added,
+    "follower": channel_letters.write_follower,
 }
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from service.app import App
-from service.notify import webhooks
+from service.notify import web_push, webhooks
+from service.notify.notices import Notice, SenderAnswer
 from service.notify.webhooks import HookMessage, Target
 from service.store.channel_queries import ChannelRow
-from workers.outgoing import web_push
-from workers.outgoing.notice import Notice, SenderAnswer
 
 
 def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -30,19 +29,6 @@ MESSAGE = HookMessage(
     picture="https://games.example.org/t/watch/board.png?at=5",
 )
 TOKENS = {"matrix": "syt_token", "gotify": "AbC", "telegram": "123:AbC-d", "ntfy": "tk_1"}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
-    with receivers.run_receiver() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def receiver(running: Receiver, app: App) -> Receiver:
-    running.mood, running.requests[:], running.headers = "200", [], {}
-    app.client = receivers.client(timeout_s=0.5)
-    return running
 
 
 def make_target(receiver: Receiver, kind: str) -> Target:

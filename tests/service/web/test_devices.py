@@ -12,9 +12,12 @@ from service.store.channel_queries import ChannelRow
 from service.store.push_keys import encode
 from service.store.schema import people, seats
 from service.tables.opening import Opened
-from tests import apps
+from tests import apps, receivers
+from tests.receivers import Receiver
+from tests.servers import Sink
+from tests.service.notify.test_web_push import AUTH, Browser
 from tests.sites import Site, Visitor
-from tests.workers.outgoing.test_web_push import AUTH, Browser
+from workers.outgoing import post
 
 ENDPOINT = "https://push.example.org/abc"
 
@@ -118,3 +121,61 @@ def test_the_page_can_be_installed(site: Site) -> None:
             assert answer.status_code == 200
     assert "addEventListener" in visitor.get("/service-worker.js")
     assert len(visitor.get("/push-key")) == 87
+
+
+def test_the_owner_of_a_seat_is_told_by_letter_of_each_device_and_removes_it_there(
+    tmp_path: Path, smtp_sink: Sink
+) -> None:
+    site = Site(tmp_path, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}", confirm=False)
+    site.app.open()
+    opened, visitor = site.start_table("Anna", "Berta"), site.new_visitor()
+    assert [subscribe(visitor, opened.links[0]) for _ in range(2)] == [204, 204]
+    post.run()
+    (letter,) = [one for one in smtp_sink.letters if "was added" in one["Subject"]]
+    assert letter["To"].addresses[0].addr_spec == "anna@example.org"
+    settings = open_settings(site, find_person(site, opened, 0))
+    text = "".join(letter.get_body(("plain",)).get_content().split())
+    assert f"{site.app.settings.address}{settings}#channels" in text
+    visitor.post(f"{settings}/channels/remove", channel=list_channels(site)[0].id)
+    assert list_channels(site) == []
+    site.app.close()
+
+
+def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, opened: Opened, receiver: Receiver) -> None:
+    visitor, browser = site.new_visitor(), Browser()
+    subscribe(visitor, opened.links[0], endpoint=receiver.url("/push"), p256dh=encode(browser.public))
+    settings, (one,) = open_settings(site, find_person(site, opened, 0)), list_channels(site)
+    assert "Send a test" in visitor.get(settings)
+    receiver.mood = "201"
+    page = visitor.post(f"{settings}/channels/test", channel=one.id).text
+    assert "“Firefox, Linux” took the test." in page
+    shown = json.loads(browser.decrypt(receiver.requests[-1].body))["notification"]
+    assert shown["body"] == "This is a test. Your games will be announced here."
+    receiver.mood = "500"
+    assert "It answered 500" in visitor.post(f"{settings}/channels/test", channel=one.id).text
+    receiver.mood = "410"
+    assert "It answered 410" in visitor.post(f"{settings}/channels/test", channel=one.id).text
+    assert list_channels(site) == []
+    assert visitor.post(f"{settings}/channels/test", channel=one.id).status_code == 404
+
+
+def test_a_new_link_to_the_settings_ends_what_the_owner_does_not_keep(site: Site, opened: Opened) -> None:
+    person = find_person(site, opened, 0)
+    settings = open_settings(site, person)
+    owner, thief = site.new_visitor(), site.new_visitor()
+    subscribe(owner, opened.links[0])
+    site.app.client = receivers.client()
+    hook = {"kind": "ntfy", "address": "https://ntfy.example.org/stolen", "label": "Mine"}
+    assert thief.post(f"{settings}/connections/receivers", **hook).status_code == 303
+    thief.post(f"{settings}/connections/feeds")
+    calendar = site.app.links.feeds(person, 1)
+    thief.get(f"/calendar/{calendar}.ics")
+    owner.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    page = owner.get("/my")
+    assert "Mine" in page
+    assert "Calendar and feed" in page
+    device = next(one for one in list_channels(site) if one.kind == "push")
+    owner.post("/my/settings-link", kept=str(device.id))
+    assert [one.kind for one in list_channels(site)] == ["push"]
+    assert thief.client.get(f"/calendar/{calendar}.ics").status_code == 404
+    assert thief.post(f"{settings}/connections/receivers", **hook).status_code == 404

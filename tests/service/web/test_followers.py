@@ -1,7 +1,5 @@
 """Chats that follow a table: opened by the organiser, in order, at least once, and with no more than spectators see."""
 
-from collections.abc import Iterator
-
 import pytest
 from sqlalchemy import select
 
@@ -14,25 +12,12 @@ from service.store.schema import letters, people, seats
 from service.store.schema import table_hooks as hook_table
 from service.tables import access, seat_commands
 from service.tables.opening import Opened
-from tests import apps, receivers
+from tests import apps
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
 from workers import clock
 from workers.outgoing import personal_letters, table_news
 from workers.outgoing.letter import LetterRequest
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
-    with receivers.run_receiver() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def receiver(running: Receiver, site: Site) -> Receiver:
-    running.mood, running.requests[:], running.answer, running.headers = "200", [], b"thank you", {}
-    site.app.client = receivers.client(timeout_s=1.0)
-    return running
 
 
 @pytest.fixture

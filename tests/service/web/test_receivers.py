@@ -1,7 +1,6 @@
 """Webhooks and chats of a player: added, tried and removed in the settings, and sent the news of the games."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import select
@@ -19,19 +18,6 @@ from tests import apps, receivers
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
 from workers.outgoing import deliveries, post
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
-    with receivers.run_receiver() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def receiver(running: Receiver, site: Site) -> Receiver:
-    running.mood, running.requests[:], running.answer, running.headers = "200", [], b"thank you", {}
-    site.app.client = receivers.client(timeout_s=1.0)
-    return running
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 from service.app import App
 from service.notify import channels
 from service.notify.channels import NewChannel
+from service.notify.notices import Notice, SenderAnswer
 from service.people.letter_settings import LetterSettings, dump_settings
 from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
@@ -21,7 +22,6 @@ from service.timing import Calendar, dump_calendar
 from tests import apps
 from tests.apps import FakeTime
 from workers.outgoing import deliveries, post, senders
-from workers.outgoing.notice import Notice, SenderAnswer
 
 KIND = "pigeon"
 
@@ -63,8 +63,11 @@ def find_channel(app: App, place: Place) -> ChannelRow:
 
 
 def list_outcomes(app: App) -> list[str]:
+    """Return the outcomes of all deliveries but those of the letter that says that the channel was added."""
+    joined = delivery_table.join(letters, letters.c.id == delivery_table.c.letter)
+    query = select(delivery_table.c.outcome).select_from(joined).where(~letters.c.kind.startswith("added/"))
     with app.store.reading() as db:
-        return list(db.execute(select(delivery_table.c.outcome).order_by(delivery_table.c.id)).scalars())
+        return list(db.execute(query.order_by(delivery_table.c.id)).scalars())
 
 
 def start(app: App, **others: Any) -> tuple[Place, Place, str]:
@@ -235,7 +238,8 @@ def test_deliveries_are_deleted_weeks_later_and_with_their_channel(any_app: App,
     mover, waiting, _ = start(any_app)
     give_turn(any_app, mover, waiting)
     deliveries.run()
-    assert apps.run_query(any_app, channel_queries.count_outcomes, 0)[0][:2] == (KIND, "sent")
+    counted = apps.run_query(any_app, channel_queries.count_outcomes, 0)
+    assert (KIND, "sent") in [row[:2] for row in counted]
     with any_app.store.writing() as db:
         channels.remove(db, find_person(any_app, waiting), find_channel(any_app, waiting).id)
     assert list_outcomes(any_app) == []

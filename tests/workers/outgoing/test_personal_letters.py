@@ -20,7 +20,8 @@ from tests.apps import FakeTime
 from tests.servers import Sink
 from workers.outgoing import personal_letters, pictures, post
 from workers.outgoing.letter import AnswerLinks, BoardSection, LetterPicture, LetterRequest
-from workers.outgoing.personal_letters import DigestTurn, PersonalLetter, build_message
+from workers.outgoing.personal_letter import DigestTurn, PersonalLetter
+from workers.outgoing.personal_letters import build_message
 
 
 @pytest.fixture

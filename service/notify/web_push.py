@@ -17,12 +17,14 @@ from msgspec import Struct
 
 from engine.canonical_json import make_decoder
 from service.app import App
+from service.notify.notices import Notice, SenderAnswer
+from service.notify.webhooks import HookOutcome
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
 from service.store.push_keys import CURVE, NUMBER_BYTES, decode, dump_public, encode, load_key
 from service.text import numbers
-from workers.outgoing.notice import Notice, SenderAnswer
+from service.text.sentences import Sentence, Translator
 
 RECORD_BYTES = 4096  # of one encrypted message; a push service need not take more
 SALT_BYTES, NONCE_BYTES, KEY_BYTES = 16, 12, 16
@@ -117,16 +119,41 @@ def count_seconds_of_use(now: int, notice: Notice) -> int:
 
 def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
     """Send a notice to a browser."""
-    secret = parse_secret(channel.secret)
-    key, salt = ec.generate_private_key(CURVE), secrets.token_bytes(SALT_BYTES)
-    body = encrypt(write_payload(notice), decode(secret.p256dh), decode(secret.auth), key, salt)
     try:
-        answer = app.client.post(channel.address, body, make_headers(app, channel.address, notice))
+        answer = _post(app, channel, notice)
     except ForbiddenAddress as refusal:
         return SenderAnswer("gone", str(refusal))
     except Unreachable as error:
         return SenderAnswer("retry", str(error))
     return judge_answer(answer)
+
+
+def _post(app: App, channel: ChannelRow, notice: Notice) -> HttpAnswer:
+    secret = parse_secret(channel.secret)
+    key, salt = ec.generate_private_key(CURVE), secrets.token_bytes(SALT_BYTES)
+    body = encrypt(write_payload(notice), decode(secret.p256dh), decode(secret.auth), key, salt)
+    return app.client.post(channel.address, body, make_headers(app, channel.address, notice))
+
+
+def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
+    """Send a browser a notice that says that it is a test."""
+    notice = Notice(
+        id=f"test.{secrets.token_hex(8)}",
+        kind="test",
+        group="reminder",  # which leaves at once
+        subject="test",
+        title=app.settings.sender_name,
+        sentence=Translator(language).gettext("This is a test. Your games will be announced here."),
+        link=f"{app.settings.address}/my",
+        language=language,
+        at=app.now(),
+        deadline=app.now(),  # a test that does not arrive soon is of no use
+    )
+    try:
+        answer = _post(app, channel, notice)
+    except (ForbiddenAddress, Unreachable) as error:
+        return HookOutcome("retry", 0, str(error), why=Sentence.from_refusal(error))
+    return HookOutcome(judge_answer(answer).outcome, answer.status, answer.text)
 
 
 def judge_answer(answer: HttpAnswer) -> SenderAnswer:

@@ -1,7 +1,6 @@
 """Web push: encrypted as RFC 8291 says, signed as RFC 8292 says, and told from the answers of push services."""
 
 import json
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,8 +12,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy import update
 
 from service.app import App
-from service.notify import channels
+from service.notify import channels, web_push
 from service.notify.channels import NewChannel
+from service.notify.notices import Notice
 from service.store import push_keys
 from service.store.push_keys import CURVE, decode, dump_public, encode
 from service.store.schema import letters
@@ -22,8 +22,7 @@ from tests import apps, receivers
 from tests.apps import FakeTime
 from tests.receivers import Receiver
 from tests.workers.outgoing.test_deliveries import find_channel, find_person, give_turn, list_outcomes
-from workers.outgoing import deliveries, web_push
-from workers.outgoing.notice import Notice
+from workers.outgoing import deliveries
 
 AUTH = b"authentication-k"
 
@@ -70,19 +69,13 @@ class Browser:
         return content
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Receiver]:
-    with receivers.run_receiver() as receiver:
-        yield receiver
-
-
 @pytest.fixture
-def service(running: Receiver, app: App) -> Receiver:
+def service(receiver: Receiver, app: App) -> Receiver:
     """A push service, which the app reaches."""
-    running.mood, running.requests[:], running.headers = "201", [], {}
+    receiver.mood = "201"
     app.client = receivers.client()
     app.open()
-    return running
+    return receiver
 
 
 def subscribe(app: App, service: Receiver, browser: Browser) -> tuple[apps.Place, apps.Place]:
@@ -91,9 +84,9 @@ def subscribe(app: App, service: Receiver, browser: Browser) -> tuple[apps.Place
     mover, _ = apps.find_move(app, places)
     waiting = apps.find_waiting(app, places)
     with app.store.writing() as db:
-        db.execute(update(letters).values(sent_at=app.now()))
         new = NewChannel("push", "Firefox", service.url("/push/abc"), browser.secret)
         channels.add(db, find_person(app, waiting), new, app.now())
+        db.execute(update(letters).values(sent_at=app.now()))
     return mover, waiting
 
 

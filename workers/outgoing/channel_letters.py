@@ -1,0 +1,93 @@
+"""Letters about the ways out beside mail: that one was added, or that one was switched off."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from service.notify import channels, table_hooks, webhooks
+from service.store import queries
+from service.store.schema import table_hooks as hook_table
+from service.tables import access
+from service.text import numbers
+from workers.outgoing.personal_letter import PersonalDraft, PersonalLetter
+
+
+def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
+    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
+    with draft.app.store.reading() as db:
+        channel = channels.find(db, number or 0)
+    if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
+        return None
+    return _write_switched_off(draft, channel.label, channel.error)
+
+
+def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a chat gets no more news of a table; None if it works again or is removed."""
+    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
+    with draft.app.store.reading() as db:
+        hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
+    if not hooks or hooks[0].disabled_at is None:
+        return None
+    return _write_switched_off(draft, webhooks.NAMES[hooks[0].kind], hooks[0].error)
+
+
+def write_added(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a way to read the news of the reader's games was added; None if it is removed already."""
+    _ = draft.translator.gettext
+    with draft.app.store.reading() as db:
+        label, link = _find_added(db, draft)
+    if not label:
+        return None
+    return PersonalLetter(
+        subject=_("“%(label)s” was added", label=label),
+        headline=_("%(name)s, “%(label)s” was added.", name=draft.person.name, label=label),
+        text=_(
+            "From now on the news of your games can be read there, too. If it was you, there is nothing to do. If not,"
+            " remove it, and take new links under “My tables”: another person has one of yours."
+        ),
+        button=_("Look at it, or remove it"),
+        link=link,
+        reason=_("You get this letter so that nothing is added without your knowledge."),
+        settings_link=draft.settings_link,
+    )
+
+
+def _find_added(db: Connection, draft: PersonalDraft) -> tuple[str, str]:
+    """Return what was added, and the page where it is removed; nothing if it is removed already."""
+    app, person = draft.app, draft.person
+    kind, _, text = draft.request.kind_detail.partition("/")
+    number = int(text)
+    match kind:
+        case "channel":
+            channel = channels.find(db, number)
+            if channel is not None and channel.person == person.id:
+                return channel.label, f"{draft.settings_link}#channels"
+        case "feeds":
+            if person.feeds_open and person.feeds_number == number:
+                return draft.translator.gettext("Calendar and feed"), f"{draft.settings_link}/connections"
+        case "follower":
+            for hook in table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == person.id):
+                sitting = queries.list_seats(db, hook.table)
+                for seat in sitting:
+                    if seat.person == person.id and seat.proven:
+                        link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
+                        return webhooks.NAMES[hook.kind], f"{link}/followers"
+    return "", ""
+
+
+def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:
+    _ = draft.translator.gettext
+    return PersonalLetter(
+        subject=_("“%(label)s” is switched off", label=label),
+        headline=_("%(name)s, “%(label)s” is switched off.", name=draft.person.name, label=label),
+        text=_(
+            "We could not reach it for days, so we send nothing there any more. Your letters come as before. When it"
+            " works again, switch it on in your settings. The last answer was: %(error)s",
+            error=error or _("none"),
+        ),
+        button=_("Open the settings"),
+        link=draft.settings_link,
+        reason=_("You get this letter because you had asked us to tell you there about your games."),
+        settings_link=draft.settings_link,
+    )
