@@ -64,7 +64,7 @@ class ScenarioPicture(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
-    """A worked example; `sentences` are the texts of a lesson about it, by language."""
+    """A worked example; `sentences` are the texts of a lesson about it and `goals` how its game is won, by language."""
 
     game: str
     seats: int
@@ -77,6 +77,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     expect: tuple[Expectation, ...] = ()
     picture: ScenarioPicture = ScenarioPicture()
     sentences: dict[str, str] = field(name="told", default_factory=dict)
+    goals: dict[str, str] = field(name="goal", default_factory=dict)
 
 
 class Failed(Exception):

@@ -254,7 +254,7 @@ class Attempt(Struct, frozen=True):
     verdict: str
     news: tuple[str, ...]
     rule: str = ""
-    picture: str = ""
+    stage: ScenarioMoment | None = None  # after the move, if it is legal
 
 
 @functools.cache
@@ -278,6 +278,24 @@ def get_sentence(lesson: Lesson, language: str) -> str:
     return lesson.scenario.sentences.get(language) or lesson.scenario.sentences["en"]
 
 
+def get_goal(name: str, language: str) -> str:
+    """Return how a game is won, as its first lesson says it in this language, or in English."""
+    goals = load_lessons(name)[0].scenario.goals
+    return goals.get(language) or goals.get("en", "")
+
+
+def get_answer(lesson: Lesson) -> Move:
+    """Return the move that the lesson asks for; another one may have the same effect."""
+    return Move.parse(lesson.scenario.steps[-1].move)
+
+
+def make_scene(lesson: Lesson, stage: ScenarioMoment, menu: Menu, language: str) -> Scene:
+    """Return what the player of the lesson sees of a position; the choices of the menu can be touched."""
+    view = stage.game.view(stage.state, lesson.seat)
+    players = drawing.list_players(lesson.names)
+    return Scene(stage.game, view, players, lesson.seat, menu, language, (lesson.seat,) if menu else ())
+
+
 def draw_lesson(lesson: Lesson, language: str) -> str:
     """Draw the position; everything that can be touched is lit."""
     return draw_position(lesson.stage, lesson.scenario.picture, language, lesson.menu)
@@ -297,5 +315,4 @@ def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
 def _describe_trial(lesson: Lesson, trial: Trial, language: str) -> Attempt:
     narrator = Narrator(lesson.stage.game, lesson.names, language, lesson.seat)
     news = describe_news(trial.stage, narrator, lesson.seat)
-    picture = draw_position(trial.stage, lesson.scenario.picture, language, ())
-    return Attempt("solved" if trial.fits else "other", news, picture=picture)
+    return Attempt("solved" if trial.fits else "other", news, stage=trial.stage)

@@ -26,6 +26,7 @@ from service.web.connection_pages import connections
 from service.web.device_pages import devices
 from service.web.feed_pages import own_feeds, table_feed
 from service.web.host_pages import host, mailbox, monitoring
+from service.web.lesson_pages import learning
 from service.web.lobby_pages import draw_board, joining, lobby
 from service.web.new_table_pages import new_table
 from service.web.page_cache import PageCache
@@ -45,7 +46,7 @@ from service.web.responses import (
     set_headers,
     set_retry_after,
 )
-from service.web.rules_pages import guide, learning, rules
+from service.web.rules_pages import guide, rules
 from service.web.shared_counts import SharedCounts
 from service.web.table_hook_pages import following
 from service.web.table_pages import seat_forms, table

@@ -41,7 +41,7 @@ class Offer(Struct, frozen=True):
 class Turn(Struct, frozen=True):
     """The menu of a seat, and where its forms lead.
 
-    Each form posts its move with the `hidden` fields to `action`; a choice that is not a whole move yet leads to
+    Each form sends its move with the `hidden` fields to `action`; a choice that is not a whole move yet leads to
     `next_link` with the words chosen so far.
     """
 
@@ -56,6 +56,7 @@ class Turn(Struct, frozen=True):
     chosen: Sequence[str] = ()
     foresee: str = ""  # address of the choices that follow a move; empty where the script does not ask for them
     at_once: bool = False  # whether a whole move is made without being confirmed
+    method: Literal["get", "post"] = "post"  # of the forms; a lesson stores nothing
 
     @property
     def summary(self) -> str:

@@ -19,9 +19,9 @@ from service.tables.history.replays import Viewpoint
 from service.text import lessons, numbers, painting
 from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
+from service.web.lesson_pages import find_lesson
 from service.web.previews import Preview
 from service.web.rendering import game_title, get_app, language
-from service.web.rules_pages import find_lesson
 
 pictures = Blueprint("previews", __name__)
 PAINTER_LOCK = threading.Lock()  # one picture at a time, so that crawlers do not take all threads

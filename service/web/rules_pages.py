@@ -1,9 +1,8 @@
-"""Texts for visitors to read: the rules of each game, lessons to learn it, and the guide for players."""
+"""Texts for visitors to read: the rules of each game, and the guide for players."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, jsonify, make_response, request
-from markupsafe import Markup
+from flask import Blueprint, Response, jsonify, make_response
 from msgspec import Struct
 
 from engine import catalogue
@@ -13,17 +12,11 @@ from service.tables.access import Unknown
 from service.text import lessons, rulebook
 from service.text.guide import Guide, load_guide
 from service.text.languages import LANGUAGES
-from service.text.lessons import Attempt, Lesson
-from service.text.narration import Narrator
 from service.text.rulebook import Rulebook, RulesChapter
-from service.web.menu_forms import Offer, make_offers
-from service.web.previews import Preview, describe_lesson
 from service.web.rendering import game_title, language, render
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
-learning = Blueprint("learning", __name__, url_prefix="/learn")
 guide = Blueprint("guide", __name__)
-MAX_ATTEMPT_CHARS = 200
 
 
 class RulebooksPage(Struct, frozen=True):
@@ -55,26 +48,6 @@ class HelpPage(Struct, frozen=True):
     """Everything `help.html` shows."""
 
     guide: Guide
-
-
-class LessonPage(Struct, frozen=True):
-    """Everything `lesson.html` shows: a position, a task, and what came of the move that was tried."""
-
-    game: Meta
-    title: str
-    number: int
-    count: int
-    task: str
-    board: Markup
-    description: str
-    choices: tuple[Offer, ...]  # those made of steps
-    typed: str
-    attempt: Attempt | None
-    preview: Preview
-
-    @property
-    def is_solved(self) -> bool:
-        return self.attempt is not None and self.attempt.verdict == "solved"
 
 
 @rules.get("")
@@ -152,46 +125,3 @@ def _chapter_page(name: str, key: str) -> ChapterPage:
 def show_help() -> Response:
     """Show the guide for players."""
     return render("help.html", HelpPage(load_guide(language())))
-
-
-# Lessons
-
-
-@learning.get("/<name>")
-def first(name: str) -> Response:
-    """Show the first lesson."""
-    return show_lesson(name, 1)
-
-
-@learning.get("/<name>/<int:number>")
-def show_lesson(name: str, number: int) -> Response:
-    """Show a lesson, and the result of the move that the address tries; the browser stores which ones are solved."""
-    lesson, count = find_lesson(name, number)
-    words = request.args.get("say", "")[:MAX_ATTEMPT_CHARS].split()
-    move = request.args.get("move", "")[:MAX_ATTEMPT_CHARS].strip()
-    attempt = lessons.try_move(lesson, move, language()) if move else None
-    game, view = lesson.stage.game, lesson.stage.game.view(lesson.stage.state, lesson.seat)
-    narrator = Narrator(game, lesson.names, language(), lesson.seat, view=view)
-    board = attempt.picture if attempt and attempt.picture else lessons.draw_lesson(lesson, language())
-    page = LessonPage(
-        game=game.META,
-        title=game_title(game.META),
-        number=number,
-        count=count,
-        task=lessons.get_sentence(lesson, language()),
-        board=Markup(board),  # noqa: S704 - drawn by our own templates
-        description=narrator.describe_board(view),
-        choices=tuple(offer for offer in make_offers(lesson.menu, narrator, words) if offer.kind == "steps"),
-        typed=move or " ".join(words),
-        attempt=attempt,
-        preview=describe_lesson(name, number, game_title(game.META), lessons.get_sentence(lesson, language())),
-    )
-    return render("lesson.html", page)
-
-
-def find_lesson(name: str, number: int) -> tuple[Lesson, int]:
-    """Return a lesson of a game, and how many the game has."""
-    all_lessons = lessons.load_lessons(name) if name in catalogue.find_all() else ()
-    if not 0 < number <= len(all_lessons):
-        raise Unknown("There is no such lesson; please choose a game and begin with its first one.")
-    return all_lessons[number - 1], len(all_lessons)

@@ -18,13 +18,31 @@ export class Board {
     this.choice = null;
     /** @type {HTMLElement | null} */
     const figure = root.querySelector("figure.stage");
-    this.stage = figure && new StageView(figure, () => this.choice?.resize(), moved);
+    /** @type {import("./numbers.js").Numbers | null} */
+    this.numbers = null;
+    this.stage = figure && new StageView(figure, () => this.resize(), moved);
     if (!this.stage) return;
     root.addEventListener("click", (event) => this.onClick(event), { signal: this.leaving.signal });
     const menu = root.querySelector("#menu");
     this.unfoldMoves(menu);
     if (menu) this.choice = new ChoiceView(root, this.stage, tell);
     else this.stage.frame([], false);
+    if (root.querySelector("[data-stage] [data-mark]")) this.drawNumbers(this.stage);
+  }
+
+  /**
+   * Draw the numbers of marked places; few pages have any.
+   * @param {StageView} stage
+   */
+  async drawNumbers(stage) {
+    const { Numbers } = await import("./numbers.js");
+    if (!this.leaving.signal.aborted) this.numbers = new Numbers(stage);
+  }
+
+  /** Fit what has one size on the screen to the zoom. */
+  resize() {
+    this.choice?.resize();
+    this.numbers?.resize();
   }
 
   /** Stop listening; the page is replaced by a newer one. */

@@ -1,19 +1,80 @@
-// Lessons: touching a place on the board follows the link of that place below it. Solved lessons are remembered in this
-// browser.
+// A lesson on the stage of a table: a try is an address, and what comes back is laid into the page. Solved lessons are
+// remembered in this browser.
 
-const lesson = document.querySelector(".lesson");
-const key = `lessons.${lesson.dataset.game}`;
-const solved = new Set(JSON.parse(localStorage.getItem(key) ?? "[]"));
+import { glide, locatePieces } from "./animation.js";
+import { Board } from "./board.js";
+import * as bubble from "./bubble.js";
+import { morph } from "./morph.js";
+import { showPending } from "./pending-view.js";
+import { closeSheet, updateRail } from "./rail.js";
 
-if ("solved" in lesson.dataset) {
-  solved.add(lesson.dataset.number);
-  localStorage.setItem(key, JSON.stringify([...solved]));
+const WORLD = "figure.stage .frame";
+
+/** @returns {HTMLElement} */
+const getLesson = () => document.querySelector(".lesson");
+
+/** @type {import("./bubble.js").Tell} */
+const tell = (text, at) => bubble.show(document.body, text, at);
+
+let board = new Board(getLesson(), tell);
+
+/** Remember that this lesson is solved, if it is, and tick those that are. */
+function tickSolved() {
+  const { game, number, solved } = getLesson().dataset;
+  const key = `lessons.${game}`;
+  const known = new Set(JSON.parse(localStorage.getItem(key) ?? "[]"));
+  if (solved !== undefined) localStorage.setItem(key, JSON.stringify([...known.add(number)]));
+  for (const link of document.querySelectorAll("[data-lesson]"))
+    link.classList.toggle("done", known.has(link.dataset.lesson));
 }
-for (const link of lesson.querySelectorAll("[data-lesson]"))
-  link.classList.toggle("done", solved.has(link.dataset.lesson));
 
-lesson.querySelector(".position").addEventListener("click", (event) => {
-  const token = event.target.closest("[data-token]")?.dataset.token.split(" ").at(-1);
-  const links = [...lesson.querySelectorAll("[data-step]")].filter((link) => link.dataset.step === token);
-  if (links.length === 1) links[0].click();
+/**
+ * Lay another page of this lesson into the one that is open, and let the piece glide.
+ * @param {Document} page
+ */
+function replacePage(page) {
+  const fresh = page.querySelector(".lesson");
+  const moved = board.stage?.getMovedView();
+  board.leave();
+  const [frame, old] = [document.querySelector(WORLD), document.querySelector("[data-stage]")];
+  const before = locatePieces(old);
+  frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
+  const world = document.querySelector("[data-stage]");
+  world.setAttribute("viewBox", old.getAttribute("viewBox"));
+  glide(before, world);
+  morph(getLesson(), fresh, (one) => one.matches(WORLD));
+  closeSheet();
+  board = new Board(getLesson(), tell, moved);
+  tickSolved();
+}
+
+/**
+ * Show what an address of this lesson says; without a connection the browser says why it cannot.
+ * @param {string} address
+ */
+async function open(address) {
+  const answer = await fetch(address).catch(() => null);
+  if (!answer?.ok) return location.assign(address);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  history.replaceState(null, "", address);
+  return replacePage(page);
+}
+
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  if (form.method !== "get" || !form.closest(".lesson")) return;
+  event.preventDefault();
+  const body = new FormData(form, submitter);
+  if (form.matches(".deed")) showPending(document.querySelector("[data-stage]"), [String(body.get("move"))]);
+  open(`${location.pathname}?${new URLSearchParams(body)}`);
 });
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a.hint-link");
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  open(link.href);
+});
+document.addEventListener("pointerdown", ({ target }) => target.closest(".bubble") || bubble.hide());
+
+updateRail();
+tickSolved();

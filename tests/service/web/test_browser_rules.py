@@ -1,4 +1,4 @@
-"""Rules at the table and lessons, in a real browser."""
+"""Rules at the table, in a real browser."""
 
 import re
 
@@ -63,16 +63,6 @@ def test_what_is_this_names_a_piece_and_plays_nothing(service: RunningService, v
         expect(page.locator(".bar .made")).to_have_text("")
         page.keyboard.press("Escape")
         expect(dialog).to_be_hidden()
-
-
-def test_a_lesson_is_solved_on_its_board_and_remembered_by_the_browser(service: RunningService, visit: Visit) -> None:
-    page = visit("/learn/kaiser/1")
-    page.get_by_label("Your move").fill("move A1 Z")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("That is it.")).to_be_visible()
-    page.get_by_role("link", name="The next lesson").click()
-    expect(page.locator(".lessons .done")).to_have_text(re.compile("1"))
-    expect(page.locator(".lessons .done")).to_have_count(1)
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["one", "both"])

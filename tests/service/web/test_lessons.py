@@ -33,7 +33,7 @@ def page(visitor, name, number, language="en", **said):
 
 def test_every_game_has_lessons_and_lobby_and_rules_lead_to_them(visitor):
     for name in catalogue.find_all():
-        assert len(lessons.load_lessons(name)) >= 4
+        assert len(lessons.load_lessons(name)) >= 5
         for place in ("/", f"/rules/{name}"):
             assert f'href="/learn/{name}"' in visitor.get(place).text
 
@@ -82,29 +82,48 @@ def test_a_legal_move_that_the_lesson_does_not_ask_for_gets_its_own_answer(visit
 
 def test_a_solved_lesson_leads_on_and_the_last_one_to_an_easy_bot(visitor):
     assert 'href="/learn/kaiser/2"' in page(visitor, "kaiser", 1, move="move A1 Z")
-    last = page(visitor, "kaiser", 4, move="move A8 A3")
+    last = page(visitor, "kaiser", 5, move="move A8 A3")
     assert "data-solved" in last
     form = re.search(r'href="(/play/kaiser\?level=easy)"', last)
     assert re.search(r'value="easy"[^>]*(checked|selected)', visitor.get(form[1]).text)
 
 
 @every_lesson
-def test_every_lesson_can_be_solved_by_links_alone(visitor, name, number):
-    lesson_page = page(visitor, name, number)
+def test_every_lesson_can_be_solved_by_its_list_of_moves_alone(visitor, name, number):
+    lesson_page, move = page(visitor, name, number), lessons.load_lessons(name)[number - 1].scenario.steps[-1].move
     for _ in range(8):
-        links = {unescape(link) for link in re.findall(r'data-step="[^"]*" href="([^"]+)"', lesson_page)}
-        move = lessons.load_lessons(name)[number - 1].scenario.steps[-1].move
-        whole = [link for link in links if unquote_plus(link).endswith(f"move={move}")]
-        if whole:
-            assert "data-solved" in visitor.get(whole[0]).text
+        buttons = [unescape(value) for value in re.findall(r'<button name="move" value="([^"]+)"', lesson_page)]
+        if move in buttons:
+            assert "data-solved" in page(visitor, name, number, move=move)
             return
-        onward = [link for link in links if "say=" in link and move.startswith(_parse_said(link))]
-        lesson_page = visitor.get(max(onward, key=len)).text
+        onward = [unescape(say) for say in re.findall(r'href="/learn/[^"?]+\?say=([^"]+)"', lesson_page)]
+        fitting = [unquote_plus(say) for say in onward if move.startswith(unquote_plus(say))]
+        lesson_page = page(visitor, name, number, say=max(fitting, key=len))
     raise AssertionError("the links lead nowhere")
 
 
-def _parse_said(link):
-    return unquote_plus(link).split("say=")[1]
+def test_ticked_things_and_numbers_are_tried_like_words(visitor):
+    assert "data-solved" in page(visitor, "kaiser", 1, verb="move", arg="A1 Z")
+
+
+@every_lesson
+def test_the_answer_is_marked_on_the_board_in_words_and_numbers_if_the_reader_asks(visitor, name, number):
+    assert "data-mark" not in page(visitor, name, number)
+    shown = page(visitor, name, number, hint="")
+    answer = lessons.get_answer(lessons.load_lessons(name)[number - 1])
+    assert 'class="answer"' in shown
+    numbers = re.findall(r'data-mark="(\d)"', shown)
+    assert answer.verb == "pay" or "1" in numbers
+    assert "data-solved" not in shown
+
+
+def test_the_goal_of_a_game_is_told_before_its_first_lesson_in_every_language(visitor):
+    for name in catalogue.find_all():
+        goals = [lessons.get_goal(name, language) for language in LANGUAGES]
+        assert len(set(goals)) == len(LANGUAGES)
+        for language, goal in zip(LANGUAGES, goals, strict=True):
+            told = unescape(page(visitor, name, 1, language))
+            assert told.index(f"</b> {goal}") < told.index('id="told"')
 
 
 def test_a_try_keeps_nothing_and_has_its_limits(visitor):

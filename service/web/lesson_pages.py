@@ -1,0 +1,131 @@
+"""Lessons: small positions with a move to find, on the same stage and with the same bar as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from flask import Blueprint, Response, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine import catalogue
+from engine.game import Meta
+from service.tables.access import Unknown
+from service.text import board_marks, lessons
+from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage
+from service.text.lessons import Attempt, Lesson
+from service.text.narration import Narrator
+from service.web.menu_forms import Turn, describe_move, make_turn
+from service.web.previews import Preview, describe_lesson
+from service.web.rendering import game_title, language, render
+
+learning = Blueprint("learning", __name__, url_prefix="/learn")
+MAX_ATTEMPT_CHARS = 200
+
+
+class LessonPlayer(Struct, frozen=True):
+    """A player of a lesson, as the strip of a table shows one."""
+
+    player: Player
+    is_you: bool
+    is_to_move: bool
+    score: int
+    level: str = ""
+
+
+class LessonPage(Struct, frozen=True):
+    """Everything `lesson.html` shows: a position, a task, and what came of the move that was tried."""
+
+    game: Meta
+    title: str
+    number: int
+    count: int
+    goal: str
+    task: str
+    stage: Stage
+    text: str
+    alt: str
+    players: tuple[LessonPlayer, ...]
+    turn: Turn | None  # None once the lesson is solved
+    typed: str
+    answer: str  # the move in words; empty unless the reader asks for it
+    attempt: Attempt | None
+    preview: Preview
+
+    @property
+    def is_solved(self) -> bool:
+        return self.turn is None
+
+
+@learning.get("/<name>")
+def first(name: str) -> Response:
+    """Show the first lesson."""
+    return show_lesson(name, 1)
+
+
+@learning.get("/<name>/<int:number>")
+def show_lesson(name: str, number: int) -> Response:
+    """Show a lesson, and the result of the move that the address tries; the browser stores which ones are solved."""
+    lesson, count = find_lesson(name, number)
+    words, move = _join_fields("say"), _join_fields("move", "verb", "arg")
+    attempt = lessons.try_move(lesson, move, language()) if move else None
+    after = attempt.stage if attempt and attempt.verdict == "solved" else None
+    scene = lessons.make_scene(lesson, after or lesson.stage, () if after else lesson.menu, language())
+    narrator = Narrator(scene.game, lesson.names, language(), lesson.seat, view=scene.view)
+    is_shown = after is None and "hint" in request.args
+    page = LessonPage(
+        game=scene.game.META,
+        title=game_title(scene.game.META),
+        number=number,
+        count=count,
+        goal=lessons.get_goal(name, language()),
+        task=lessons.get_sentence(lesson, language()),
+        stage=_draw(lesson, scene, is_shown),
+        text=draw_board_text(scene),
+        alt=narrator.describe_board(scene.view),
+        players=tuple(_list_players(lesson, scene)),
+        turn=None if after else _make_turn(lesson, narrator, name, number, words.split()),
+        typed=move or words,
+        answer=describe_move(lessons.get_answer(lesson), narrator) if is_shown else "",
+        attempt=attempt,
+        preview=describe_lesson(name, number, game_title(scene.game.META), lessons.get_sentence(lesson, language())),
+    )
+    return render("lesson.html", page)
+
+
+def _join_fields(*names: str) -> str:
+    """Return the words that these fields of the address have, as much as a move can have."""
+    values = (value for name in names for value in request.args.getlist(name))
+    return " ".join(" ".join(values)[:MAX_ATTEMPT_CHARS].split())
+
+
+def _draw(lesson: Lesson, scene: Scene, is_shown: bool) -> Stage:
+    """Draw the stage; with the places to touch in their order, if the reader asks for the answer."""
+    stage = draw_stage(scene)
+    if not is_shown:
+        return stage
+    answer = lessons.get_answer(lesson)
+    spots = board_marks.find_spots(stage.world) | board_marks.find_spots(stage.tray)
+    marks = board_marks.choose_spots(spots, (answer.verb, *answer.args))
+    return replace(stage, world=board_marks.mark(stage.world, marks), tray=board_marks.mark(stage.tray, marks))
+
+
+def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
+    standing = scene.game.standing(lesson.stage.state)
+    for seat, (player, stand) in enumerate(zip(scene.players, standing, strict=True)):
+        yield LessonPlayer(player, seat == lesson.seat, seat in scene.seats_to_move, stand.score)
+
+
+def _make_turn(lesson: Lesson, narrator: Narrator, name: str, number: int, chosen: Sequence[str]) -> Turn:
+    """Return the menu of the position; its forms lead to this page again, with the move in the address."""
+    action = url_for("learning.show_lesson", name=name, number=number)
+    where = {"action": action, "hidden": (), "next_link": f"{action}?", "game": name, "method": "get"}
+    return make_turn(lesson.menu, narrator, chosen, **where)
+
+
+def find_lesson(name: str, number: int) -> tuple[Lesson, int]:
+    """Return a lesson of a game, and how many the game has."""
+    all_lessons = lessons.load_lessons(name) if name in catalogue.find_all() else ()
+    if not 0 < number <= len(all_lessons):
+        raise Unknown("There is no such lesson; please choose a game and begin with its first one.")
+    return all_lessons[number - 1], len(all_lessons)
