@@ -359,15 +359,6 @@ def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) ->
     return events
 
 
-def pick_tile(state: State, rules: Rules, chance: Chance) -> str:
-    """Pick the next tile from the first bag."""
-    for box in rules.hooks["pick_tile"]:
-        tile = box.pick_tile(state, rules, chance)
-        if tile is not None:
-            return tile
-    return chance.pick("tile", state.bags[0])
-
-
 def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
     """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
     supply = state.supply[state.turn]

@@ -310,17 +310,22 @@ def replace_figure(state: State, old: Figure, new: Figure) -> State:
 
 def remove_figures(state: State, figures: tuple[Figure, ...]) -> State:
     """Move figures from the table to their owners' supplies."""
-    return replace(lift_figures(state, figures), supply=change_supply(state, figures, 1))
+    return replace(state, features=_lift(state, figures), supply=change_supply(state, figures, 1))
 
 
 def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
     """Take figures from the table, but not to their owners' supplies."""
+    return replace(state, features=_lift(state, figures))
+
+
+def _lift(state: State, figures: tuple[Figure, ...]) -> Features:
+    """Return the features without these figures."""
     features = state.features.copy()
     for figure in figures:
         root = root_of(state, figure)
         feature = features[root]
-        features[root] = replace(feature, figures=tuple(other for other in feature.figures if other != figure))
-    return replace(state, features=features)
+        features[root] = replace(feature, figures=tuple([other for other in feature.figures if other != figure]))
+    return features
 
 
 def change_supply(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:

@@ -12,7 +12,7 @@ from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, inns_cathedrals, plays_with, rules_of
-from engine.games.carcassonne.hooks import Rules, list_free_segments, pick_tile, place_tile
+from engine.games.carcassonne.hooks import Rules, list_free_segments, place_tile
 from engine.games.carcassonne.land import read_figure
 from engine.games.carcassonne.state import (
     BonusCounted,
@@ -117,7 +117,8 @@ def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
         options = box.filter_cells(state, rules, part.tile, options)
     if not options:
         return ()
-    return (Choice("place", tuple(options), "2.2"), *_offer_besides(state, rules, part))
+    place = Choice("place", tuple(options), "2.2")
+    return (place, *_offer_besides(state, rules, part)) if rules.hooks["offer_besides"] else (place,)
 
 
 def _offer_besides(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
@@ -132,25 +133,20 @@ def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuE
 
 
 def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
-    options = _figure_options(state, rules, part)
+    """§2.4: Offer every figure of the supply with every segment on which it can be placed, and the moves of boxes."""
+    options = list_free_segments(state, rules, part)
+    for box in rules.hooks["offer_figures"]:
+        options += box.offer_figures(state, rules, state.turn, part)
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
-    if not (rules.hooks["offer_instead_of_figure"] or rules.hooks["offer_besides"]):
-        return (*figures, PASS)
-    return (*figures, *_offer_instead_of_figure(state, rules, part), *_offer_besides(state, rules, part), PASS)
+    instead = _offer_instead_of_figure(state, rules, part) if rules.hooks["offer_instead_of_figure"] else ()
+    besides = _offer_besides(state, rules, part) if rules.hooks["offer_besides"] else ()
+    return (*figures, *instead, *besides, PASS)
 
 
 def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
     """Return the moves that are possible instead of placing a figure."""
     boxes = rules.hooks["offer_instead_of_figure"]
     return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]
-
-
-def _figure_options(state: State, rules: Rules, part: Part) -> list[Args]:
-    """§2.4: Return every figure of the supply with every segment on which it can be placed."""
-    options = list_free_segments(state, rules, part)
-    for box in rules.hooks["offer_figures"]:
-        options += box.offer_figures(state, rules, state.turn, part)
-    return options
 
 
 MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
@@ -255,7 +251,12 @@ def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Stru
 
 
 def _draw_tile(state: State, rules: Rules, chance: Chance) -> TileDrawn:
-    return TileDrawn(state.turn, pick_tile(state, rules, chance))
+    """Draw a tile from the first bag, all with the same chance unless a box says otherwise."""
+    for box in rules.hooks["pick_tile"]:
+        tile = box.pick_tile(state, rules, chance)
+        if tile is not None:
+            return TileDrawn(state.turn, tile)
+    return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
 
 
 def _end_without_tiles(state: State, rules: Rules) -> Struct:

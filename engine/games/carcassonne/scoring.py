@@ -69,11 +69,12 @@ def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
     """§4.4: Count the completed cities that a farm touches, each once, or more often if a box says so."""
     cities = [state.features[root] for root in {find_root(state.parents, city) for city in field.cities}]
     complete = [city for city in cities if not city.open]
-    again = sum(
-        box.count_city_again(state, rules, city) for box in rules.hooks["count_city_again"] for city in complete
-    )
-    more = sum(box.count_more_cities(state, rules, field) for box in rules.hooks["count_more_cities"])
-    return len(complete) + again + more
+    count = len(complete)
+    for box in rules.hooks["count_city_again"]:
+        count += sum(box.count_city_again(state, rules, city) for city in complete)
+    for box in rules.hooks["count_more_cities"]:
+        count += box.count_more_cities(state, rules, field)
+    return count
 
 
 def count_leader_points(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:

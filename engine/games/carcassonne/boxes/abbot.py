@@ -72,8 +72,10 @@ class Abbot(Box):
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§8.3: Offer to take the own abbot back, unless his place is scored in this turn anyway."""
+        if state.supply[seat]["abbot"]:
+            return None
         own = [figure for figure in figures_on_table(state) if figure.seat == seat and figure.kind == "abbot"]
-        if not editions.recalls_surrounded_abbot(state.edition):
+        if own and not editions.recalls_surrounded_abbot(state.edition):
             own = [figure for figure in own if not is_about_to_be_scored(state, rules, figure)]
         return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
 
