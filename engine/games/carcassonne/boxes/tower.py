@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
-from engine.games.carcassonne.land import has_segment, lift_figures, remove_figures, root_of
+from engine.games.carcassonne.land import lift_figures, remove_figures, root_of
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -28,13 +28,15 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, Args, coordinates
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, coordinates
 from engine.menu import Choice, Menu, Move
 
 TOWER = "tower"
 RANSOM_POINTS = 3
 FLOORS: dict[str, int] = DATA["tower_floors"]
 """How many floors each seat gets, by the number of seats."""
+
+TILES = frozenset(tile for tile, turns in PIECES.items() if TOWER in turns[0].locals)
 
 FLOOR_IN_HAND, FOREIGN_PRISONER, OWN_PRISONER = 0.3, 1.5, 1.0
 """The points that a bot expects of a floor, of a prisoner that may be ransomed, and of an own meeple in prison."""
@@ -188,7 +190,7 @@ def _release(state: State, prisoner: Prisoner) -> State:
 def _open_towers(state: State) -> list[str]:
     """§22.2: Return the cells of the bases and towers that can get a floor."""
     closed = list_closed_towers(state)
-    return [cell for cell in state.tiles if cell not in closed and has_segment(state, cell, TOWER)]
+    return [cell for cell, placed in state.tiles.items() if placed.tile in TILES and cell not in closed]
 
 
 def is_within_reach(tower: str, floors: int, cell: str) -> bool:

@@ -21,12 +21,13 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, TUNNEL
+from engine.games.carcassonne.tiles import DATA, PIECES, TUNNEL, count_tiles_of
 from engine.menu import Choice, Menu, Move
 
 PAIRS: dict[str, int] = DATA["tunnel_pairs"]
 """How many pairs of tokens each seat has, by the number of seats."""
 
+TILES = frozenset(count_tiles_of("tunnel"))
 NAMES = ("first", "second", "third")
 OFFER_NOTE, DIG_NOTE = "tunnel", "tunnel dug"
 USE_OF_OPENING = 0.35
@@ -86,6 +87,8 @@ def find_openings(state: State) -> Iterator[str]:
     """§29.2: Yield the places of the openings without a token."""
     taken = tunnels_of(state)
     for cell, placed in state.tiles.items():
+        if placed.tile not in TILES:
+            continue
         piece = PIECES[placed.tile][placed.turn]
         places = (f"{cell}/{one.token}" for one in piece.segments if TUNNEL in one.marks)
         yield from (place for place in places if place not in taken)
