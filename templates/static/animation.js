@@ -62,7 +62,7 @@ const makeLifted = ({ x, y }) => ({
  */
 function lift(old, world, time) {
   const gone = /** @type {SVGGElement} */ (old.piece.cloneNode(true));
-  for (const name of ["piece", "laid", "place"]) delete gone.dataset[name];
+  for (const name of ["piece", "laid", "place", "moves"]) delete gone.dataset[name];
   world.append(gone);
   gone.animate([{ opacity: 1 }, makeLifted(old)], { duration: time, easing: "ease-in" }).onfinish = () => gone.remove();
 }

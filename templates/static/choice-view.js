@@ -5,9 +5,10 @@
 import { chain, isBegun, offers, press, reset, resume, save, start, touch } from "./choice.js";
 import { describeChoice, describeMenu, explainRefusal, labelButton, labelConfirm, nameSpot } from "./choice-text.js";
 import { getReach } from "./device.js";
+import { Dragging } from "./drag-view.js";
 import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
-import { showPending } from "./pending-view.js";
+import { showPieces } from "./pending-view.js";
 import { findNeighbour, pick } from "./targets.js";
 
 /** @typedef {import("./choice.js").Spot} Spot */
@@ -46,9 +47,10 @@ export class ChoiceView {
     this.state = start(menu, [...this.spots.values()], this.ghost?.dataset.ghost, said);
     this.leaving = new AbortController();
     this.sending = 0;
-    this.takeBack = () => {};
+    this.hidePieces = () => {};
     this.startOver = this.bar.again.innerHTML;
-    this.form.addEventListener("submit", () => this.stopSending(), { signal: this.leaving.signal });
+    this.form.addEventListener("submit", () => this.onSubmit(), { signal: this.leaving.signal });
+    this.dragging = new Dragging(this, this.leaving.signal);
     this.listen();
     this.draw();
   }
@@ -96,10 +98,22 @@ export class ChoiceView {
 
   /** @param {HTMLElement} element */
   touch(element) {
-    const spot = this.spots.get(element) ?? readSpot(element);
-    this.update(touch(this.state, spot));
-    if (this.state.refused) {
-      const { text, rule } = explainRefusal(this.state, spot, this.words);
+    this.choose(touch(this.state, this.getSpot(element)), element);
+  }
+
+  /** @param {HTMLElement} element */
+  getSpot(element) {
+    return this.spots.get(element) ?? readSpot(element);
+  }
+
+  /**
+   * Show the state after an element was touched, and why it could not be chosen.
+   * @param {State} state @param {HTMLElement} element
+   */
+  choose(state, element) {
+    this.update(state);
+    if (state.refused) {
+      const { text, rule } = explainRefusal(state, state.refused, this.words);
       this.tell(text, element.getBoundingClientRect(), rule);
     }
     this.sendAtOnce();
@@ -118,13 +132,11 @@ export class ChoiceView {
   }
 
   /**
-   * Show a move that can mean nothing else and send it in a moment, if the player wishes moves to be made without
-   * confirming. Until then it can be undone.
+   * Send a move that can mean nothing else in a moment, if the player wishes moves to be made without confirming. Until
+   * then it can be undone.
    */
   sendAtOnce() {
-    const { isFinal, moves } = offers(this.state);
-    if (!("atOnce" in this.form.dataset) || !isFinal) return;
-    this.takeBack = showPending(this.stage.svg, moves);
+    if (!("atOnce" in this.form.dataset) || !offers(this.state).isFinal) return;
     this.bar.confirm.classList.add("soon");
     this.bar.again.textContent = `↶ ${this.words.undo}`;
     this.sending = setTimeout(() => this.form.requestSubmit(this.bar.confirm), SEND_MS);
@@ -133,10 +145,14 @@ export class ChoiceView {
   /** Do not send what was about to be sent. */
   stopSending() {
     clearTimeout(this.sending);
-    this.takeBack();
-    this.takeBack = () => {};
     this.bar.confirm.classList.remove("soon");
     this.bar.again.innerHTML = this.startOver;
+  }
+
+  /** From now on the page shows the pieces of the move that is sent. */
+  onSubmit() {
+    this.stopSending();
+    this.hidePieces();
   }
 
   /** Put a second move after one that is whole, if the server says that the seat may go on. */
@@ -163,6 +179,7 @@ export class ChoiceView {
     this.drawBar(now);
     this.fillForm(now);
     this.drawGhost(now.ghost);
+    this.drawPieces(now);
     const shown = this.listShown(now);
     if (shown.length || !this.isBegun() || !this.stage.view)
       this.stage.frame(shown); // a whole move stays in sight
@@ -195,6 +212,15 @@ export class ChoiceView {
     const place = token && [...this.spots.keys()].find((element) => element.dataset.token === token);
     this.ghost.setAttribute("display", place ? "inline" : "none");
     if (place) this.ghost.setAttribute("transform", `${place.getAttribute("transform")} rotate(${turn})`);
+  }
+
+  /**
+   * Show the pieces of a whole move where they would go.
+   * @param {Offers} now
+   */
+  drawPieces({ moves, canConfirm }) {
+    this.hidePieces();
+    this.hidePieces = canConfirm ? showPieces(this.stage.svg, moves, "planned") : () => {};
   }
 
   /**
@@ -244,14 +270,23 @@ export class ChoiceView {
 
   /**
    * Return the spot that a touch means; null if it means none. If it may mean two, move closer to them and return
-   * undefined. The spots of a second move are drawn over the others, and come first.
+   * undefined.
    * @param {MouseEvent} event @returns {HTMLElement | null | undefined}
    */
   findSpot({ target, clientX, clientY }) {
-    const touched = /** @type {Element} */ (target);
+    const { spot, zoom } = this.pickSpot(/** @type {Element} */ (target), clientX, clientY);
+    return zoom && this.stage.approach(zoom.factor, zoom.x, zoom.y) ? undefined : spot;
+  }
+
+  /**
+   * Return the spot at a point of the screen, and the zoom that would tell it from another one. The spots of a second
+   * move are drawn over the others, and come first.
+   * @param {Element} touched @param {number} clientX @param {number} clientY
+   */
+  pickSpot(touched, clientX, clientY) {
     /** @type {HTMLElement | null} */
     const direct = touched.closest("[data-token]");
-    if (!touched.closest("[data-stage]")) return direct;
+    if (!touched.closest("[data-stage]")) return { spot: direct, zoom: null };
     const live = [...this.spots].filter(([element]) => isDrawn(element) && element.matches(".lit, .chosen"));
     /** @param {[HTMLElement, Spot][]} spots */
     const nearest = (spots) =>
@@ -263,8 +298,7 @@ export class ChoiceView {
       );
     const above = this.state.first ? nearest(live.filter(([, spot]) => this.state.spots.includes(spot))) : null;
     const { target: found, zoom } = above?.target ? above : nearest(live);
-    if (zoom && this.stage.approach(zoom.factor, zoom.x, zoom.y)) return undefined;
-    return found?.element ?? direct;
+    return { spot: found?.element ?? direct, zoom };
   }
 
   /** @param {MouseEvent} event */

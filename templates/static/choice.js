@@ -296,6 +296,13 @@ function turn(state) {
 }
 
 /**
+ * Say whether a spot is what was chosen last.
+ * @param {State} state @param {Spot} spot
+ */
+export const isLast = (state, spot) =>
+  isChosen(state, spot) && state.tokens.length > 0 && state.tokens.at(-1) === spot.token.split(" ").at(-1);
+
+/**
  * Return the state in which a spot takes the place of what is chosen: it may have been possible a few tokens earlier.
  * What was chosen last is given up. Return null if the spot is in no move that begins like this one.
  * @param {State} state @param {Spot} spot @returns {State | null}
@@ -306,8 +313,7 @@ function replace(state, spot) {
   if (findPossible(state).some((entry) => entry.items) && tokens.includes(words[0])) {
     return change(state, { tokens: tokens.toSpliced(tokens.lastIndexOf(words[0]), 1) });
   }
-  const isLast = isChosen(state, spot) && tokens.at(-1) === words.at(-1);
-  if (isLast && tokens.length) return change(state, { tokens: tokens.slice(0, -1), early: null });
+  if (isLast(state, spot)) return change(state, { tokens: tokens.slice(0, -1), early: null });
   for (let length = tokens.length - 1; length >= 0; length -= 1) {
     const shorter = change(state, { tokens: tokens.slice(0, length), early: null });
     const step = findStep(shorter, spot);

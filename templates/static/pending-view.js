@@ -1,9 +1,10 @@
-// A move on the board before its verdict: its pieces are where they go, paler, until the answer draws the world anew.
+// A move on the board before its verdict: its pieces are shown where they go, until the answer draws the world anew.
 
 import { planMove } from "./pending.js";
 
 /** @typedef {import("./pending.js").Place} Place */
 /** @typedef {import("./pending.js").Piece} Piece */
+/** @typedef {"planned" | "pending"} Look `pending` moves are sent */
 
 /** @param {string} [text] two numbers */
 function parsePoint(text = "0 0") {
@@ -11,8 +12,11 @@ function parsePoint(text = "0 0") {
   return { x, y };
 }
 
-/** @param {SVGGraphicsElement} one */
-function findOrigin(one) {
+/**
+ * Return where a piece or a spot is, in units of the drawing.
+ * @param {SVGGraphicsElement} one
+ */
+export function findOrigin(one) {
   const matrix = one.transform.baseVal.consolidate()?.matrix;
   return { x: matrix?.e ?? 0, y: matrix?.f ?? 0 };
 }
@@ -31,23 +35,24 @@ function readPiece(one) {
 
 /**
  * Draw a piece where it goes.
- * @param {SVGGraphicsElement} piece @param {import("./pending.js").Step} step
+ * @param {SVGGraphicsElement} piece @param {import("./pending.js").Step} step @param {Look} look
  */
-function drawGoing(piece, { x, y, turn }) {
+function drawGoing(piece, { x, y, turn }, look) {
   const going = /** @type {SVGGraphicsElement} */ (piece.cloneNode(true));
-  for (const name of ["data-piece", "data-new", "display"]) going.removeAttribute(name);
+  for (const name of ["data-piece", "data-new", "data-place", "data-moves", "data-drag", "display"])
+    going.removeAttribute(name);
   going.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   if (turn) going.querySelector("[transform^=rotate]")?.setAttribute("transform", `rotate(${turn})`);
-  going.setAttribute("class", "piece pending");
+  going.setAttribute("class", `piece ${look}`);
   piece.parentNode?.append(going);
   return going;
 }
 
 /**
  * Show the pieces of moves where they go; return what takes that back.
- * @param {Element} world @param {string[]} moves in order @returns {() => void}
+ * @param {Element} world @param {string[]} moves in order @param {Look} look @returns {() => void}
  */
-export function showPending(world, moves) {
+export function showPieces(world, moves, look) {
   /** @param {string} selector */
   const all = (selector) => /** @type {SVGGraphicsElement[]} */ ([...world.querySelectorAll(selector)]);
   const [pieces, added] = [all("[data-piece]"), all("[data-new]")];
@@ -57,14 +62,14 @@ export function showPending(world, moves) {
     added: added.map((one) => one.dataset.new ?? ""),
   };
   const ghosts = all("[data-ghost]");
-  for (const ghost of ghosts) ghost.classList.add("pending");
+  for (const ghost of ghosts) ghost.classList.add(look);
   const steps = moves.flatMap((move) => planMove(move, drawing));
-  const drawn = steps.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step));
+  const drawn = steps.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step, look));
   const leaving = steps.flatMap(({ piece }) => pieces[piece] ?? []);
   for (const piece of leaving) piece.classList.add("leaving");
   return () => {
     for (const one of drawn) one.remove();
     for (const piece of leaving) piece.classList.remove("leaving");
-    for (const ghost of ghosts) ghost.classList.remove("pending");
+    for (const ghost of ghosts) ghost.classList.remove(look);
   };
 }

@@ -8,7 +8,7 @@ import { reducedMotion } from "./device.js";
 import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
-import { showPending } from "./pending-view.js";
+import { showPieces } from "./pending-view.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import "./highlight.js";
 
@@ -139,8 +139,14 @@ function announceNews() {
  * Show the moves of a form on the board before their verdicts; return what takes them back.
  * @param {HTMLFormElement} form @param {string[]} moves
  */
-const showMoves = (form, moves) =>
-  form.matches(".deed") ? showPending(document.querySelector("[data-stage]"), moves) : () => {};
+function showMoves(form, moves) {
+  if (!form.matches(".deed")) return () => {};
+  const hide = showPieces(document.querySelector("[data-stage]"), moves, "pending");
+  return () => {
+    hide();
+    board.choice?.draw();
+  };
+}
 
 /**
  * Send a form of this table without leaving the page; an answer from elsewhere is opened.

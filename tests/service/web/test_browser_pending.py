@@ -21,6 +21,7 @@ from tests.services import RunningService, Visit, fixed_seed
 SLOWER, SHOWN_MS, TRIES = 6, 100, 6  # than this machine; other tests run at the same time
 VERBS = {"kaiser": "move", "kurier": "travel", "turfmaster": "ride", "carcassonne": "figure"}
 PENDING = "[data-stage] .pending:not([display=none])"
+PLANNED = "[data-stage] .piece.planned"
 
 # How long it takes from a press of the button until the frame that has the move.
 MEASURE = """() => new Promise((done) => {
@@ -131,9 +132,9 @@ def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_tw
     start, end = SHORT_GAMES[seat].split()[0].split("-")
     for token in (start, end):
         click(page, token)
-    expect(page.locator(PENDING)).to_have_count(1)
+    expect(page.locator(PLANNED)).to_have_count(1)
     page.locator(".bar .again", has_text="Undo").click()
-    expect(page.locator(PENDING)).to_have_count(0)
+    expect(page.locator(PLANNED)).to_have_count(0)
     page.wait_for_timeout(2_200)
     assert apps.load_table(service.app, opened.table).row.length == length
     for token in (start, end):
