@@ -172,6 +172,11 @@ def iter_moves(table: Table) -> Iterator[Step]:
         step = step.before
 
 
+def find_last_move(table: Table, seat: int) -> Step | None:
+    """Return the last move of the seat that was not undone, or None."""
+    return next((step for step in iter_moves(table) if step.seat == seat), None)
+
+
 def find_player(entry: Entry[Any]) -> int | None:
     """Return the seat whose player made a move by this entry, even if it still waits for its draws, or None."""
     waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)

@@ -29,8 +29,8 @@ from engine.record import (
     await_round,
     close_entry,
     evolve,
+    find_last_move,
     find_seats_to_ask,
-    iter_moves,
     refuse_rewind,
 )
 from engine.refusal import Refused
@@ -120,7 +120,7 @@ def _iter_verbs(table: Table, seat: int) -> Iterator[str]:
         yield "agree"
     if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):
         yield "refuse"
-    if not table.undo_request and _find_last_move(table, seat):
+    if not table.undo_request and find_last_move(table, seat):
         yield "undo"
     if table.seats[seat].offered:
         yield "back"
@@ -135,6 +135,14 @@ def _has_to_answer(table: Table, seat: int) -> bool:
     """Whether a request waits for this seat: one to undo first, then one to pause."""
     request = table.undo_request or table.pause_request
     return request is not None and seat in request.waiting
+
+
+def can_return(table: Table, seat: int) -> bool:
+    """Return whether the seat's player may take the seat back from a bot, or from those to whom it is offered."""
+    own_seat = table.seats[seat]
+    if table.phase != "playing" or table.waiting_command or not own_seat.has_player:
+        return False
+    return own_seat.status == "bot" or (own_seat.status == "taken" and own_seat.offered)
 
 
 def find_seats_to_move(game: Game, table: Table) -> tuple[int, ...]:
@@ -382,16 +390,12 @@ def _answer(table: Table, seat: int, *, agreed: bool) -> tuple[Any, ...]:
 
 
 def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:
-    step = _find_last_move(table, seat)
+    step = find_last_move(table, seat)
     assert step
     if is_undo_free(game, table, seat, rewind):
         return (Undone(seat, step.seq),)
     request = UndoAsked(seat, step.seq)
     return (request,) if find_seats_to_ask(table, seat) else (request, Undone(seat, step.seq))
-
-
-def _find_last_move(table: Table, seat: int) -> Step | None:
-    return next((step for step in iter_moves(table) if step.seat == seat), None)
 
 
 def _find_end(game: Game, table: Table) -> tuple[Ended, ...]:

@@ -60,4 +60,4 @@ class Caches:
         self.boards = LRU[Any](200)
         self.stages = LRU[Any](200)
         self.chapters = LRU[Any](4_000)
-        self.courses = LRU[Any](2_000)
+        self.score_histories = LRU[Any](2_000)

@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (58, 540), "mail": (40, 340), "reminder": (37, 315)}
+BOUNDS = {"move": (58, 510), "mail": (39, 310), "reminder": (34, 290)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

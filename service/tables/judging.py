@@ -178,7 +178,7 @@ def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
     """Take the seat back from its bot if its player moves; raise Refused after a resignation."""
     if locked.position.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
-    if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.position, seat), BACK_MOVE):
+    if move.verb not in tables.RESERVED_VERBS and tables.can_return(locked.position, seat):
         return append_command(locked, seat, BACK_MOVE)
     return locked
 

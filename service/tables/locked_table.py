@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -143,18 +143,14 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(locked.row.seed, locked.head, entry)
     clock = timing.parse_clock(after.clock, locked.row.pace)
-    updates = {
-        update.seat: update
-        for update in list_seat_updates(game, locked.seats, before, after, entry, clock, locked.settings.reminder)
-    }
-    letters = tuple(_list_owed_letters(locked, after, updates.values(), entry))
+    updates = list_seat_updates(game, locked.seats, before, after, entry, clock, locked.settings.reminder)
+    letters = tuple(_list_owed_letters(locked, after, updates, entry))
     places = after.places if after.phase == "over" else ()
     locked.batch.append(
-        Addition(
-            locked.row.id, sealed, after.phase, at, tuple(updates.values()), letters, _find_draw_time(after), places
-        )
+        Addition(locked.row.id, sealed, after.phase, at, tuple(updates), letters, _find_draw_time(after), places)
     )
-    seats = tuple(_update_seat(row, updates) for row in locked.seats)
+    by_seat = {update.seat: update for update in updates}
+    seats = tuple(_update_seat(row, by_seat.get(row.seat)) for row in locked.seats)
     locked = replace(locked, head=sealed.hash, position=after, seats=seats)
     return locked.wake("post") if any(letter.due_at <= at for letter in letters) else locked
 
@@ -164,8 +160,7 @@ def _find_draw_time(after: Table) -> int | None:
     return after.beacon.time_of(after.waiting_command.round) if after.beacon and after.waiting_command else None
 
 
-def _update_seat(row: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
-    update = updates.get(row.seat)
+def _update_seat(row: SeatRow, update: SeatUpdate | None) -> SeatRow:
     return replace(row, **{name: getattr(update, name) for name in SEAT_COLUMNS}) if update else row
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -91,15 +90,17 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
 def list_seat_updates(
     game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
-) -> Iterator[SeatUpdate]:
-    """Yield the new columns of each seat whose row changes with this entry."""
+) -> list[SeatUpdate]:
+    """Return the new columns of each seat whose row changes with this entry."""
+    updates = list[SeatUpdate]()
     player, on_turn = record.find_player(entry), tables.find_seats_to_move(game, after)
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
         turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share)
         if _is_changed(turn):
-            yield _update(turn)
+            updates.append(_update(turn))
+    return updates
 
 
 def _is_changed(turn: SeatTurn) -> bool:

@@ -45,41 +45,41 @@ class Narrator:
         self.colon = str(templates.get_environment(language, self._name).globals["colon"])
 
     @functools.cached_property
-    def _table(self) -> Any:
+    def _table_macros(self) -> Any:
         """The macros for events of every table."""
         return templates.get_environment(self._language).get_template("table/told.txt").make_module(self._context)
 
     @functools.cached_property
-    def _game(self) -> Any:
+    def _game_macros(self) -> Any:
         """The macros for events of this game; an invitation needs none of them."""
         own = templates.get_environment(self._language, self._name)
         return own.get_template(f"games/{self._name}/told.txt").make_module(self._context)
 
     def describe(self, event: Any) -> str:
         """Describe an event in one sentence; empty if there is nothing to say."""
-        macros = self._table if type(event) in TABLE_EVENTS else self._game
+        macros = self._table_macros if type(event) in TABLE_EVENTS else self._game_macros
         return join_lines(getattr(macros, type(event).__name__)(event))
 
     def describe_board(self, view: Any) -> str:
         """Describe the position in a few sentences, for readers who cannot see the picture."""
-        return remove_place_marks(join_lines(self._game.alt(view)))
+        return remove_place_marks(join_lines(self._game_macros.alt(view)))
 
     def label_verb(self, verb: str) -> str:
         """Return the label of the button for a verb."""
-        command = getattr(self._table, f"command_{verb}", None)
-        return remove_place_marks(join_lines(command() if command else self._game.verb_label(verb)))
+        command = getattr(self._table_macros, f"command_{verb}", None)
+        return remove_place_marks(join_lines(command() if command else self._game_macros.verb_label(verb)))
 
     def label_token(self, verb: str, token: str) -> str:
         """Return the words for a token that follows this verb."""
-        return remove_place_marks(join_lines(self._game.token_label(verb, token)))
+        return remove_place_marks(join_lines(self._game_macros.token_label(verb, token)))
 
     def label_source(self, source: str) -> str:
         """Return a word or two for a source of points."""
-        return remove_place_marks(join_lines(self._game.source_word(source)))
+        return remove_place_marks(join_lines(self._game_macros.source_word(source)))
 
     def label_score(self) -> str:
         """Return the unit of the score, for instance coins; empty if the game has no word for it."""
-        return join_lines(self._game.score_word()) if hasattr(self._game, "score_word") else ""
+        return join_lines(self._game_macros.score_word()) if hasattr(self._game_macros, "score_word") else ""
 
 
 def join_lines(text: str) -> str:

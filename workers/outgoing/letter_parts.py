@@ -124,7 +124,7 @@ def build_table_section(draft: TableDraft) -> TableSection:
     sentence = Sentence.load(request.sentence)
     return TableSection(
         title=draft.title,
-        links=build_links(draft),
+        links=build_links(draft, link),
         rules=f"{draft.app.settings.address}/rules/{draft.snapshot.game.META.name}",
         replay=f"{link}/replay",
         players=draft.scene.players if draft.scene else list_players(draft.snapshot.names),
@@ -138,13 +138,13 @@ def build_table_section(draft: TableDraft) -> TableSection:
     )
 
 
-def build_links(draft: TableDraft) -> AnswerLinks:
-    """Return the links by which the reader answers."""
+def build_links(draft: TableDraft, link: str) -> AnswerLinks:
+    """Return the links by which the reader answers; `link` is the reader's page of the table."""
     address, mark = access.make_reply_address(draft.app, draft.seat), access.make_subject_mark(draft.app, draft.seat)
     names = draft.translator.join([name for name in draft.snapshot.names if name])
     subject = " ".join(f"{draft.title}: {names} [{mark}]".split())
     turn = draft.seat.open_since if draft.menu else None
-    return AnswerLinks(draft.link, address, mark, subject, turn or 0)
+    return AnswerLinks(link, address, mark, subject, turn or 0)
 
 
 def build_result(draft: TableDraft) -> Result | None:

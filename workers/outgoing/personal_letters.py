@@ -301,7 +301,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
         earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
         sentences=sentences[-MAX_SENTENCES:],
         talk=quoted,
-        links=letter_parts.build_links(of_table),
+        links=letter_parts.build_links(of_table, of_table.link),
         board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
         answers=letter_parts.build_answers(of_table, instruction) if has_board else None,
     )

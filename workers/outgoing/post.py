@@ -28,7 +28,7 @@ from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
-from workers.outgoing.letter import ANSWER, LETTER_KINDS, TURN, LetterRequest
+from workers.outgoing.letter import ANSWER, LETTER_KINDS, TURN, LetterRequest, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
@@ -155,7 +155,8 @@ def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
 
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     """Record what happens to a letter that is not sent now; return False if it is to be sent."""
-    outcome = find_obstacle(letter)
+    treatment = letter.owed.kind.treat(letter.owed.settings.letters)
+    outcome = find_obstacle(letter, treatment)
     if letter.starts > MAX_STARTS:
         outcome = "given up: the process that wrote it ended several times"
         log.error("letter given up", letter=letter.id, kind=letter.request.kind, why=outcome)
@@ -165,7 +166,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         close_refused(app, letter, NOT_ASCII, NOT_ASCII)
     elif waits_for_confirmation(app, letter.owed):
         postpone(app, letter, queries.NEVER_DUE)
-    elif letter.owed.kind.treat(letter.owed.settings.letters) == "digest":
+    elif treatment == "digest":
         move_to_digest(app, letter)
     elif limits.is_limited(letter.request.kind_name) and not is_within_limit(app, letter):
         pass
@@ -200,13 +201,13 @@ def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
     return find_end_of_quiet_hours(app, letter.owed)
 
 
-def find_obstacle(letter: ClaimedLetter) -> str:
+def find_obstacle(letter: ClaimedLetter, treatment: Treatment) -> str:
     """Return why a letter is never sent; empty if it may be."""
     if not letter.request.person:
         return "nobody there"
     if letter.owed.is_bounced and letter.owed.kind is not ANSWER:
         return "address bounced"
-    return "not wanted" if letter.owed.kind.treat(letter.owed.settings.letters) == "drop" else ""
+    return "not wanted" if treatment == "drop" else ""
 
 
 def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:

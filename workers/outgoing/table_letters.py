@@ -150,9 +150,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     templates = get_environment(request.language)
     links = letter.table.links
     proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
-    message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)
-    if draft.kind == "digest":
-        message_id = emails.make_personal_id(app, request)
+    message_id, follows = make_thread(draft, f"{proof}@{app.settings.mail_host}", mail_id)
     content = LetterContent(
         subject=write_subject(draft, links.subject),
         id=message_id,
@@ -189,16 +187,20 @@ def write_subject(draft: TableDraft, subject: str) -> str:
     return subject
 
 
-def make_thread(request: LetterRequest, suffix: str, mail_id: str) -> tuple[str, tuple[str, ...]]:
+def make_thread(draft: TableDraft, suffix: str, mail_id: str) -> tuple[str, tuple[str, ...]]:
     """Return the Message-ID of a letter, and the ids that it follows: the invitation, and the mail that it answers.
 
     The id is made from what the letter is about, so that a letter that is sent twice can be recognised. Where all
     answers go to one address, the suffix proves that an answer comes from the reader.
     """
+    request = draft.request
     root = f"<{request.table}.{request.seat}.table{suffix}>"
     if request.kind == "invitation":
         return root, ()
-    if request.kind_name == "digest":  # a mail that answers it refers to the turn
-        return "", (root, f"<{request.table}.{request.seq}.{request.seat}.turn{suffix}>")
+    if draft.kind == "digest":  # a mail that answers it refers to the turn
+        return emails.make_personal_id(draft.app, request), (
+            root,
+            f"<{request.table}.{request.seq}.{request.seat}.turn{suffix}>",
+        )
     own = f"<{request.table}.{request.seq}.{request.seat}.{request.kind.replace('/', '.')}{suffix}>"
     return own, (root, mail_id) if mail_id else (root,)

@@ -44,10 +44,10 @@ class ScoreHistory(Struct, frozen=True):
 
 def load_score_history(app: App, db: Connection, table: Snapshot) -> ScoreHistory:
     """Return the history of the score of a finished game; computed once and then cached."""
-    history: ScoreHistory | None = app.caches.courses.get(table.row.id)
+    history: ScoreHistory | None = app.caches.score_histories.get(table.row.id)
     if history is None:
         history = _make_history(table.game, snapshots.load_entries(db, table), len(table.seats))
-        app.caches.courses.put(table.row.id, history)
+        app.caches.score_histories.put(table.row.id, history)
     return history
 
 
@@ -59,16 +59,16 @@ def _make_history(game: Any, entries: list[Entry[Any]], seats: int) -> ScoreHist
 
 
 def _list_marks(game: Any, positions: tuple[record.Table, ...]) -> Iterator[Mark]:
-    scores: tuple[int, ...] = ()
-    leader = frozenset[int]()
+    """Yield a mark for each entry that changed the score; the lead changes hands when another seat leads alone."""
+    scores_before: tuple[int, ...] = ()
+    leader: int | None = None
     for table in positions:
-        now = _list_scores(game, table.state) if table.phase in ("playing", "over") else ()
-        if now in (scores, ()):
+        scores = _list_scores(game, table.state) if table.phase in ("playing", "over") else ()
+        if scores in (scores_before, ()):
             continue
-        ahead = frozenset(seat for seat, score in enumerate(now) if score == max(now))
-        alone = ahead if len(ahead) == 1 else leader
-        yield Mark(table.length - 1, now, bool(leader) and alone != leader)
-        scores, leader = now, alone
+        new_leader = scores.index(max(scores)) if scores.count(max(scores)) == 1 else leader
+        yield Mark(table.length - 1, scores, leader is not None and new_leader != leader)
+        scores_before, leader = scores, new_leader
 
 
 def _list_scores(game: Any, state: Any) -> tuple[int, ...]:
