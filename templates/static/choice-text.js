@@ -47,6 +47,13 @@ export function describeChoice(state, words) {
 }
 
 /**
+ * Return in words where the ghost lies and how it is turned, for readers who do not see it; empty without a ghost.
+ * @param {State} state @param {string[]} ghost
+ */
+export const describeGhost = ({ labels, ghost: verb }, ghost) =>
+  ghost.map((token) => labels[verb ?? ""]?.tokens[token] ?? token).join(", ");
+
+/**
  * Return what can be touched for the second of two moves.
  * @param {State} state
  */

@@ -3,7 +3,15 @@
 // touched before its turn in the words, and `data-ghost` the piece that is shown where it would lie.
 
 import { chain, isBegun, offers, press, reset, resume, save, start, touch } from "./choice.js";
-import { describeChoice, describeMenu, explainRefusal, labelButton, labelConfirm, nameSpot } from "./choice-text.js";
+import {
+  describeChoice,
+  describeGhost,
+  describeMenu,
+  explainRefusal,
+  labelButton,
+  labelConfirm,
+  nameSpot,
+} from "./choice-text.js";
 import { getReach } from "./device.js";
 import { Dragging } from "./drag-view.js";
 import { Lookahead } from "./lookahead.js";
@@ -187,11 +195,14 @@ export class ChoiceView {
   }
 
   /** @param {Offers} now */
-  drawBar({ buttons, complete, canConfirm }) {
+  drawBar({ buttons, complete, canConfirm, ghost }) {
     const { made, what, next, confirm, again } = this.bar;
     const begun = this.isBegun();
     [made.hidden, what.hidden, again.hidden] = [!begun, begun, !begun];
-    made.textContent = describeChoice(this.state, this.words);
+    const unseen = document.createElement("span");
+    unseen.className = "unseen";
+    unseen.textContent = ` ${describeGhost(this.state.first ?? this.state, ghost)}`;
+    made.replaceChildren(describeChoice(this.state, this.words), ...(ghost.length ? [unseen] : []));
     if (!begun) what.textContent = describeMenu(this.state, this.words);
     next.replaceChildren(...buttons.map((button) => this.makeButton(button)));
     confirm.hidden = !canConfirm;

@@ -132,7 +132,8 @@ function update(page = document) {
 /** Say what happened to readers who do not see it. */
 function announceNews() {
   const sentence = [...document.querySelectorAll("#now .told li")].at(-1);
-  document.getElementById("heard").textContent = sentence?.textContent ?? "";
+  const texts = [sentence, document.querySelector(".bar h1")].map((one) => one?.textContent.trim());
+  document.getElementById("heard").textContent = texts.filter(Boolean).join(" ");
 }
 
 /**

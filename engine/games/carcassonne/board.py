@@ -34,7 +34,7 @@ from engine.games.carcassonne.points import (
     tower_point,
     tunnel_point,
 )
-from engine.games.carcassonne.sentences import describe_neighbours, describe_tile, find_extension
+from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.tiles import (
     PIECES,
     SIDES,
@@ -62,6 +62,7 @@ __all__ = [
     "coordinates",
     "corner_point",
     "crown_point",
+    "describe_edges",
     "describe_neighbours",
     "describe_tile",
     "draw_text_map",

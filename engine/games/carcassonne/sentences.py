@@ -45,6 +45,11 @@ def describe_neighbours(tiles: Mapping[str, Any], cell: str) -> list[tuple[str, 
     return [(SIDES[side], PIECES[placed.tile][placed.turn].edges[side - 2]) for side, placed in beside]
 
 
+def describe_edges(tile: str) -> list[tuple[str, str]]:
+    """Return each side of a tile that is not turned, and the kind of its edge there: `("N", "c")` for a city."""
+    return list(zip(SIDES, PIECES[tile][0].edges, strict=True))
+
+
 class Extension(NamedTuple):
     """The feature that a new tile extended: a cloister, or a road or city with figures of these seats.
 

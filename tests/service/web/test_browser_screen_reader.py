@@ -1,0 +1,219 @@
+"""Games played through the accessibility tree alone, as a screen reader gives it to a player who sees nothing.
+
+The players know roles, names and what live regions say. They focus what they choose, and press Enter.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain, islice, repeat, takewhile
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import Struct
+from playwright.sync_api import CDPSession, Page
+
+from tests.browsing import PAGE_TIMEOUT_MS, short_game
+from tests.golden.make import load
+from tests.services import ENTRIES_BEFORE_MOVES, RunningService, Visit
+
+MAX_CHOICES = 30  # of one move
+MAX_MOVES = 400  # of a game
+SETTLE_S = 3
+CAN = ", can be chosen"
+CHOSEN = ", chosen"
+# What is beside the game: the view, the tabs, the way back, and what has been folded away.
+ASIDE = {"Closer", "Further away", "Whole board", "Names of the places", "Undo", "Start over", "Show it again"}
+
+# Writes down what a screen reader reads out by itself: the texts of live regions, whenever they change.
+LISTEN = """() => {
+  window.spoken = [];
+  const live = "[aria-live=polite], [aria-live=assertive], [role=status], [role=alert], output";
+  const speak = (node) => {
+    const one = (node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement)?.closest(live);
+    const text = one?.textContent.trim().replace(/\\s+/g, " ");
+    if (text && one.checkVisibility() && window.spoken.at(-1) !== text) window.spoken.push(text);
+  };
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes) for (const one of [target, ...addedNodes]) speak(one);
+  }).observe(document.body, { childList: true, characterData: true, attributes: true, subtree: true });
+}"""
+
+
+# Whether something was spoken, and more than that a move is on its way.
+ANSWERED = "() => window.spoken.length > 0 && window.spoken.at(-1) !== 'Sending …'"
+
+
+class Node(Struct, frozen=True):
+    """A node of the accessibility tree that can be used."""
+
+    role: str
+    name: str
+    number: int  # by which the browser knows it
+
+
+class Listener:
+    """A player who knows what a screen reader reads out."""
+
+    def __init__(self, page: Page, seed: int) -> None:
+        self.page, self.random = page, Random(seed)
+        self._tree: CDPSession = page.context.new_cdp_session(page)
+        page.locator("form.deed[data-said], .bar h1").first.wait_for(state="attached", timeout=PAGE_TIMEOUT_MS)
+        page.evaluate(LISTEN)
+
+    def list_nodes(self, *roles: str) -> list[Node]:
+        """Return what has one of these roles and is not disabled; a button without a name cannot be used."""
+        nodes = [_read_node(one) for one in self._tree.send("Accessibility.getFullAXTree")["nodes"]]
+        return [one for one in nodes if one and one.role in roles]
+
+    def is_its_turn(self) -> bool:
+        return any(one.name == "It is your turn" for one in self.list_nodes("heading"))
+
+    def is_over(self) -> bool:
+        return any(one.name.endswith((" wins", " win", "You win!")) for one in self.list_nodes("heading"))
+
+    def list_choices(self) -> list[Node]:
+        """Return the buttons of the game: what can be chosen, and what sends the move. Their names tell them apart."""
+        end = time.monotonic() + SETTLE_S
+        while not (choices := self._read_choices()) and time.monotonic() < end:
+            self.page.wait_for_timeout(50)
+        assert choices, self.page.locator("main").aria_snapshot()
+        names = Counter(one.name for one in choices)
+        assert {name: number for name, number in names.items() if number > 1 or not name.strip()} == {}
+        return choices
+
+    def _read_choices(self) -> list[Node]:
+        buttons = self.list_nodes("button")
+        return [one for one in buttons if one.name not in ASIDE and not one.name.endswith(CHOSEN)]
+
+    def press(self, node: Node) -> None:
+        self._tree.send("DOM.focus", {"backendNodeId": node.number})
+        self.page.keyboard.press("Enter")
+
+    def listen(self, *texts: str) -> None:
+        """Wait until all of these texts have been spoken."""
+        said = "(texts) => texts.every((text) => window.spoken.some((one) => one.includes(text)))"
+        try:
+            self.page.wait_for_function(said, arg=list(texts), timeout=PAGE_TIMEOUT_MS)
+        except Exception as silence:
+            raise AssertionError(f"{texts} was not spoken: {self.page.evaluate('window.spoken')}") from silence
+
+    def forget(self) -> None:
+        self.page.evaluate("() => { window.spoken.length = 0; }")
+
+    def move(self, *words: str) -> None:
+        """Make any move; or the one whose places have these words in their names."""
+        self.forget()
+        self._tree.send("DOM.getDocument")
+        rest = list(words)
+        for _ in range(MAX_CHOICES):
+            self.press(self._choose(self.list_choices(), rest))
+            if "Accepted." in self._wait_for_words():
+                return
+            self.forget()
+        raise AssertionError(f"no move after {MAX_CHOICES} choices: {self.page.evaluate('window.spoken')}")
+
+    def _choose(self, choices: list[Node], rest: list[str]) -> Node:
+        ends = [one for one in choices if not one.name.endswith(CAN)]
+        if rest:
+            node = max(choices, key=lambda one: _count_words(one, rest))
+            fitting = _count_words(node, rest)
+            del rest[: fitting or len(rest)]  # the page adds by itself what has no alternative
+            if fitting:
+                return node
+        if ends and (len(ends) == len(choices) or self.random.random() < 0.6):
+            return ends[-1]
+        return self.random.choice(choices)
+
+    def _wait_for_words(self) -> str:
+        """Return what is spoken after a choice: it is read back, or the move is answered."""
+        self.page.wait_for_function(ANSWERED, timeout=PAGE_TIMEOUT_MS)
+        return str(self.page.evaluate("window.spoken.join(' ')"))
+
+
+def _count_words(node: Node, words: list[str]) -> int:
+    """Return how many of these words, from the first on, are in the name of a node."""
+    name = node.name.replace(",", " ").split()
+    return sum(1 for _ in takewhile(name.__contains__, words))
+
+
+def _read_node(node: dict[str, Any]) -> Node | None:
+    """Return a node unless the screen reader skips it or it is disabled."""
+    flags = {one["name"]: one["value"].get("value") for one in node.get("properties", ())}
+    if node["ignored"] or flags.get("disabled"):
+        return None
+    return Node(node["role"]["value"], node.get("name", {}).get("value", ""), node.get("backendDOMNodeId", 0))
+
+
+def play(listeners: list[Listener], plan: Iterable[str] = ()) -> int:
+    """Play until the game is over, first by a plan; each hears of the other's moves. Return the number of moves."""
+    for number, words in enumerate(islice(chain(plan, repeat("")), MAX_MOVES)):
+        if any(one.is_over() for one in listeners):
+            return number
+        mover = next(one for one in listeners if one.is_its_turn())
+        mover.move(*words.split())
+        for other in listeners:
+            if other is not mover and not mover.is_its_turn():
+                other.listen("win" if mover.is_over() else "It is your turn")
+                other.forget()
+    raise AssertionError("the game does not end")
+
+
+def listen_at(service: RunningService, visit: Visit, links: list[str]) -> list[Listener]:
+    return [Listener(visit(f"/t/{link}"), seed) for seed, link in enumerate(links)]
+
+
+def test_kaiser_from_its_first_move_to_its_last(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    listeners = listen_at(service, visit, list(opened.links))
+    for seat, move in short_game(service.find_mover(opened.table)):
+        listeners[seat].move(*move.split()[1:])
+        listeners[1 - seat].listen("moves" if not listeners[1 - seat].is_over() else "win")
+    assert all(one.is_over() for one in listeners)
+
+
+@pytest.mark.parametrize(
+    ("game", "left", "plan"),
+    [
+        ("carcassonne", 4, []),
+        ("kurier", 3, ["Anastasia Cossack Rachmann Rehr", "Natascha officer Pawl palace"]),
+        ("turfmaster", 3, []),
+    ],
+)
+def test_the_last_moves_of_a_game(service: RunningService, visit: Visit, game: str, left: int, plan: list[str]) -> None:
+    export = load(game, "short")
+    opened = service.start_like(export)
+    for link in export.entries[ENTRIES_BEFORE_MOVES:-left]:
+        service.submit(opened.links[link.entry["seat"]], link.entry["move"])
+    assert play(listen_at(service, visit, list(opened.links)), plan) > 1
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        ("carcassonne", [r'img "[a-z ]+: (city|road|field) above, (city|road|field) to the right', r"meeple: \d"]),
+        ("kaiser", [r"emperor: 1 king: 3 nobleman: 4"]),
+        ("kurier", [r"couriers in the stack", r"hidden coins", r'button "(officer|Cossack|diplomat|lady)[,"]']),
+        ("turfmaster", [r'(img|button) "card \d+(, ×\d)?', r"cards in hand \d+"]),
+    ],
+)
+def test_what_is_beside_the_board_is_read_in_words(
+    service: RunningService, visit: Visit, game: str, words: list[str]
+) -> None:
+    opened = service.start_table(game=game)
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    read = page.locator("main").aria_snapshot()
+    assert [word for word in words if not re.search(word, read)] == [], read
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])
+def test_a_whole_game(service: RunningService, visit: Visit, game: str) -> None:
+    opened = service.start_table(game=game)
+    assert play(listen_at(service, visit, list(opened.links))) > 30
