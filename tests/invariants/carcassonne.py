@@ -3,6 +3,7 @@
 from collections import Counter
 
 from engine.games.carcassonne.boxes import rules_of, tower
+from engine.games.carcassonne.boxes.princess_dragon import DRAGON_STEPS, find_prey
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.boxes.wheel import CROWNS
 from engine.games.carcassonne.land import has_segment, root_of, signs_at
@@ -28,6 +29,7 @@ def check(state):
     check_wheel(state)
     check_tunnels(state)
     check_towers(state)
+    check_dragon(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     check_points(state)
 
@@ -159,6 +161,17 @@ def check_towers(state):
         assert all(captor != seat for captor, seat in held)
         is_settled = isinstance(state.work[-1], Part) and state.work[-1].step == "draw" if state.work else True
         assert not is_settled or not any((seat, captor) in held for captor, seat in held)
+
+
+def check_dragon(state):
+    """The dragon is on a tile without the fairy and without figures that it could eat; its way has no tile twice."""
+    assert state.options.princess_dragon or not state.dragon
+    assert not state.dragon_path or state.dragon_path[-1] == state.dragon
+    assert len(set(state.dragon_path)) == len(state.dragon_path) <= DRAGON_STEPS
+    if state.dragon:
+        assert state.dragon in state.tiles
+        assert state.fairy is None or state.fairy.cell != state.dragon
+        assert not find_prey(state, state.dragon)
 
 
 def check_flocks(state):

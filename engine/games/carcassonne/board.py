@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -78,6 +78,7 @@ __all__ = [
     "merchant_point",
     "move_below",
     "move_outside",
+    "name_marks",
     "offer_point",
     "offer_tile_point",
     "place_point",
@@ -91,6 +92,10 @@ __all__ = [
     "tunnel_point",
     "turns_by_cell",
 ]
+
+
+MOST_FAR_NAMES = 12
+"""The most segments of other tiles that are each named in a letter, so that their names do not cover the land."""
 
 
 class Offers(Struct, frozen=True):
@@ -219,6 +224,16 @@ def label_offer(token: str) -> str:
     cell, _, segment = token.rpartition("/")
     ends = [_label_end(end) for end in segment.split("-")[1:]]
     return " ".join((cell, *ends)).strip()
+
+
+def name_marks(tokens: Sequence[str]) -> dict[str, str]:
+    """Return what is written beside the marks of segments; if many tiles have some, of each only its cell, once."""
+    far = [token for token in tokens if "/" in token]
+    if len(far) <= MOST_FAR_NAMES:
+        return {token: label_offer(token) for token in tokens}
+    cells = {token.partition("/")[0]: token for token in reversed(far)}
+    near = {token: label_offer(token) for token in tokens if "/" not in token}
+    return near | {token: cell for cell, token in cells.items()}
 
 
 def _label_end(end: str) -> str:

@@ -66,7 +66,7 @@ class Box(Protocol):
     * `scoring_figures` is the number of figures that each seat has on the track. `feature_kinds` are kinds of features
       that the box adds, in the order of the final scoring.
     * `verbs` are its moves and `tasks` its tasks (`Task.step`). A task in `tasks_within_round` does not end
-      the scoring round.
+      the scoring round; a task in `shared_tasks` goes from seat to seat, and bots expect no points of it.
     * `events` maps each of its events to the function that applies it. `point_events` are those that give their
       `points` to their `seat`, each with the reason.
     """
@@ -89,6 +89,7 @@ class Box(Protocol):
     verbs: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     tasks_within_round: tuple[str, ...] = ()
+    shared_tasks: frozenset[str] = frozenset()
     events: Mapping[type, Callable[[State, Any], State]] = {}
     point_events: Mapping[type, str] = {}
 
@@ -116,7 +117,11 @@ class Box(Protocol):
         """Return a move that is possible instead of drawing a tile."""
         return None
 
-    def pick_tile(self, state: State, rules: Rules, chance: Chance) -> str | None:
+    def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
+        """Return those tiles of the bag that can be drawn now; at least one."""
+        return bag
+
+    def pick_tile(self, state: State, rules: Rules, bag: Sequence[str], chance: Chance) -> str | None:
         """Return the tile that is drawn, or None if all tiles of the bag have the same chance."""
         return None
 
@@ -139,6 +144,10 @@ class Box(Protocol):
     def award_tile_placed(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
         """Return the awards of round 1c, before a figure is placed."""
         return ()
+
+    def bars_figures(self, state: State, cell: str) -> bool:
+        """Return whether no figure can be put on the tile of a cell."""
+        return False
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
         """Return further options (kind, segment) for placing a figure; the segment of another tile names its cell."""
@@ -289,6 +298,7 @@ class Rules(Struct, frozen=True, eq=False):
     segments: dict[str, frozenset[str]]
     non_meeples: frozenset[str]
     unobtrusive: frozenset[str]
+    shared_tasks: frozenset[str]
     scoring_figures: int
     feature_order: tuple[str, ...]
     verbs: dict[str, Box]
@@ -319,6 +329,7 @@ def combine_boxes(boxes: Sequence[Box]) -> Rules:
         segments=merge_distinct("segments", {"meeple": MEEPLE_SEGMENTS}, *(box.segments for box in boxes)),
         non_meeples=frozenset().union(*(box.non_meeples for box in boxes)),
         unobtrusive=frozenset().union(*(box.unobtrusive for box in boxes)),
+        shared_tasks=frozenset().union(*(box.shared_tasks for box in boxes)),
         scoring_figures=max((box.scoring_figures for box in boxes), default=1),
         feature_order=tuple(
             merge_distinct(
@@ -359,10 +370,22 @@ def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) ->
     return events
 
 
+def is_barred(state: State, rules: Rules, cell: str) -> bool:
+    """Whether a box keeps figures off the tile of a cell."""
+    return any(box.bars_figures(state, cell) for box in rules.hooks["bars_figures"])
+
+
+def is_free(rules: Rules, feature: Feature) -> bool:
+    """§2.4: Whether a meeple can be placed on a feature: no figure is on it, except unobtrusive ones."""
+    return all(figure.kind in rules.unobtrusive for figure in feature.figures)
+
+
 def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
     """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
     supply = state.supply[state.turn]
     options: list[Args] = []
+    if rules.hooks["bars_figures"] and is_barred(state, rules, part.cell):
+        return options
     for kind, segments in rules.segments.items():
         if supply[kind]:
             options += _free_segments(state, rules, part, kind, segments)

@@ -36,6 +36,7 @@ MARK_LETTERS = {
     "darmstadtium": "d",
     "church": "k",
     "tunnel": "u",
+    "princess": "q",
     "bath3": "b",
     "bath4": "b",
     "bath5": "b",
@@ -55,6 +56,9 @@ SIGN_LETTERS = {
     "leipzig": "L",
     "number": "n",
     "tower": "^",
+    "dragon": "D",
+    "volcano": "A",
+    "portal": "P",
 }
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.hooks import Rules
+from engine.games.carcassonne.hooks import Rules, is_barred
 from engine.games.carcassonne.rules import score
 from engine.games.carcassonne.state import Feature, Part, State, find_root
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, neighbours
@@ -218,7 +218,7 @@ class Estimate:
             return 0.0
         work = self.state.work[-1]
         if not isinstance(work, Part):
-            return TASK_POINTS
+            return 0.0 if work.step in self.rules.shared_tasks else TASK_POINTS
         if work.step != "figure":
             return 0.0
         return max((self._gain_by_claiming(work, root) for root in self._claimable(work)), default=0.0)
@@ -226,6 +226,8 @@ class Estimate:
     def _claimable(self, part: Part) -> Iterator[int]:
         """Yield the features of the new tile that a meeple could claim."""
         state, supply = self.state, self.state.supply[self.state.turn]
+        if self.rules.hooks["bars_figures"] and is_barred(state, self.rules, part.cell):
+            return
         placed = state.tiles[part.cell]
         for index, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
             root = find_root(state.parents, index)

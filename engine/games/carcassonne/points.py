@@ -61,6 +61,7 @@ INNER_FIELDS: Mapping[str, Offset] = {
     "AM02 field-inner2": (27, -27),
     "AM03 field-inner": (-16, -24),
     "KR5 field-inner": (-27, -27),
+    "PD10 field-inner": (20, -19),
     "KR5 field-inner2": (27, -27),
     "T03 field-inner": (-22, 30),
     "T04 field-inner": (-22, 30),
@@ -92,6 +93,8 @@ GARDENS: Mapping[str, Offset] = {
     "KR2": (24, 24),
     "TO02": (-28, -28),
     "TO04": (28, -28),
+    "PD04": (-28, 18),
+    "PD20": (26, 26),
 }
 STAGES: Mapping[str, Offset] = {
     "BT01": (0, -6),
@@ -137,7 +140,7 @@ PLACES: Mapping[str, Mapping[str, Offset]] = {"acrobats": STAGES, "tower": TOWER
 ON_TOP_OF_TOWER = 26
 """How far a figure on a tower is above its base."""
 
-SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14)}
+SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14), "PD13": (-18, 2)}
 CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""

@@ -12,7 +12,7 @@ from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, inns_cathedrals, plays_with, rules_of
-from engine.games.carcassonne.hooks import Rules, list_free_segments, place_tile
+from engine.games.carcassonne.hooks import Rules, is_barred, list_free_segments, place_tile
 from engine.games.carcassonne.land import read_figure
 from engine.games.carcassonne.state import (
     BonusCounted,
@@ -137,6 +137,8 @@ def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = list_free_segments(state, rules, part)
     for box in rules.hooks["offer_figures"]:
         options += box.offer_figures(state, rules, state.turn, part)
+    if rules.hooks["bars_figures"]:
+        options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
     instead = _offer_instead_of_figure(state, rules, part) if rules.hooks["offer_instead_of_figure"] else ()
     besides = _offer_besides(state, rules, part) if rules.hooks["offer_besides"] else ()
@@ -252,11 +254,14 @@ def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Stru
 
 def _draw_tile(state: State, rules: Rules, chance: Chance) -> TileDrawn:
     """Draw a tile from the first bag, all with the same chance unless a box says otherwise."""
+    bag: Sequence[str] = state.bags[0]
+    for box in rules.hooks["filter_bag"]:
+        bag = box.filter_bag(state, rules, bag)
     for box in rules.hooks["pick_tile"]:
-        tile = box.pick_tile(state, rules, chance)
+        tile = box.pick_tile(state, rules, bag, chance)
         if tile is not None:
             return TileDrawn(state.turn, tile)
-    return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
+    return TileDrawn(state.turn, chance.pick("tile", bag))
 
 
 def _end_without_tiles(state: State, rules: Rules) -> Struct:

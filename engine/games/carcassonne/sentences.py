@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from engine.games.carcassonne.tiles import PIECES, SIDES, Piece, Segment, cells_around, neighbours
 
+STRIKING_SIGNS = ("dragon", "volcano", "portal", "princess")
+"""Signs and marks that decide what happens with a tile."""
+
 
 def describe_tile(tile: str) -> list[str]:
     """Return what a tile shows, the most striking first, as keys for `tile_words.txt`."""
@@ -18,7 +21,8 @@ def describe_tile(tile: str) -> list[str]:
     words += [_describe_cities(cities)] if cities else []
     words += [_describe_roads(roads)] if roads else []
     words += ["river"] if piece.rivers else []
-    return words or ["fields"]
+    marks = {mark for segment in piece.segments for mark in segment.marks}
+    return [*(words or ["fields"]), *(sign for sign in STRIKING_SIGNS if sign in marks.union(piece.signs))]
 
 
 def _describe_cities(cities: list[Segment]) -> str:

@@ -56,6 +56,11 @@ class MoreCount(BoxCount):
                 for figure in (event.figure, *event.companions):
                     self.figures.remove(self.spot(figure))
                 self.merchants.add((event.merchant.seat, event.merchant.segment))
+            case "DragonMoved" | "KnightSent":
+                for figure in event.figures:
+                    self.figures.remove(self.spot(figure))
+                    self.flocks.pop(self.spot(figure), None)
+                    self.lying.discard(self.spot(figure))
             case "CrownTaken":
                 self.crowned.append((event.figure.seat, event.figure.kind, event.figure.segment))
             case "FigureProtected":

@@ -37,6 +37,7 @@ def test_each_box_has_its_tiles():
         "count": 12,
         "tower": 18,
         "bathhouses": 6,
+        "princess_dragon": 30,
         "leipzig": 8,
     }
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
-from engine.games.carcassonne.hooks import Box, Moment, Rules, place_tile
+from engine.games.carcassonne.hooks import Box, Moment, Rules, is_barred, place_tile
 from engine.games.carcassonne.land import add_figure, root_of, segments_at, signs_at
 from engine.games.carcassonne.state import (
     Award,
@@ -161,7 +161,7 @@ def _barns_on(feature: Feature) -> tuple[Figure, ...]:
     return tuple(figure for figure in feature.figures if figure.kind == BARN)
 
 
-def wagon_goals(state: State, cell: str) -> list[str]:
+def wagon_goals(state: State, rules: Rules, cell: str) -> list[str]:
     """§18.6: Return the free and unfinished roads, cities and cloisters to which a wagon can drive from its tile.
 
     §21.1: None on the school, where it could drive in earlier editions.
@@ -171,6 +171,7 @@ def wagon_goals(state: State, cell: str) -> list[str]:
         f"{one}/{segment.token}"
         for one in nine_cells(cell)
         if one in state.tiles and (to_school or "school" not in signs_at(state, one))
+        if not is_barred(state, rules, one)
         for segment, root in segments_at(state, one)
         if segment.kind in ("road", "city", "cloister") and _is_free(state.features[root])
     ]
@@ -236,7 +237,7 @@ class AbbeyMayor(Box):
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§18.7: Offer to build the own barn."""
-        if not state.supply[seat][BARN]:
+        if not state.supply[seat][BARN] or is_barred(state, rules, part.cell):
             return None
         sites = tuple((corner,) for corner in find_barn_sites(state, part.cell))
         return Choice("barn", sites, "18.7") if sites else None
@@ -280,12 +281,12 @@ class AbbeyMayor(Box):
         return next(filter(None, (box.before_feature(state, rules, root, chance) for box in boxes)), None)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> tuple[Choice, ...]:
-        goals = ((goal,) for goal in wagon_goals(state, task.place))
+        goals = ((goal,) for goal in wagon_goals(state, rules, task.place))
         return (Choice("drive", (*goals, ("home",)), "18.6"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> WagonRested | None:
         """Send a wagon home that has no goal."""
-        return None if wagon_goals(state, task.place) else WagonRested(task.seats[0])
+        return None if wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
         """§18.8: Of a farm with a barn the farmers and pigs are scored, and the barn stays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -99,6 +99,13 @@ def _pyramids(state: State) -> dict[str, Feature]:
     return {cell: state.features[root_at(state, cell, ACROBATS)] for cell in sorted(cells)}
 
 
+def list_open_pyramids(state: State, cells: Iterable[str]) -> list[str]:
+    """§13.5: Return those of the cells with a place for acrobats where one more can be put."""
+    pyramids = _pyramids(state)
+    stages = [cell for cell in cells if has_segment(state, cell, ACROBATS)]
+    return [cell for cell in stages if cell not in pyramids or len(pyramids[cell].figures) < FULL_PYRAMID]
+
+
 def _award_pyramid(pyramid: Feature) -> tuple[Award, ...]:
     counts = dict[int, int]()
     for figure in pyramid.figures:
@@ -133,9 +140,7 @@ class BigTop(Box):
         """§13.5: Offer to put a small meeple on a pyramid on the new tile or around it."""
         if not state.supply[seat]["meeple"]:
             return ()
-        pyramids = _pyramids(state)
-        cells = [cell for cell in nine_cells(part.cell) if has_segment(state, cell, ACROBATS)]
-        free = [cell for cell in cells if cell not in pyramids or len(pyramids[cell].figures) < FULL_PYRAMID]
+        free = list_open_pyramids(state, nine_cells(part.cell))
         return [("meeple", ACROBATS if cell == part.cell else f"{cell}/{ACROBATS}") for cell in free]
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions
-from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.hooks import Box, Deck, Rules, is_barred
 from engine.games.carcassonne.land import add_figure, cells_of, change_supply, read_figure, root_of, segments_at
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.state import (
@@ -149,15 +149,16 @@ def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
     return [citizen for citizen in citizens_of(state) if citizen.seat == seat and citizen.segment == quarter]
 
 
-def find_place(state: State, root: int) -> str:
-    """Return the place on which meeples come to a feature: the segment on its latest tile."""
+def find_place(state: State, rules: Rules, root: int) -> str:
+    """Return the place on which meeples come to a feature: the segment on its latest tile; empty if there is none."""
     cells = cells_of(state, state.features[root]) or list(state.tiles)
-    return next(
+    places = (
         f"{cell}/{segment.token}"
         for cell in reversed(cells)
         for segment, other in segments_at(state, cell)
-        if other == root
+        if other == root and not is_barred(state, rules, cell)
     )
+    return next(places, "")
 
 
 def find_wall_farms(state: State) -> set[int]:
@@ -177,7 +178,8 @@ def list_farms(state: State, rules: Rules) -> Iterator[str]:
     """§30.5: Yield the places of the farms that bring points."""
     for root, feature in list(state.features.items()):
         if feature.kind == "field" and count_farm_cities(state, rules, feature):
-            yield find_place(state, root)
+            place = find_place(state, rules, root)
+            yield from (place,) if place else ()
 
 
 def has_entered_before(state: State) -> bool:
@@ -247,18 +249,19 @@ class Count(Box):
         """§30.4: Before completed features are scored, ask whether meeples come to them from their quarters."""
         ask_all = editions.asks_citizens_before_churches(state.edition)
         roots = (*current_part(state).done, root) if ask_all else (root,)
-        questions = (self._ask(state, one) for one in roots)
+        questions = (self._ask(state, rules, one) for one in roots)
         return next((question for question in questions if question), None)
 
-    def _ask(self, state: State, root: int) -> CitizensAsked | None:
+    def _ask(self, state: State, rules: Rules, root: int) -> CitizensAsked | None:
         """Return the question about a feature, unless it was asked before or no seat has a meeple for it."""
         feature = state.features[root]
         quarter = next((name for name, kind in QUARTERS.items() if kind == feature.kind), "")
         seats = list_seats_with_citizens(state, quarter)
         if not seats or feature.open:
             return None
-        place = find_place(state, root)
-        return None if _name_question(place) in current_part(state).notes else CitizensAsked(quarter, seats, place)
+        place = find_place(state, rules, root)
+        was_asked = _name_question(place) in current_part(state).notes
+        return CitizensAsked(quarter, seats, place) if place and not was_asked else None
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
         """§30.5: Before the final scoring, and after the last turns of others, ask whether meeples go onto farms."""

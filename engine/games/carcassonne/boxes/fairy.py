@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.hooks import Box, Moment, Rules, is_barred
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -58,7 +58,8 @@ class Fairy(Box):
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§10.1: Offer to move the fairy beside one of the own meeples."""
         own = rules.meeples(figures_on_table(state), seat)
-        places = tuple((figure.place,) for figure in own if figure != figure_with_fairy(state))
+        own = [figure for figure in own if figure != figure_with_fairy(state)]
+        places = tuple((figure.place,) for figure in own if not is_barred(state, rules, figure.cell))
         return Choice("fairy", places, "10.1") if places else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

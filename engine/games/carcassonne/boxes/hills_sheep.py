@@ -99,11 +99,11 @@ def apply_sheep_came(state: State, event: SheepCame) -> State:
 
 
 def apply_wolf_came(state: State, event: WolfCame) -> State:
-    return _remove_shepherds(pop_task(state), event.figures)
+    return remove_with_flocks(pop_task(state), event.figures)
 
 
-def _remove_shepherds(state: State, figures: tuple[Figure, ...]) -> State:
-    """Send shepherds home, and put the tokens of their flocks back into the bag."""
+def remove_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
+    """Send figures home, and put the tokens of the shepherds among them back into the bag."""
     places = {figure.place for figure in figures}
     flocks = {place: sheep for place, sheep in flocks_of(state).items() if place not in places}
     return replace(remove_figures(state, figures), flocks=flocks)
@@ -114,7 +114,7 @@ def apply_flock_stirred(state: State, event: FlockStirred) -> State:
 
 
 def apply_flock_home(state: State, event: FlockHome) -> State:
-    return apply_awards(_remove_shepherds(pop_task(state), event.figures), event.awards)
+    return apply_awards(remove_with_flocks(pop_task(state), event.figures), event.awards)
 
 
 def _shepherds_among(figures: Sequence[Figure]) -> tuple[Figure, ...]:

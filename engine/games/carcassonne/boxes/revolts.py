@@ -133,9 +133,8 @@ class Revolts(Box):
         """§27.1: Three of the tiles are out of the game, and it is unknown which."""
         return replace(state, buried=state.buried + UNSEEN_TILES)
 
-    def pick_tile(self, state: State, rules: Rules, chance: Chance) -> str | None:
+    def pick_tile(self, state: State, rules: Rules, bag: Sequence[str], chance: Chance) -> str | None:
         """§27.1: Pick a tile as if three of the revolts had been removed before: each of them is less likely."""
-        bag = state.bags[0]
         revolts = [tile for tile in bag if tile in REVOLT_TILES]
         if not revolts:
             return None

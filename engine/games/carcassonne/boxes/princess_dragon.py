@@ -1,0 +1,262 @@
+"""§24, the Princess & the Dragon: a dragon that eats figures, princesses who send knights home, and magic portals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.boxes.abbey_mayor import BARN
+from engine.games.carcassonne.boxes.big_top import ACROBATS, list_open_pyramids
+from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
+from engine.games.carcassonne.boxes.tower import TOWER
+from engine.games.carcassonne.hooks import Box, Rules, is_free
+from engine.games.carcassonne.land import remove_figures, root_of, segments_at, signs_at
+from engine.games.carcassonne.state import (
+    Figure,
+    Part,
+    State,
+    Task,
+    TilePlaced,
+    add_note,
+    change_part,
+    figures_on_table,
+    find_figure,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, coordinates, neighbours, nine_cells
+from engine.menu import Choice, Menu, Move
+
+DRAGON, VOLCANO, PORTAL, PRINCESS = "dragon", "volcano", "portal", "princess"
+"""The signs of tiles, and the mark of a city with a princess."""
+
+DRAGON_STEPS: int = DATA["dragon_steps"]
+UNEATEN_KIND, UNEATEN_SEGMENT = BARN, TOWER
+"""Barns and meeples on towers are safe from the dragon."""
+
+EATEN_POINTS, REACH, FARTHEST = 3.0, 0.45, 3
+"""For bots: what a figure loses that is eaten besides its feature, how likely the dragon makes each step towards it
+while it walks, and from how far it is feared."""
+
+
+class DragonCame(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A volcano was placed on this cell, and the dragon came there."""
+
+    cell: str
+
+
+class DragonWoke(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A dragon tile was placed: the seats move the dragon in turn, beginning with this one."""
+
+    seat: int
+
+
+class DragonMoved(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat moved the dragon to a cell, where it ate figures; their companions on other tiles went home, too."""
+
+    seat: int
+    cell: str
+    figures: tuple[Figure, ...] = ()
+
+
+class DragonStopped(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The dragon found no way on before its last step."""
+
+    cell: str
+
+
+class KnightSent(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat let a princess send a knight home, and the figures that do not stay without him."""
+
+    seat: int
+    figures: tuple[Figure, ...]
+
+
+def cell_of_dragon(state: State) -> str:
+    """Return the cell of the dragon; empty before the first volcano."""
+    return str(get_field(state, "dragon"))
+
+
+def path_of_dragon(state: State) -> tuple[str, ...]:
+    """Return the cells of the dragon in the move that is going on, from where it began; empty if it rests."""
+    path: tuple[str, ...] = get_field(state, "dragon_path")
+    return path
+
+
+def count_steps_left(state: State) -> int:
+    """Return how many steps the move of the dragon still has; 0 if it rests."""
+    path = path_of_dragon(state)
+    return DRAGON_STEPS + 1 - len(path) if path else 0
+
+
+def apply_dragon_came(state: State, event: DragonCame) -> State:
+    return replace(state, dragon=event.cell)
+
+
+def apply_dragon_woke(state: State, event: DragonWoke) -> State:
+    state = replace(add_note(state, DRAGON), dragon_path=(cell_of_dragon(state),))
+    return push_work(state, Task(DRAGON, seats=(event.seat,)))
+
+
+def apply_dragon_moved(state: State, event: DragonMoved) -> State:
+    """Move the dragon and take the figures away; the next seat has the next step, if one is left."""
+    path = (*path_of_dragon(state), event.cell)
+    state = replace(remove_with_flocks(pop_work(state), event.figures), dragon=event.cell, dragon_path=path)
+    if len(path) > DRAGON_STEPS:
+        return replace(state, dragon_path=())
+    return push_work(state, Task(DRAGON, seats=((event.seat + 1) % len(state.track),)))
+
+
+def apply_dragon_stopped(state: State, event: DragonStopped) -> State:
+    return replace(pop_work(state), dragon_path=())
+
+
+def apply_knight_sent(state: State, event: KnightSent) -> State:
+    return remove_figures(change_part(state, step="between"), event.figures)
+
+
+def list_ways(state: State) -> list[str]:
+    """§24.4: Return the cells to which the dragon can go: beside it, new in this move, without the fairy."""
+    fairy: Figure | None = get_field(state, "fairy")
+    barred = {*path_of_dragon(state), fairy.cell if fairy else ""}
+    return [cell for cell in neighbours(cell_of_dragon(state)) if cell not in barred and _is_land(state, cell)]
+
+
+def _is_land(state: State, cell: str) -> bool:
+    """Whether there is a tile on a cell that is not inside a city with walls or the wheel."""
+    placed = state.tiles.get(cell)
+    return placed is not None and bool(PIECES[placed.tile][0].segments)
+
+
+def find_prey(state: State, cell: str) -> list[Figure]:
+    """§24.5: Return the figures that the dragon eats on a tile."""
+    there = (figure for figure in figures_on_table(state) if figure.cell == cell)
+    return [figure for figure in there if figure.kind != UNEATEN_KIND and figure.segment != UNEATEN_SEGMENT]
+
+
+def move_dragon(state: State, rules: Rules, seat: int, cell: str) -> DragonMoved:
+    """§24.5: Return the event of a step: what is eaten, and what does not stay without it."""
+    prey = find_prey(state, cell)
+    return DragonMoved(seat, cell, (*prey, *_find_companions(state, rules, prey)))
+
+
+def _find_companions(state: State, rules: Rules, prey: Sequence[Figure]) -> Iterator[Figure]:
+    """Yield the figures on other tiles that leave a feature with the last meeple of their owner."""
+    for figure in {(root_of(state, figure), figure.seat): figure for figure in prey}.values():
+        feature = state.features[root_of(state, figure)]
+        left = tuple(other for other in feature.figures if other not in prey)
+        yield from scoring.find_companions(state, rules, replace(feature, figures=left), figure)
+
+
+class PrincessDragon(Box):
+    """The dragon, volcanoes, princesses and magic portals."""
+
+    option = "princess_dragon"
+    title = "The Princess & the Dragon"
+    about = "A dragon that all move, princesses and magic portals, 30 tiles (§24)"
+    state_fields = {"dragon": (str, ""), "dragon_path": (tuple[str, ...], ())}
+    view_fields = {
+        "dragon": (str, cell_of_dragon),
+        "dragon_path": (tuple[str, ...], path_of_dragon),
+        "dragon_steps": (int, count_steps_left),
+    }
+    verbs = ("dragon", "princess")
+    tasks = (DRAGON,)
+    tasks_within_round = (DRAGON,)
+    shared_tasks = frozenset({DRAGON})
+    events = {
+        DragonCame: apply_dragon_came,
+        DragonWoke: apply_dragon_woke,
+        DragonMoved: apply_dragon_moved,
+        DragonStopped: apply_dragon_stopped,
+        KnightSent: apply_knight_sent,
+    }
+
+    def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
+        """§24.3: Before the first volcano a dragon tile would only be put aside, and another one drawn."""
+        if cell_of_dragon(state):
+            return bag
+        return [tile for tile in bag if DRAGON not in PIECES[tile][0].signs] or bag
+
+    def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> DragonCame | None:
+        """§24.2: The dragon comes to a volcano."""
+        return DragonCame(event.cell) if VOLCANO in PIECES[event.tile][0].signs else None
+
+    def bars_figures(self, state: State, cell: str) -> bool:
+        """§24.2: Nothing is put on the tile of the dragon."""
+        return cell == cell_of_dragon(state)
+
+    def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
+        """§24.7: Through a portal offer the free and unfinished features of all tiles, and pyramids."""
+        if PORTAL not in signs_at(state, part.cell):
+            return ()
+        supply = state.supply[seat]
+        kinds = [(kind, segments) for kind, segments in rules.segments.items() if supply[kind]]
+        goals = [
+            (segment.kind, f"{cell}/{segment.token}")
+            for cell in state.tiles
+            if cell != part.cell and "school" not in signs_at(state, cell)
+            for segment, root in segments_at(state, cell)
+            if is_free(rules, state.features[root]) and (segment.kind == "field" or state.features[root].open)
+        ]
+        options = [(kind, goal) for kind, segments in kinds for ground, goal in goals if ground in segments]
+        near = nine_cells(part.cell)
+        far = [cell for cell in list_open_pyramids(state, state.tiles) if cell not in near] if supply["meeple"] else []
+        return [*options, *(("meeple", f"{cell}/{ACROBATS}") for cell in far)]
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§24.6: Offer to send a knight home from the city of a new princess."""
+        knights = [
+            figure
+            for segment, root in segments_at(state, part.cell)
+            if PRINCESS in segment.marks
+            for figure in state.features[root].figures
+            if figure.kind not in rules.non_meeples
+        ]
+        return Choice("princess", tuple((knight.place,) for knight in knights), "24.6") if knights else None
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> DragonWoke | None:
+        """§24.4: The dragon sets out when a dragon tile was placed, before features are scored."""
+        if not cell_of_dragon(state) or DRAGON in part.notes or DRAGON not in signs_at(state, part.cell):
+            return None
+        return DragonWoke(state.turn)
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        return (Choice("dragon", tuple((cell,) for cell in list_ways(state)), "24.4"),)
+
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
+        """§24.4: Go the only way without a question; without a way the move is over."""
+        ways = list_ways(state)
+        if not ways:
+            return DragonStopped(cell_of_dragon(state))
+        return move_dragon(state, rules, task.seats[0], ways[0]) if len(ways) == 1 else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.verb == "dragon":
+            return [move_dragon(state, rules, seat, move.args[0])]
+        figure = find_figure(state, move.args[0])
+        feature = state.features[root_of(state, figure)]
+        return [KnightSent(seat, (figure, *scoring.find_companions(state, rules, feature, figure)))]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the figures of a seat may lose while the dragon is walking towards them."""
+        path = path_of_dragon(state)
+        if not path:
+            return 0.0
+        steps = min(count_steps_left(state), FARTHEST)
+        own = [figure for figure in figures_on_table(state) if figure.seat == seat and figure.cell not in path]
+        return -sum(self._fear(state, figure, path[-1], steps) for figure in own)
+
+    def _fear(self, state: State, figure: Figure, cell: str, steps: int) -> float:
+        """Return the points that a figure may lose to a dragon so many steps from its rest."""
+        (x, y), (to_x, to_y) = coordinates(cell), coordinates(figure.cell)
+        distance = abs(to_x - x) + abs(to_y - y)
+        return EATEN_POINTS * REACH**distance if distance <= steps else 0.0
+
+
+BOX = PrincessDragon()
