@@ -9,18 +9,17 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions
-from engine.games.carcassonne.hooks import Box, Deck, Rules, is_barred
+from engine.games.carcassonne.hooks import Rules, is_barred
 from engine.games.carcassonne.land import add_figure, cells_of, change_supply, read_figure, root_of, segments_at
 from engine.games.carcassonne.scoring import count_farm_cities
+from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
     Feature,
     FeatureScored,
     Figure,
-    Options,
     Part,
     State,
     Task,
-    TilePlaced,
     add_note,
     current_part,
     current_task,
@@ -33,7 +32,7 @@ from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
 START: str = DATA["carcassonne"]["start"]
-CELLS: dict[str, str] = {name: row["cell"] for name, row in DATA["tiles"]["count"].items()}
+CELLS = load_cells("count")
 QUARTERS: dict[str, str] = DATA["carcassonne"]["quarters"]
 """The kind of feature onto which the meeples of each quarter can go."""
 
@@ -46,14 +45,11 @@ ENTRY_NOTE, OWN_NOTE, OTHERS_NOTE = "carcassonne", "points own", "points others"
 CITIZEN_POINTS = 3.5
 """The points that a bot expects of a meeple in the city."""
 
-OBJECTIONS = {
-    "river": Refused("Carcassonne takes the place of the start tile; switch “river” or “count” off.", rule="30.1"),
-    "wind_roses": Refused(
-        "Carcassonne takes the place of the start tile; switch “wind_roses” or “count” off.", rule="30.1"
-    ),
-    "school": Refused("Carcassonne takes the place of the start tile; switch “school” or “count” off.", rule="30.1"),
-    "wheel": Refused("Carcassonne takes the place of the start tile; switch “wheel” or “count” off.", rule="30.1"),
-}
+CLASH = Refused(
+    "Carcassonne takes the place of the start tile: "
+    "switch it off, or else “river”, “wind_roses”, “school”, “wheel” and “leipzig”.",
+    rule="30.1",
+)
 
 
 class CityOpened(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -188,10 +184,11 @@ def has_entered_before(state: State) -> bool:
     return part.kind == "builder" and bool(below) and ENTRY_NOTE in below[-1].notes
 
 
-class Count(Box):
+class Count(StartBlock):
     """The city of Carcassonne, its four quarters, and the count."""
 
     option = "count"
+    start, cells, clash = START, CELLS, CLASH
     title = "The Count of Carcassonne"
     about = "Carcassonne in the middle of the land, its quarters and its count (§30)"
     state_fields = {"citizens": (tuple[Figure, ...], ()), "count_at": (str, "")}
@@ -207,15 +204,6 @@ class Count(Box):
         CitizenMoved: apply_citizen_moved,
         CitizensRemained: apply_citizens_remained,
     }
-
-    def objection(self, options: Options) -> Refused | None:
-        """§30.1: The block of the city does not go with another beginning."""
-        return next((OBJECTIONS[other] for other in OBJECTIONS if getattr(options, other)), None)
-
-    def mix_deck(self, deck: Deck) -> Deck:
-        """§30.1: The block takes the place of the start tile."""
-        block = tuple(TilePlaced(name, cell) for name, cell in CELLS.items() if name != START)
-        return replace(deck, start=START, beside=(*deck.beside, *block))
 
     def prepare(self, state: State, rules: Rules) -> State:
         return replace(state, count_at=CASTLE)

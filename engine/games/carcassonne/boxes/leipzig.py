@@ -10,17 +10,16 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions
 from engine.games.carcassonne.boxes.tollkeepers import VILLAGES
-from engine.games.carcassonne.hooks import Box, Deck, Moment, Rules
+from engine.games.carcassonne.hooks import Moment, Rules
 from engine.games.carcassonne.land import cells_of, lift_figures, remove_figures, root_at, root_of, segments_at
 from engine.games.carcassonne.scoring import count_points, count_tiles, find_companions, find_leaders
+from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
     Award,
     Feature,
     Figure,
-    Options,
     State,
     Task,
-    TilePlaced,
     add_note,
     count_tiles_left,
     current_part,
@@ -34,7 +33,7 @@ from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
 START: str = DATA["leipzig"]["start"]
-CELLS: dict[str, str] = {name: row["cell"] for name, row in DATA["tiles"]["leipzig"].items()}
+CELLS = load_cells("leipzig")
 GATES: dict[str, str] = DATA["leipzig"]["gates"]
 """The tile with the gate of each quarter."""
 
@@ -50,15 +49,11 @@ STAYS_OUTSIDE = frozenset({"mayor", "abbot"})
 QUARTER_POINTS = 9.0
 """The points that a bot expects of a meeple in a quarter while all tiles are in the bag."""
 
-OBJECTIONS = {
-    "river": Refused("Leipzig takes the place of the start tile; switch “river” or “leipzig” off.", rule="32.1"),
-    "wind_roses": Refused(
-        "Leipzig takes the place of the start tile; switch “wind_roses” or “leipzig” off.", rule="32.1"
-    ),
-    "school": Refused("Leipzig takes the place of the start tile; switch “school” or “leipzig” off.", rule="32.1"),
-    "wheel": Refused("Leipzig takes the place of the start tile; switch “wheel” or “leipzig” off.", rule="32.1"),
-    "count": Refused("Leipzig takes the place of the start tile; switch “count” or “leipzig” off.", rule="32.1"),
-}
+CLASH = Refused(
+    "Leipzig takes the place of the start tile: "
+    "switch it off, or else “river”, “wind_roses”, “school”, “wheel” and “count”.",
+    rule="32.1",
+)
 
 
 class MarketOpened(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -153,10 +148,11 @@ def find_place(state: State, root: int) -> str:
     return next(f"{cell}/{segment.token}" for segment, other in segments_at(state, cell) if other == root)
 
 
-class Leipzig(Box):
+class Leipzig(StartBlock):
     """The city of Leipzig, its gates and its quarters."""
 
     option = "leipzig"
+    start, cells, clash = START, CELLS, CLASH
     title = "The Markets of Leipzig"
     about = "Leipzig in the middle of the land, whose quarters pay more (§32)"
     supply = {"meeple": 1}
@@ -170,15 +166,6 @@ class Leipzig(Box):
         MerchantSent: apply_merchant_sent,
         MarketDeclined: apply_market_declined,
     }
-
-    def objection(self, options: Options) -> Refused | None:
-        """§32.1: Leipzig does not go with another beginning."""
-        return next((OBJECTIONS[other] for other in OBJECTIONS if getattr(options, other)), None)
-
-    def mix_deck(self, deck: Deck) -> Deck:
-        """§32.1: The block takes the place of the start tile."""
-        block = tuple(TilePlaced(name, cell) for name, cell in CELLS.items() if name != START)
-        return replace(deck, start=START, beside=(*deck.beside, *block))
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> MarketOpened | None:
         """§32.2: Before any feature is scored, ask the leaders of each completed road that leads to Leipzig."""

@@ -8,18 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.hooks import Deck, Rules
 from engine.games.carcassonne.land import change_supply, remove_figures, root_of
 from engine.games.carcassonne.scoring import find_companions
+from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
     Award,
     Feature,
     Figure,
-    Options,
     Part,
     State,
     Task,
-    TilePlaced,
     add_note,
     apply_awards,
     change_part,
@@ -36,7 +35,7 @@ from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
 START: str = DATA["wheel"]["start"]
-CELLS: dict[str, str] = {name: row["cell"] for name, row in DATA["tiles"]["wheel"].items()}
+CELLS = load_cells("wheel")
 CROWNS: dict[str, int] = DATA["wheel"]["crowns"]
 """How many crowns each section has; the sections are in their order, clockwise."""
 
@@ -49,14 +48,11 @@ CROWN_IN_HAND = 5.0
 PASSED_BY = 5 / 6
 """The chance that the wheel does not stop at a section."""
 
-OBJECTIONS = {
-    "river": Refused("The wheel takes the place of the start tile; switch “river” or “wheel” off.", rule="28.1"),
-    "wind_roses": Refused(
-        "The wheel takes the place of the start tile; switch “wind_roses” or “wheel” off.", rule="28.1"
-    ),
-    "count": Refused("The wheel takes the place of the start tile; switch “count” or “wheel” off.", rule="28.1"),
-    "school": Refused("The wheel takes the place of the start tile; switch “school” or “wheel” off.", rule="28.1"),
-}
+CLASH = Refused(
+    "The wheel takes the place of the start tile: "
+    "switch it off, or else “river”, “wind_roses”, “school”, “count” and “leipzig”.",
+    rule="28.1",
+)
 
 
 class WheelTurned(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -199,10 +195,11 @@ def withdraw_meeple(state: State, rules: Rules, place: str) -> MeepleWithdrawn:
     return MeepleWithdrawn((figure, *companions))
 
 
-class Wheel(Box):
+class Wheel(StartBlock):
     """The wheel in the middle of the land, its pig, and its crowns."""
 
     option = "wheel"
+    start, cells, clash = START, CELLS, CLASH
     title = "The Wheel of Fortune"
     about = "A wheel in the middle of the land, turned by tiles with numbers (§28)"
     state_fields = {"pig": (int, 0), "crowns": (tuple[Figure, ...], ())}
@@ -216,10 +213,6 @@ class Wheel(Box):
         CrownTaken: apply_crown_taken,
     }
 
-    def objection(self, options: Options) -> Refused | None:
-        """§28.1: The block of the wheel does not go with another beginning."""
-        return next((OBJECTIONS[other] for other in OBJECTIONS if getattr(options, other)), None)
-
     def mix_deck(self, deck: Deck) -> Deck:
         """§28.1, §28.2: The block takes the place of the start tile; some tiles of the base game show a number."""
         *bags, last = deck.bags
@@ -228,8 +221,7 @@ class Wheel(Box):
             for number in numbers:
                 if name in bag:
                     bag[bag.index(name)] = number_tile(name, number)
-        block = tuple(TilePlaced(name, cell) for name, cell in CELLS.items() if name != START)
-        return replace(deck, start=START, bags=(*bags, tuple(bag)), beside=(*deck.beside, *block))
+        return super().mix_deck(replace(deck, bags=(*bags, tuple(bag))))
 
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> WheelTurned | None:
         """§28.3: Turn the wheel for a tile with a number, before it is placed."""
