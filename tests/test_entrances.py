@@ -11,10 +11,17 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from engine import catalogue
 from service import create_app, web
 from service.app import App
+from service.people import limits
+from service.settings import Settings
+from service.tables import talk
+from service.text.words import make_vocabulary
 from tests import apps
-from workers.incoming.mail_commands import COMMAND_VERBS
+from workers.incoming import mail_moves
+from workers.incoming.mail_commands import STOP
+from workers.incoming.move_parser import COMMAND_VERBS, EVERYDAY_VERBS, SERVER_VERBS
 
 ROOT = Path(__file__).parents[1]
 ENTRANCES = tomllib.loads((ROOT / "tests" / "entrances.toml").read_text("utf-8"))["entrance"]
@@ -25,6 +32,13 @@ LIMITS = {
     "moves": {*web.MOVE_VIEWS, *web.HINT_VIEWS, *web.SEAT_VIEWS},
     "stop": {web.STOP_VIEW},
     "pictures": {*web.PICTURE_VIEWS},
+}
+MAIL_LIMITS = {
+    "mail": mail_moves.MAX_MOVES,
+    "questions": limits.MAX_QUESTIONS_PER_HOUR,
+    "remarks": talk.MAX_REMARKS_AN_HOUR,
+    "opens": Settings().opens_per_hour,
+    "answers": Settings().answers_per_hour,
 }
 TEST_NAME = re.compile(r"`?(tests/[\w/]+\.py)::(\w+)`?")
 SAMPLES = {
@@ -65,13 +79,20 @@ def test_every_page_operation_and_command_has_one_entry(flask_app: Flask) -> Non
     views = [view for one in ENTRANCES for view in one.get("views", "").split()]
     commands = [command for one in ENTRANCES for command in one.get("commands", "").split()]
     assert Counter(views) == Counter({rule.endpoint for rule in flask_app.url_map.iter_rules()})
-    assert Counter(commands) == Counter(COMMAND_VERBS)
+    verbs = make_vocabulary(catalogue.find("kaiser"), ()).table.verbs
+    assert Counter(commands) == Counter({*verbs, *COMMAND_VERBS, *SERVER_VERBS, *EVERYDAY_VERBS, STOP, "move", "say"})
     assert {one["proof"] for one in ENTRANCES} == PROOFS
 
 
 def test_the_limits_are_those_of_the_code() -> None:
     for limit, views in LIMITS.items():
         assert {view for view, one in VIEWS.items() if one["limit"] == limit} == views
+
+
+def test_each_command_by_mail_has_a_limit_in_the_code() -> None:
+    for one in ENTRANCES:
+        if one["proof"] == "mail":
+            assert MAIL_LIMITS[one["limit"]] > 0
 
 
 def test_every_entry_names_a_test_that_exists() -> None:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
+from redis import Redis, RedisError
 from sqlalchemy import Connection, exists, or_, select
 from sqlalchemy.exc import OperationalError
 
@@ -27,7 +30,36 @@ from service.tables.snapshots import Snapshot
 from workers import process_pool
 from workers.jobs import WORK_MAX_S, get_app, is_stopping, log_database_error, try_table
 
+SHARES_S = 600  # shares are counted from 0 again after so long
 VISIT_S = 3_600  # after so long without an action of a person, no player waits for the bots
+
+
+class Shares:
+    """The seconds that the workers together have lately thought for each visitor; without Redis, this one alone."""
+
+    def __init__(self, redis: Redis, now: Callable[[], int]) -> None:
+        self._redis = redis
+        self._now = now
+        self._own = defaultdict[str, float](float)
+
+    def load(self) -> Mapping[str, float]:
+        """Return the seconds by visitor."""
+        with suppress(RedisError):
+            shared: Any = self._redis.hgetall(self._name_period())
+            return {visitor.decode(): float(seconds) for visitor, seconds in shared.items()} or self._own
+        return self._own
+
+    def add(self, visitor: str, seconds: float) -> None:
+        """Count seconds for a visitor."""
+        self._own[visitor] += seconds
+        key = self._name_period()
+        with suppress(RedisError), self._redis.pipeline(transaction=False) as pipeline:
+            pipeline.hincrbyfloat(key, visitor, seconds)
+            pipeline.expire(key, 2 * SHARES_S)
+            pipeline.execute()
+
+    def _name_period(self) -> str:
+        return f"thinking:{self._now() // SHARES_S}"
 
 
 class BotTask(Struct, frozen=True):
@@ -44,16 +76,16 @@ class BotTask(Struct, frozen=True):
 def run() -> None:
     """Find hints and bots' moves, one after the other, in the order of a fair queue."""
     app = get_app()
-    done, spent, until = set[BotTask](), defaultdict[str, float](float), time.monotonic() + WORK_MAX_S
+    done, spent, until = set[BotTask](), Shares(app.redis, app.now), time.monotonic() + WORK_MAX_S
     try:
-        while not is_stopping() and (task := find_next_task(app, done, spent)):
+        while not is_stopping() and (task := find_next_task(app, done, spent.load())):
             began = time.monotonic()
             if began > until:
                 app.wakeups.wake("bots")
                 return
             done.add(replace(task, visited=True))
             _carry_out(app, task)
-            spent[task.visitor] += time.monotonic() - began
+            spent.add(task.visitor, time.monotonic() - began)
         work_out_stories(app)
     except OperationalError as error:  # the clock wakes us again when the database is back
         log_database_error(error, "bots did not move")
@@ -62,7 +94,7 @@ def run() -> None:
 def find_next_task(app: App, done: Set[BotTask], spent: Mapping[str, float]) -> BotTask | None:
     """Return the task to do next; None if all are done.
 
-    Bots at tables without a visit come last. Otherwise the visitor for whom this job has thought least is first, so
+    Bots at tables without a visit come last. Otherwise the visitor for whom the workers thought least is first, so
     that many tables of one visitor do not hold up another's. Of one visitor's tasks, hints are first.
     """
     with app.store.reading() as db:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import unicodedata
 from collections import defaultdict
 
@@ -20,11 +21,20 @@ LEFT_TO_RIGHT = "\u200e"  # the mark around letters that are written from right 
 OF_NO_SCRIPT = {"COMMON", "INHERITED", "UNKNOWN"}
 
 
+# The digits and signs that are written instead of letters, as in “D3p3sche”; 0 and 1 look like letters anyway.
+INSTEAD_OF_LETTERS = str.maketrans("3456789$@€¢£", "easgtbgsaecl")
+# The Unicode names of “ᴅ”, “ɛ”, “🅳”, “🇩” and “đ”.
+ORNATE_LETTER = re.compile(
+    r"(?:LATIN|SYMBOL)(?: SMALL| CAPITAL)? LETTER(?: SMALL CAPITAL| OPEN)? ([A-Z])(?: WITH .*)?$"
+)
+
+
 class Lookalikes(Struct, frozen=True):
     """The replacement of each letter, the same for all letters that look alike; and the signs that look like a dot."""
 
     by_letter: dict[str, str]
     dots: frozenset[str]
+    raised_dots: frozenset[str]
 
 
 def fold_name(name: str) -> str:
@@ -43,9 +53,30 @@ def mixes_scripts(word: str) -> bool:
 
 
 def straighten_dots(name: str) -> str:
-    """Return the name with an ordinary dot for each sign that looks like one, or that browsers take for one."""
-    dots = _load_lookalikes().dots
-    return "".join("." if letter in dots else letter for letter in name)
+    """Return the name with an ordinary dot for each sign that looks like one, or that browsers take for one.
+
+    A dot in the middle of the line counts between Latin letters, as in “evil·com”; but Catalan writes l·l, and Japanese
+    separates names by it.
+    """
+    signs = _load_lookalikes()
+    plain = "".join("." if letter in signs.dots else letter for letter in name)
+    raised = "".join("." if letter in signs.raised_dots else letter for letter in plain)
+    return "".join(new if _is_between_latin(plain, place) else plain[place] for place, new in enumerate(raised))
+
+
+def _is_between_latin(text: str, place: int) -> bool:
+    before, after = text[max(0, place - 1) : place].casefold(), text[place + 1 : place + 2].casefold()
+    return before.isalnum() and before.isascii() and after.isalpha() and after.isascii() and before + after != "ll"
+
+
+def simplify_letters(text: str) -> str:
+    """Return a text with plain Latin letters for those with ornaments, and for the digits and signs written instead."""
+    return "".join(_simplify(letter) for letter in unicodedata.normalize("NFKD", text)).translate(INSTEAD_OF_LETTERS)
+
+
+def _simplify(letter: str) -> str:
+    match = ORNATE_LETTER.search(unicodedata.name(letter, ""))
+    return match[1].casefold() if match else letter
 
 
 def _replace_lookalikes(text: str) -> str:
@@ -65,7 +96,9 @@ def _load_lookalikes() -> Lookalikes:
         for other in others
     ]
     dots = {other for letter, other in pairs if letter == "." and not other.isdecimal()}
-    return Lookalikes(_choose_replacements(pairs), frozenset({"。", *dots}))
+    by_letter = _choose_replacements(pairs)
+    raised = {letter for letter, other in by_letter.items() if other == by_letter["·"]}
+    return Lookalikes(by_letter, frozenset({"。", *dots}), frozenset({*"·⸳٠۰", *raised}))
 
 
 def _choose_replacements(pairs: list[tuple[str, str]]) -> dict[str, str]:

@@ -16,7 +16,8 @@ from service.text import numbers
 
 MAX_NAME_CHARS = 40
 LINK = re.compile(
-    r"@|://|\b(?:https?|mailto|tel|sms|data|javascript):|www\.|\w\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\\\]\w", re.IGNORECASE
+    r"@|://|\b(?:https?|mailto|tel|sms|data|javascript):|www\.|[\w\s]\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\]\w",
+    re.IGNORECASE,
 )
 INVISIBLE_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters, marks and signs that show nothing
 MAX_MARKS_PER_LETTER = 2  # on one letter
@@ -64,8 +65,9 @@ def refuse_reserved(name: str, *own: str) -> None:
 
 
 def _keep_letters(name: str) -> str:
-    """Reduce a name to the looks of its letters and digits: no accents, no hyphens."""
-    return "".join(letter for letter in unicodedata.normalize("NFD", fold_name(name)) if letter.isalnum())
+    """Reduce a name to the looks of its letters: no accents, no hyphens, no digits instead of letters."""
+    seen = unicodedata.normalize("NFD", fold_name(lookalikes.simplify_letters(name)))
+    return "".join(letter for letter in seen if letter.isalnum())
 
 
 def _stacks_marks(name: str) -> bool:

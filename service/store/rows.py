@@ -62,6 +62,7 @@ class SeatRow(Struct, frozen=True):
     bounced_at: int | None
     settings_number: int | None
     has_channels: bool  # beside mail
+    is_followed: bool  # whether a chat follows the table
 
 
 class EntryRow(Struct, frozen=True):

@@ -74,6 +74,8 @@ def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
     wakes = {queue for locked in changed for queue in locked.wakes}
     if any(seat.has_channels for locked in changed for seat in locked.seats):
         wakes.add("deliveries")
+    if any(seat.is_followed for locked in changed for seat in locked.seats):
+        wakes.add("hooks")
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in changed for seat in locked.seats):
         wakes.add("bots")
     for queue in sorted(wakes):

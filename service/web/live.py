@@ -17,7 +17,7 @@ import structlog
 
 from service import links
 from service.app import App
-from service.web.wsgi_threads import Receive, Scope, Send, send_text
+from service.web.wsgi_threads import Receive, Scope, Send, name_network, send_text
 
 PATH = "/live/"
 HEARTBEAT_S = 20  # proxies close a connection on which they see nothing for longer
@@ -42,8 +42,9 @@ log = structlog.get_logger()
 class OpenPage:
     """The connection of one open page."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, client: str = "") -> None:
         self._send = send
+        self.client = client
         self._has_missed_event = False
 
     def send(self, text: bytes) -> None:
@@ -78,6 +79,7 @@ class Live:
         self._app = app
         self._max_pages = max_open_pages()
         self._pages: dict[str, set[OpenPage]] = defaultdict(set)
+        self._clients: dict[str, dict[OpenPage, None]] = defaultdict(dict)  # the pages of each, the oldest first
         self._listener: threading.Thread | None = None
         self._closed = False
 
@@ -86,7 +88,7 @@ class Live:
         return sum(map(len, self._pages.values()))
 
     def has_room(self) -> bool:
-        return len(self) < self._max_pages
+        return sum(map(len, self._clients.values())) < self._max_pages
 
     def find_topic(self, scope: Scope) -> str | None:
         """Return the topic whose changes this request asks for; None if it asks for something else."""
@@ -96,15 +98,28 @@ class Live:
         table, kind = links.parse_subject(token, 2)
         return f"{table}.{kind}" if links.is_same(self._app.links.live(table, kind), token) else None
 
-    async def serve(self, topic: str, receive: Receive, send: Send) -> None:
-        """Send the changes of this topic to a page until it closes the connection."""
-        if self._closed or not self.has_room():
+    def name_client(self, scope: Scope) -> str:
+        """Return a name for the network of a client; the trusted proxies in front of this server say who it is."""
+        address = (scope.get("client") or ("", 0))[0]
+        behind = self._app.settings.proxies
+        if behind:
+            forwarded = dict(scope["headers"]).get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+            address = forwarded[-behind].strip() if len(forwarded) >= behind else address
+        return name_network(address)
+
+    async def serve(self, topic: str, receive: Receive, send: Send, client: str = "") -> None:
+        """Send the changes of this topic to a page until it closes the connection.
+
+        If there is no room, the client with the most pages loses its oldest one.
+        """
+        if self._closed or (not self.has_room() and not self._make_room(client)):
             await send_text(send, 503, NO_ROOM)
             return
         await send(START)
         await send({"type": "http.response.body", "body": RETRY, "more_body": True})
-        page = OpenPage(send)
+        page = OpenPage(send, client)
         self._pages[topic].add(page)
+        self._clients[client][page] = None
         self._start_listener()
         try:
             while (await receive())["type"] != "http.disconnect":
@@ -116,6 +131,22 @@ class Live:
         self._pages[topic].discard(page)
         if not self._pages[topic]:
             del self._pages[topic]
+        self._forget(page)
+
+    def _forget(self, page: OpenPage) -> None:
+        self._clients[page.client].pop(page, None)
+        if not self._clients[page.client]:
+            del self._clients[page.client]
+
+    def _make_room(self, client: str) -> bool:
+        """End the oldest page of the client that has the most; return False if this client has as many."""
+        most = max(self._clients, key=lambda one: len(self._clients[one]), default=client)
+        if most == client or len(self._clients[most]) <= len(self._clients.get(client, ())):
+            return False
+        page = next(iter(self._clients[most]))
+        self._forget(page)
+        page.end()
+        return True
 
     def publish(self, topics: Iterable[str], text: bytes = LOOK_EVENT) -> None:
         """Send this to all pages of these topics."""

@@ -27,7 +27,7 @@ from service.text.languages import LANGUAGES, SOURCE, translate_in_game
 from service.text.sentences import Translatable
 from service.text.templates import get_environment
 from service.wakeups import REQUEST_ID
-from service.web.wsgi_threads import UNKNOWN_PROXY
+from service.web.wsgi_threads import UNKNOWN_PROXY, name_network
 
 View = Callable[..., Any]
 
@@ -180,13 +180,8 @@ def _is_unknown_proxy(app: App, request: Request) -> bool:
 
 def name_visitor() -> str:
     """Return a name for the visitor's network: one IPv4 address, or the 64 bits that one customer has in IPv6."""
-    try:
-        ip = ipaddress.ip_address(request.remote_addr or "")
-    except ValueError:
-        return ""
-    address = getattr(ip, "ipv4_mapped", None) or ip
-    bits = 64 if address.version == 6 else 32
-    return get_app().links.visitor(str(ipaddress.ip_network((address, bits), strict=False)))
+    network = name_network(request.remote_addr or "")
+    return get_app().links.visitor(network) if network else ""
 
 
 def _is_loopback(address: str | None) -> bool:

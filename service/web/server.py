@@ -56,7 +56,7 @@ class WebApp:
         if topic is None:
             await self._pages(scope, receive, send)
         else:
-            await self._live.serve(topic, receive, send)
+            await self._live.serve(topic, receive, send, self._live.name_client(scope))
 
 
 class Connection(HttpToolsProtocol):

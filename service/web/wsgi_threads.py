@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import ipaddress
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
@@ -109,6 +110,16 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
             raise BodyTooLarge
         if not message.get("more_body", False):
             return bytes(body)
+
+
+def name_network(address: str) -> str:
+    """Return one IPv4 address, or the 64 bits that one customer has in IPv6; empty if it is no address."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return ""
+    plain = getattr(ip, "ipv4_mapped", None) or ip
+    return str(ipaddress.ip_network((plain, 64 if plain.version == 6 else 32), strict=False))
 
 
 def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]:

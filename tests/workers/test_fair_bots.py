@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
+from redis import Redis
 from sqlalchemy import update
 
 from service import create_app
@@ -134,3 +135,16 @@ def test_real_bots_of_a_crowd_let_another_visitor_move(app: App) -> None:
     bots.run()
     referee.run()
     assert all(apps.load_table(app, table).position.length > 0 for table in (*crowd, other))
+
+
+def test_a_second_worker_knows_for_whom_the_first_thought(any_app: App, order: list[str]) -> None:
+    (crowd,), (other,) = open_tables(any_app, "crowd", 1), open_tables(any_app, "other", 1)
+    bots.Shares(any_app.redis, any_app.now).add("crowd", 5.0)  # by another process
+    bots.run()
+    assert order == [other, crowd]
+
+
+def test_without_redis_a_worker_counts_its_own_thoughts(any_app: App) -> None:
+    shares = bots.Shares(Redis(host="127.0.0.1", port=1), any_app.now)
+    shares.add("crowd", 5.0)
+    assert shares.load() == {"crowd": 5.0}

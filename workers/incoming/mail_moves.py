@@ -204,7 +204,7 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
     """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
     locked = progress.locked
     order = mail_orders.parse_order(line, vocabulary) if _may_be_condition(line, vocabulary) else None
-    if order and mail_orders.is_about_moves(locked, order, vocabulary):
+    if order and mail_orders.is_about_moves(locked, mail.seat, order, vocabulary):
         return _store_order(progress, mail, line, order, vocabulary)
     meaning = mail_commands.parse_line(locked, mail.seat, line, lambda: _load_guess(locked, mail), vocabulary)
     if meaning == TALK:

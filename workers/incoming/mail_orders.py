@@ -26,7 +26,7 @@ from workers.incoming.move_parser import find_verb, parse_move_line, split_words
 
 AND = re.compile(r"\s*;\s*|\s*,\s+|\s+(?:and|und|en|et)\s+", re.IGNORECASE)
 MAX_COMPARED_PARTS = 4  # with all menus, to tell an order from talk: 60 lines of 100 parts would take seconds
-SEEDS = 3  # chance decides what follows if these lead to different positions
+SEEDS = (b"0", b"1", b"2")  # chance decides what follows if these lead to different positions
 
 
 class ConditionalOrder(Struct, frozen=True):
@@ -76,26 +76,35 @@ def store_order(
     )
 
 
-def is_about_moves(locked: LockedTable, order: ConditionalOrder, words: Vocabulary) -> bool:
-    """Return whether a line has a verb or a move of the game: “if you like, then let us play again” is talk."""
+def is_about_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary) -> bool:
+    """Return whether a line has a verb or a move of the game: “if you like, then let us play again” is talk.
+
+    The moves of the others are those that this seat imagines, so that the answer tells nothing of their cards.
+    """
     parts = (*order.given[:MAX_COMPARED_PARTS], order.own)
     written = [word for part in parts for word in split_words(part)]
     if any(find_verb([word], tuple(words.game.verbs), words) for word in written):
         return True
-    state = locked.position.state if locked.position.phase == "playing" else None
-    menus = [locked.game.menu(state, one.seat) for one in locked.seats] if state is not None else []
+    if locked.position.phase != "playing":
+        return False
+    imagined = _imagine(locked, seat, SEEDS[0])
+    menus = [locked.game.menu(imagined, one.seat) for one in locked.seats]
     return any(_find_moves(part, menu, words) for part in parts for menu in menus)
+
+
+def _imagine(locked: LockedTable, seat: int, seed: bytes) -> Any:
+    """Return the state as this seat might imagine it, with the hidden things dealt again."""
+    return locked.game.redeal(locked.position.state, seat, chances.make_sealed(seed, 0))
 
 
 def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary) -> Moves:
     """Find the moves of all parts, one after the other; raise Refused if one is not clear or chance decides."""
-    seeds = [str(number).encode() for number in range(SEEDS)]
-    states = [locked.game.redeal(locked.position.state, seat, chances.make_sealed(seed, 0)) for seed in seeds]
+    states = [_imagine(locked, seat, seed) for seed in SEEDS]
     moves: Moves = ()
     for number, part in enumerate((*order.given, order.own), 1):
         is_own = number > len(order.given)
         mover, move = _find_move(locked, states[0], seat, part, is_own, words)
-        chance = [chances.make_sealed(seed, number) for seed in seeds]
+        chance = [chances.make_sealed(seed, number) for seed in SEEDS]
         try:
             states = [
                 games.play(locked.game, state, mover, move, one)[0] for state, one in zip(states, chance, strict=True)

@@ -29,6 +29,10 @@ BAD = [
     "\ua4eenna", "\u13a0nna", "An\u0576a", "Bo\u10d0b",
     "Depesche", "DEPESCHE!", "The house", "Das Haus", "depesche team", "Dep\u0454sche", "Server",
     "Dépésche", "D.e.p.e.s.c.h.e", "\u00d0EPESCHE", "The-House", "Le serveur", "mailto:anna", "tel:112",
+    "D3p3sche", "d3p35ch3 team", "Ｄ３ｐ３ｓｃｈｅ", "D€p€sche", "Dɛpɛsche", "ᴅᴇᴘᴇsᴄʜᴇ", "🅳🅴🅿🅴🆂🅲🅷🅴",
+    "🅓🅔🅟🅔🅢🅒🅗🅔", "🇩🇪🇵🇪🇸🇨🇭🇪",
+    "4dmin", "5upport", "The S3rv3r", "Ho5t", "evil·com", "evil‧com", "evil•com", "evil∙com", "evil⋅com", "evil・com",
+    "evil᛫com", "evilꞏcom", "evil⸱com", "evil⸳com", "evil٠com", "evil .com", "EVIL·COM", "1·evil",
 ]  # fmt: skip
 GOOD = [
     "Anna",
@@ -51,6 +55,12 @@ GOOD = [
     "ابن سينا",
     "House",
     "Marie-Hélène",
+    "Marcel·lí",
+    "ジョン・スミス",
+    "Anna 🇩🇪",
+    "Player 3",
+    "R2D2",
+    "Đorđe",
     "Mr.",
 ]
 

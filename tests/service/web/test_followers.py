@@ -130,6 +130,23 @@ def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
     assert len(receiver.requests) == 1
 
 
+def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    woken, wake = list[str](), site.app.wakeups.wake
+
+    def note(queue: str) -> bool:
+        woken.append(queue)
+        return wake(queue)
+
+    site.app.wakeups.wake = note
+    site.submit(opened, site.list_moves(opened)[0])
+    assert "hooks" not in woken
+    follow(visitor, opened, receiver)
+    site.submit(opened, site.list_moves(opened)[0])
+    assert "hooks" in woken
+
+
 def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
     site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
 ) -> None:

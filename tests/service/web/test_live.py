@@ -21,6 +21,7 @@ from service.links import Links
 from service.tables import access, talk
 from service.wakeups import CHANGES
 from service.web import live, server
+from tests import apps
 from tests.services import RunningService
 from tests.web_server import serving
 from workers.commands import run
@@ -249,3 +250,43 @@ def test_production_too_holds_more_pages_than_it_has_threads(tmp_path: Path, red
             redis.publish(CHANGES, "abc/")
         for page in pages:
             read_until(page, live.LOOK_EVENT)
+
+
+def test_a_client_with_many_pages_gives_way_to_others(pages: live.Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "_max_pages", 5)
+
+    async def visit() -> None:
+        crowd = [Client() for _ in range(5)]
+        tasks = [asyncio.create_task(pages.serve("t.seat", one.receive, one.send, "crowd")) for one in crowd]
+        await let_run()
+        refused, others = Client(), [Client() for _ in range(2)]
+        await pages.serve("t.seat", refused.receive, refused.send, "crowd")
+        assert refused.received[-1] == live.NO_ROOM.encode()  # the crowd itself gets no more
+        tasks += [asyncio.create_task(pages.serve("t.seat", one.receive, one.send, "other")) for one in others]
+        await let_run()
+        assert [one.received[-1] for one in crowd[:3]] == [b"", b"", live.RETRY]
+        assert [one.received[-1] for one in others] == [live.RETRY] * 2
+        for one in (*crowd, *others):
+            one.gone.set()
+        await asyncio.gather(*tasks)
+        assert len(pages) == 0
+
+    asyncio.run(visit())
+
+
+@pytest.mark.parametrize(
+    ("proxies", "said", "client"),
+    [
+        (0, b"192.0.2.9", "198.51.100.1/32"),
+        (1, b"10.0.0.1, 192.0.2.9", "192.0.2.9/32"),
+        (2, b"192.0.2.9, 203.0.113.4", "192.0.2.9/32"),
+        (1, b"2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        (1, b"", ""),
+    ],
+)
+def test_a_client_is_named_by_the_proxies_that_are_trusted(
+    tmp_path: Path, proxies: int, said: bytes, client: str
+) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, proxies=proxies), apps.FakeTime()) as app:
+        scope = {"client": ("198.51.100.1", 7), "headers": [(b"x-forwarded-for", said)]}
+        assert live.Live(app).name_client(scope) == client

@@ -3,15 +3,24 @@
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
+from engine import chance
+from engine import menu as menus
+from engine.menu import Menu
 from service.app import App
-from service.tables import standing_orders
+from service.store.batch import Batch
+from service.tables import access, standing_orders
 from service.tables.access import Place
+from service.tables.locked_table import lock_table
+from service.tables.opening import Invitee
+from service.text.words import make_vocabulary
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import deliver, last_letter, report, text
 from tests.workers.test_orders import find_turn_change
 from workers.incoming import mail_orders
+from workers.incoming.mail_orders import ConditionalOrder
 
 
 @pytest.fixture
@@ -106,3 +115,32 @@ def test_a_mail_full_of_conditions_without_moves_is_talk_after_few_comparisons(a
     deliver(app, table[1], *lines)
     assert list_conditional(app, table[1]) == []
     assert len(compared) < 60 * 60
+
+
+def test_a_line_with_if_tells_nothing_of_the_cards_of_others(app, monkeypatch):
+    """In worlds that look the same to its writer, a line is compared with the same moves."""
+    guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
+    opened = apps.open_new(app, "turfmaster", {}, guests, 0)
+    for link in opened.links:
+        assert apps.submit(app, access.find(app, link), "sit word").accepted
+    mover = apps.find_move(app, [access.find(app, link) for link in opened.links])[0].seat
+    assert mover is not None
+    writer = 1 - mover
+    with app.store.writing() as db:
+        locked = lock_table(app, Batch(db), opened.table)
+        game, position = locked.game, locked.position
+        deals = [
+            game.redeal(position.state, writer, chance.make_sealed(seed, 0)) for seed in (b"one", b"two", b"three")
+        ]
+        other_menus = [{str(move) for move in menus.iter_moves(game.menu(deal, mover))} for deal in deals]
+        told_apart = set.union(*other_menus) - set.intersection(*other_menus)
+        vocabulary = make_vocabulary(game, ("Anna", "Berta"))
+        worlds = [replace(locked, position=replace(position, state=deal)) for deal in deals]
+        assert told_apart
+        read = list[list[Menu]]()
+        monkeypatch.setattr(mail_orders, "_find_moves", lambda _, menu, __: read[-1].append(menu))
+        for world in worlds:
+            read.append([])
+            assert not mail_orders.is_about_moves(world, writer, ConditionalOrder(("J9 C10",), "B3"), vocabulary)
+    assert len(read[0]) == 4
+    assert read[0] == read[1] == read[2]
