@@ -5,7 +5,7 @@ import { glide, locatePieces } from "./animation.js";
 import { Board } from "./board.js";
 import * as bubble from "./bubble.js";
 import { morph } from "./morph.js";
-import { showPending } from "./pending-view.js";
+import { showPieces } from "./pending-view.js";
 import { closeSheet, updateRail } from "./rail.js";
 
 const WORLD = "figure.stage .frame";
@@ -65,7 +65,7 @@ document.addEventListener("submit", (event) => {
   if (form.method !== "get" || !form.closest(".lesson")) return;
   event.preventDefault();
   const body = new FormData(form, submitter);
-  if (form.matches(".deed")) showPending(document.querySelector("[data-stage]"), [String(body.get("move"))]);
+  if (form.matches(".deed")) showPieces(document.querySelector("[data-stage]"), [String(body.get("move"))], "pending");
   open(`${location.pathname}?${new URLSearchParams(body)}`);
 });
 document.addEventListener("click", (event) => {

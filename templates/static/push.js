@@ -38,7 +38,19 @@ async function startWorker() {
   send();
   const pages = await caches.open("pages");
   await pages.add(makePath()).catch(() => {});
+  // The files of this page were loaded before the worker could keep them; without them it would be no table offline.
+  const files = await caches.open("files");
+  await Promise.all(listFiles().map((name) => files.add(name).catch(() => {})));
+  document.documentElement.dataset.kept = ""; // from now on this page can be read offline
 }
+
+/** Return the addresses of the scripts, styles and pictures that this page has loaded. */
+const listFiles = () =>
+  performance
+    .getEntriesByType("resource")
+    .map(({ name }) => new URL(name))
+    .filter(({ origin, pathname }) => origin === location.origin && pathname.startsWith("/static/"))
+    .map(({ href }) => href);
 
 /** @param {HTMLFormElement} form */
 async function subscribe(form) {

@@ -56,3 +56,15 @@ def test_the_page_of_a_finished_game_leads_to_the_verifier_which_checks_its_log(
     page, _ = open_end(service, visit, "kurier")
     page.get_by_role("link", name="Check this game").click()
     expect(page.get_by_text("This log is sound.")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (320, 640)])
+@pytest.mark.parametrize("game", ["carcassonne", "kurier"])
+def test_what_can_be_done_after_the_end_is_inside_the_window(
+    service: RunningService, visit: Visit, game: str, width: int, height: int
+) -> None:
+    page, _ = open_end(service, visit, game, viewport={"width": width, "height": height}, has_touch=True)
+    for name in ("Step through the points", "Replay the game", "Play again"):
+        one = page.locator(".deeds").get_by_text(name, exact=True)
+        expect(one).to_be_in_viewport(ratio=1)
+        one.click(trial=True)

@@ -22,7 +22,7 @@ PLAYED_BEFORE = """
   Object.defineProperty(Notification, "permission", { get: () => "default" });
   Notification.requestPermission = async () => "granted";
 """
-IS_READY = "() => navigator.serviceWorker.controller && caches.match(location.pathname)"
+IS_READY = "() => navigator.serviceWorker.controller && 'kept' in document.documentElement.dataset"
 
 
 @pytest.fixture
@@ -53,6 +53,10 @@ def test_a_table_is_read_offline_and_says_so(page: Page) -> None:
     page.reload()
     expect(page.get_by_text("This is the page as you saw it last")).to_be_visible()
     expect(page.locator("[data-stage]")).to_be_visible()
+    banner, top, bar = (page.locator(part).bounding_box() for part in (".banner:visible", ".top", ".bar"))
+    assert banner
+    assert banner["y"] + banner["height"] <= top["y"]  # it covers nothing, and pushes nothing out of the window
+    assert bar["y"] + bar["height"] <= page.viewport_size["height"]
     page.context.set_offline(False)
     page.reload()
     expect(page.get_by_text("This is the page as you saw it last")).to_be_hidden()
