@@ -17,7 +17,7 @@ from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret
 from service.store import Store, push_keys, server_facts
 from service.store.server_facts import NoticeBoard
-from service.wakeups import Wakeups
+from service.wakeups import VerdictMessages, Wakeups
 
 REDIS_TIMEOUT_S = 5.0  # longer than a page waits in Redis for a verdict
 Now = Callable[[], int]
@@ -42,6 +42,7 @@ class App:
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.metrics = Metrics(self.redis)
         self.wakeups = Wakeups(self.redis)
+        self.verdicts = VerdictMessages(self.redis, self.wakeups.outage, is_shared=settings.redis != EMBEDDED)
         self.relay = settings.smtp
         self.inbound = ""  # where the local mailbox sends answers to
         self.links = Links(self.secret)

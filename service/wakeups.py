@@ -1,18 +1,26 @@
-"""Wake-ups: signals through Redis that say “look for work”. The work is a row in the database, so none may get lost."""
+"""Wake-ups and verdicts: messages through Redis that may get lost, because what they tell is a row in the database.
+
+A wake-up says “look for work”. A verdict goes to those who wait for it: one thread of a process receives them all.
+"""
 
 from __future__ import annotations
 
 import re
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
+import msgspec
 from redis import Redis, RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
 from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
 
+from engine.canonical_json import make_decoder
 from service.monitoring import Outage
 
 JOBS = {name: f"workers.residents.run_{name}" for name in ("referee", "post", "deliveries", "bots")}
@@ -31,12 +39,16 @@ JOBS_OF_QUEUES = {
 JOB_TIMEOUTS_S = {"referee": 300, "post": 900, "deliveries": 300, "bots": 300}
 MAX_WAKEUPS = 100  # of a queue whose worker is away; more of them say nothing more
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-MESSAGE_EXPIRY_S = 10
 CHANGES = "changes"
+VERDICTS = "verdicts"
+MAX_MESSAGES = 1_000  # for those who ask for a verdict a moment after it came
+SUBSCRIBE_S, POLL_S, RETRY_S = 1.0, 30.0, 0.5
+OUTAGE_WAIT_S = 0.2  # instead of the whole wait, while no verdict can come
+Receive = Callable[[bytes], object]
 
 
 class Wakeups:
-    """Wakes workers and those who wait for a verdict. Without Redis the service works on, only slower."""
+    """Wakes workers and open pages. Without Redis the service works on, only slower."""
 
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
@@ -83,24 +95,6 @@ class Wakeups:
             if not queue.count:
                 queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=JOB_TIMEOUTS_S[job])
 
-    def publish(self, messages: Mapping[int, bytes]) -> None:
-        """Publish messages to those who wait for these numbers, such as the verdicts on submissions."""
-        with suppress(RedisError), self._log_outages(), self.redis.pipeline(transaction=False) as pipeline:
-            for number, message in messages.items():
-                pipeline.rpush(f"verdict:{number}", message)
-                pipeline.expire(f"verdict:{number}", MESSAGE_EXPIRY_S)
-            pipeline.execute()
-
-    def wait(self, number: int, seconds: float) -> bytes | None:
-        """Wait for the message with this number and leave it for others who wait; None after so many seconds."""
-        key = f"verdict:{number}"
-        try:
-            message: Any = self._execute("BRPOPLPUSH", key, key, seconds) if seconds > 0 else None
-        except RedisError:
-            time.sleep(min(seconds, 0.2))
-            return None
-        return bytes(message) if message else None
-
     def _execute(self, *command: Any) -> Any:
         """Execute a raw command; the client's own methods take as long to check their arguments as Redis to answer."""
         with self._log_outages():
@@ -132,3 +126,111 @@ class Wakeups:
             while True:
                 message = subscription.get_message(timeout=1.0)
                 yield message["data"].decode() if message else ""
+
+
+class VerdictMessages:
+    """The verdicts that this process publishes and receives, by the numbers of their submissions."""
+
+    def __init__(self, redis: Redis, outage: Outage, *, is_shared: bool) -> None:
+        """Say by `is_shared` whether other processes use this Redis too; else no verdict leaves this process."""
+        self._redis = redis
+        self._outage = outage
+        self._is_shared = is_shared
+        self._lock = threading.Lock()
+        self._messages: OrderedDict[int, bytes] = OrderedDict()
+        self._receivers: defaultdict[int, list[Receive]] = defaultdict(list)
+        self._listener: threading.Thread | None = None
+        self._is_subscribed = threading.Event()
+        if not is_shared:
+            self._is_subscribed.set()
+
+    def publish(self, messages: Mapping[int, bytes]) -> None:
+        """Publish the verdicts on these submissions to all processes."""
+        self._deliver(messages.items())
+        if self._is_shared and messages:
+            parcel = msgspec.json.encode({number: msgspec.Raw(message) for number, message in messages.items()})
+            try:
+                self._redis.execute_command("PUBLISH", VERDICTS, parcel)  # type: ignore[no-untyped-call]  # of redis
+            except RedisError as error:
+                self._outage.begin(error)
+
+    def listen(self) -> bool:
+        """Let this process receive verdicts from now on; return whether it did so before."""
+        if self._is_subscribed.is_set():
+            return True
+        with self._lock:
+            if self._listener is None:
+                self._listener = threading.Thread(target=self._listen, name="verdicts", daemon=True)
+                self._listener.start()
+        self._is_subscribed.wait(SUBSCRIBE_S)
+        return False
+
+    def call(self, number: int, receive: Receive) -> None:
+        """Call this function with the verdict on a submission, now or when it comes."""
+        with self._lock:
+            message = self._messages.get(number)
+            if message is None:
+                self._receivers[number].append(receive)
+        if message is not None:
+            receive(message)
+
+    def forget(self, number: int, receive: Receive) -> None:
+        """Do not call this function any more."""
+        with self._lock, suppress(ValueError):
+            self._receivers[number].remove(receive)
+            if not self._receivers[number]:
+                del self._receivers[number]
+
+    def wait(self, number: int, seconds: float) -> bytes | None:
+        """Wait for the verdict on a submission; return None after so many seconds, or when none can come."""
+        received = SimpleQueue[bytes]()
+        self.call(number, received.put)
+        try:
+            return received.get(timeout=max(0, self.limit_wait(seconds)))
+        except Empty:
+            return None
+        finally:
+            self.forget(number, received.put)
+
+    def limit_wait(self, seconds: float) -> float:
+        """Return how long it is useful to wait: shorter while no verdict can come."""
+        return seconds if self._is_subscribed.is_set() else min(seconds, OUTAGE_WAIT_S)
+
+    def _deliver(self, messages: Iterable[tuple[int, bytes]]) -> None:
+        for number, message in messages:
+            with self._lock:
+                self._messages[number] = message
+                if len(self._messages) > MAX_MESSAGES:
+                    self._messages.popitem(last=False)
+                receivers = self._receivers.pop(number, ())
+            for receive in receivers:
+                receive(message)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                self._receive_all()
+            except (RedisError, OSError, ValueError) as error:  # ValueError: the connection was closed meanwhile
+                self._is_subscribed.clear()
+                self._outage.begin(error)
+                time.sleep(RETRY_S)
+
+    def _receive_all(self) -> None:
+        """Receive verdicts until Redis fails."""
+        with self._redis.pubsub() as subscription:  # type: ignore[no-untyped-call]
+            subscription.subscribe(VERDICTS)
+            while True:
+                message: Any = subscription.get_message(timeout=POLL_S)
+                if message and message["type"] == "subscribe":
+                    self._is_subscribed.set()
+                    if self._outage.since is not None:
+                        self._outage.end()
+                elif message:
+                    self._deliver(_open_parcel(message["data"]))
+
+
+def _open_parcel(parcel: bytes) -> list[tuple[int, bytes]]:
+    """Return the verdicts of a message of the channel; nothing if another program sent it."""
+    with suppress(msgspec.MsgspecError):
+        return [(number, bytes(raw)) for number, raw in make_decoder(dict[int, msgspec.Raw]).decode(parcel).items()]
+    return []

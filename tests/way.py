@@ -102,13 +102,13 @@ def trace_move(app: App, _: apps.FakeTime) -> Way:
 
 def submit(app: App, client: FlaskClient, link: str, form: dict[str, str]) -> None:
     """Submit a move; the referee, which is woken, judges it while the page waits for the verdict."""
-    wait = app.wakeups.wait
+    wait = app.verdicts.wait
 
     def judge_and_wait(number: int, seconds: float) -> bytes | None:
         residents.work_once(app, "referee")
         return wait(number, seconds)
 
-    with mock.patch.object(app.wakeups, "wait", judge_and_wait):
+    with mock.patch.object(app.verdicts, "wait", judge_and_wait):
         client.post(f"/t/{link}", data=form)
     post.run()
 

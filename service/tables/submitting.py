@@ -50,22 +50,24 @@ def submit(
     the commit of the verdict, which comes later, does.
     """
     seat = require_seat(place)
+    command = {"key": make_key(key), "move": clean_move(text), "seen": seen, "at": app.now()}
+    submitted = _store(app, {"source": source, "table": place.table, "seat": seat, **command})
+    app.wakeups.wake("referee")
+    return submitted
+
+
+def clean_move(text: str) -> str:
+    """Return a move with single spaces; raise Refused if it is none that could be read."""
     if len(text) > MAX_MOVE_LENGTH:
         raise Refused("A move is a few words; this is {length} characters long.", length=len(text))
     if not text.strip() or not text.replace("\n", " ").isprintable():
         raise Refused("Please write a move in plain words.")
-    row = {
-        "source": source,
-        "key": key[:80] or secrets.token_hex(16),
-        "table": place.table,
-        "seat": seat,
-        "move": " ".join(text.split()),
-        "seen": seen,
-        "at": app.now(),
-    }
-    submitted = _store(app, row)
-    app.wakeups.wake("referee")
-    return submitted
+    return " ".join(text.split())
+
+
+def make_key(key: str) -> str:
+    """Return the key of a submission, or a new one if it has none."""
+    return key[:80] or secrets.token_hex(16)
 
 
 def sit(app: App, place: Place, nonce: str) -> StoredSubmission:
@@ -114,11 +116,20 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
     """
     seconds = app.settings.verdict_wait if seconds is None else seconds
     with app.metrics.measure_time("verdict_seconds", "page"):
-        verdict = None if submitted.new else _load_verdict(app, submitted)
+        comes_later = app.verdicts.listen() and submitted.new
+        verdict = None if comes_later else _load_verdict(app, submitted)
         if verdict is None:
-            message = app.wakeups.wait(submitted.number, seconds)
-            verdict = _decode(message, submitted) or _load_verdict(app, submitted)
-    return verdict or _load_after_sync(app, submitted)
+            message = app.verdicts.wait(submitted.number, seconds)
+            verdict = decode_verdict(message, submitted)
+    return verdict or load_verdict(app, submitted)
+
+
+def load_verdict(app: App, submitted: StoredSubmission) -> Verdict | None:
+    """Load the verdict that did not come in time; return None if there is none, but then the row is on the disk.
+
+    Raise Refused if the row is gone.
+    """
+    return _load_verdict(app, submitted) or _load_after_sync(app, submitted)
 
 
 def _load_after_sync(app: App, submitted: StoredSubmission) -> Verdict | None:
@@ -131,7 +142,7 @@ def _load_after_sync(app: App, submitted: StoredSubmission) -> Verdict | None:
     return None if row.accepted is None else _make_verdict(row)
 
 
-def _decode(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
+def decode_verdict(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
     """Decode a published verdict; None if it is about another submission."""
     with suppress(msgspec.MsgspecError):
         decoded = make_decoder(VerdictMessage).decode(message or b"")
@@ -141,7 +152,7 @@ def _decode(message: bytes | None, submitted: StoredSubmission) -> Verdict | Non
 
 def publish_verdicts(app: App, verdicts: Mapping[int, VerdictMessage]) -> None:
     """Publish stored verdicts to those who wait for them."""
-    app.wakeups.publish({number: msgspec.json.encode(message) for number, message in verdicts.items()})
+    app.verdicts.publish({number: msgspec.json.encode(message) for number, message in verdicts.items()})
 
 
 def _load_verdict(app: App, submitted: StoredSubmission) -> Verdict | None:

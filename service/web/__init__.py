@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
 
 from flask import Flask, request
-from flask_limiter import Limiter
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
@@ -33,6 +31,7 @@ from service.web.page_cache import PageCache
 from service.web.preferences_pages import language_choice, letters
 from service.web.preview_pages import pictures
 from service.web.previews import answer_crawler
+from service.web.rate_limits import Limit, RateLimits, limit_view, set_limit_headers
 from service.web.rendering import name_visitor, page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
@@ -47,7 +46,6 @@ from service.web.responses import (
     set_retry_after,
 )
 from service.web.rules_pages import guide, rules
-from service.web.shared_counts import SharedCounts
 from service.web.table_hook_pages import following
 from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
@@ -55,6 +53,7 @@ from service.web.what_if_pages import whatif
 MAX_BODY_BYTES = 64 * 1024
 MAX_DIGITS = 18  # of a number that databases can look for
 SESSION_AGE = timedelta(days=90)
+MINUTE_S, HOUR_S = 60, 3_600
 BLUEPRINTS = (
     lobby,
     new_table,
@@ -114,8 +113,8 @@ SEAT_VIEWS = (
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
 HINT_VIEWS = ("table.hint", "api.hint")
 PICTURE_VIEWS = ("previews.board", "previews.lesson", "previews.describe")
-PICTURE_LIMIT = "120 per minute"  # for each visitor, because a picture takes a twentieth of a second
-STOP_LIMIT = "300 per minute"  # a mail provider stops letters for many people
+PICTURES_PER_MINUTE = 120  # for each visitor, because a picture takes a twentieth of a second
+STOPS_PER_MINUTE = 300  # a mail provider stops letters for many people
 
 
 def wire(app: App) -> Flask:
@@ -168,27 +167,25 @@ class ShortIntConverter(IntegerConverter):
 
 def _limit_rates(flask_app: Flask, app: App) -> None:
     """Limit how often each visitor opens tables, and how often each link moves."""
-    embedded = app.settings.redis == EMBEDDED
-    options: dict[str, Any] = {} if embedded else {"redis": app.redis}
-    limiter = Limiter(
-        name_visitor,
-        app=flask_app,
-        storage_uri="memory://" if embedded else f"{SharedCounts.STORAGE_SCHEME[0]}://",
-        storage_options=options,
-        swallow_errors=True,
-        headers_enabled=True,
-    )
+    limits = RateLimits(None if app.settings.redis == EMBEDDED else app.redis)
+    flask_app.extensions["limits"] = limits
+    flask_app.after_request(set_limit_headers)
 
-    def limit(views: Sequence[str], rate: str, key: Callable[[], str] = name_visitor) -> None:
-        shared: Any = limiter.shared_limit(rate, scope=views[0], key_func=key)
+    def limit(views: Sequence[str], times: int, period_s: int, key: Callable[[], str] = name_visitor) -> None:
+        rule = Limit(views[0], times, period_s)
         for view in views:
-            flask_app.view_functions[view] = shared(flask_app.view_functions[view])
+            flask_app.view_functions[view] = limit_view(limits, rule, key, flask_app.view_functions[view])
 
-    limit(OPENING_VIEWS, f"{app.settings.opens_per_hour} per hour")
+    limit(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
     for deed in (MOVE_VIEWS, HINT_VIEWS, *((view,) for view in SEAT_VIEWS)):
-        limit(deed, f"{app.settings.moves_per_minute} per minute", _hash_link)
-    limit(PICTURE_VIEWS, PICTURE_LIMIT)
-    limit((STOP_VIEW,), STOP_LIMIT)
+        limit(deed, app.settings.moves_per_minute, MINUTE_S, _hash_link)
+    limit(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
+    limit((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
+
+
+def limit_moves(app: App) -> Limit:
+    """The limit of moves by one link."""
+    return Limit(MOVE_VIEWS[0], app.settings.moves_per_minute, MINUTE_S)
 
 
 def _hash_link() -> str:

@@ -84,6 +84,11 @@ def get_app() -> App:
 
 
 def language() -> str:
+    """Return the language of this request."""
+    return choose_language(request)
+
+
+def choose_language(request: Request) -> str:
     """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
     chosen = request.cookies.get(COOKIE, "")
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE

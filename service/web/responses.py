@@ -18,10 +18,12 @@ from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializ
 from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import Forbidden, HTTPException
 
 from engine.catalogue import NotInstalled
 from engine.refusal import Refused
+from service.app import App
 from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.access import TransferredAway, Unknown
@@ -48,11 +50,23 @@ COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*"
 LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation, and ends of lines after these signs
 
 
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",  # "no-referrer" would hide the Origin of our own forms too
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
+FAILURE = "depesche.failure"  # in the environment of a request that failed before Flask was called: its exception
+
+
 def begin_request() -> None:
     """Give the request an id, which its log lines carry, and those of the workers that it wakes."""
     g.began = time.perf_counter()
     clear_contextvars()
     bind_contextvars(request=make_request_id(get_app(), request.headers.get("X-Request-Id", "")))
+    if request.environ.get(FAILURE):
+        raise request.environ[FAILURE]
 
 
 STOP_VIEW = "preferences.stop"  # mail programs stop letters by themselves (RFC 8058)
@@ -67,11 +81,15 @@ def refuse_foreign_form() -> None:
     is_program = request.endpoint == STOP_VIEW or request.blueprint == "api"
     if request.method in SAFE_METHODS or is_program:
         return
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    own_hosts = (request.host, urlsplit(get_app().settings.address).netloc)
-    is_own = site in ("same-origin", "none") if site else origin is None or origin.partition("://")[2] in own_hosts
-    if not is_own:
+    if not is_own_form(get_app(), request.headers):
         raise Forbidden
+
+
+def is_own_form(app: App, headers: Mapping[str, str] | Headers) -> bool:
+    """Return whether a form with these headers comes from a page of this server, or from a program."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    own_hosts = (headers.get("host"), urlsplit(app.settings.address).netloc)
+    return site in ("same-origin", "none") if site else origin is None or origin.partition("://")[2] in own_hosts
 
 
 def log_request(response: Response) -> Response:
@@ -92,11 +110,8 @@ def set_retry_after(response: Response) -> Response:
 
 def set_headers(response: Response) -> Response:
     """Forbid foreign code, caching, and a Referer to other sites, which would give a link away."""
-    response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-    response.headers.setdefault("Cache-Control", "no-store")
-    response.headers["Referrer-Policy"] = "same-origin"  # "no-referrer" would hide the Origin of our own forms too
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["X-Robots-Tag"] = "noindex"
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
     response.headers["X-Request-Id"] = get_contextvars().get("request", "")
     return response
 

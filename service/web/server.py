@@ -20,9 +20,10 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from service.app import App
-from service.web import wire
+from service.web import limit_moves, wire
 from service.web.live import Live, max_open_pages
-from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, ThreadedWsgi, WsgiApp
+from service.web.move_requests import MoveRequests
+from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, ThreadedWsgi, WsgiApp, read_request
 
 IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
 CHECK_S = 5
@@ -45,18 +46,20 @@ def max_connections() -> int:
 
 
 class WebApp:
-    """The ASGI application: answers `/live/<token>` itself and everything else with a WSGI application in threads."""
+    """The ASGI application: streams `/live/<token>`, and answers moves and all other requests."""
 
-    def __init__(self, pages: ThreadedWsgi, live: Live) -> None:
-        self._pages = pages
+    def __init__(self, requests: MoveRequests, live: Live) -> None:
+        self._requests = requests
         self._live = live
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         topic = self._live.find_topic(scope)
-        if topic is None:
-            await self._pages(scope, receive, send)
-        else:
+        if topic is not None:
             await self._live.serve(topic, receive, send, self._live.name_client(scope))
+            return
+        body = await read_request(scope, receive, send)
+        if body is not None:
+            await self._requests.answer(scope, body, send)
 
 
 class Connection(HttpToolsProtocol):
@@ -181,9 +184,10 @@ class WebServer(uvicorn.Server):
 
 def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
     """Create the server of all pages at a port that is taken already."""
-    live = Live(app)
-    pages = ThreadedWsgi(wire(app), threads, trust_proxy=bool(app.settings.proxies))
-    return WebServer(WebApp(pages, live), listener, live.close)
+    live, flask_app = Live(app), wire(app)
+    pages = ThreadedWsgi(flask_app, threads, trust_proxy=bool(app.settings.proxies))
+    requests = MoveRequests(app, pages, flask_app.extensions["limits"], limit_moves(app))
+    return WebServer(WebApp(requests, live), listener, live.close)
 
 
 def create_wsgi_server(

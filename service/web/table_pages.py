@@ -8,6 +8,7 @@ from functools import partial
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import signing_in
@@ -155,19 +156,24 @@ def pulse(link: str) -> Reply:
 @table.post("")
 def move(link: str) -> Reply:
     """Submit a move, wait a moment for the verdict, and show the table with it."""
-    app, form = get_app(), request.form
+    app, (text, key, seen) = get_app(), parse_move(request.form)
     place = access.find(app, link)
-    words = [word for name in ("move", "verb", "arg") for word in form.getlist(name)]
-    text = " ".join(" ".join(word.split()) for word in words)
-    seen = numbers.parse_int(form.get("seen", ""), 2**31 - 1)
-    key = form.get("key", "")[:16]
-    submitted = submitting.submit(app, place, text, f"{key}/{text}" if key else "", seen)
+    submitted = submitting.submit(app, place, text, key, seen)
     verdict = submitting.wait_for_verdict(app, submitted)
     if verdict and not verdict.accepted and not submitted.new:  # an unchanged page has the same key, but time passes
-        refused = submitting.count_refused(app, place, key)
-        submitted = submitting.submit(app, place, text, f"{key}/{refused}/{text}", seen)
+        page_key = key.partition("/")[0]
+        refused = submitting.count_refused(app, place, page_key)
+        submitted = submitting.submit(app, place, text, f"{page_key}/{refused}/{text}", seen)
         submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)
+
+
+def parse_move(form: MultiDict[str, str]) -> tuple[str, str, int | None]:
+    """Return the text of the move in a form, its key, and the last entry that its player saw."""
+    words = [word for name in ("move", "verb", "arg") for word in form.getlist(name)]
+    text = " ".join(" ".join(word.split()) for word in words)
+    page_key = form.get("key", "")[:16].replace("/", "")
+    return text, f"{page_key}/{text}" if page_key else "", numbers.parse_int(form.get("seen", ""), 2**31 - 1)
 
 
 @table.post("/sit")

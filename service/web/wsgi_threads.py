@@ -8,7 +8,7 @@ import ipaddress
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 Scope = MutableMapping[str, Any]
@@ -16,6 +16,7 @@ Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Headers = list[tuple[bytes, bytes]]
+Result = TypeVar("Result")
 
 MAX_HEADER_BYTES = 16 * 1024
 MAX_BODY_BYTES = 128 * 1024
@@ -47,20 +48,20 @@ class ThreadedWsgi:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _header_size(scope) > MAX_HEADER_BYTES:
-            await send_text(send, 431, "The headers of this request are too large.\n", close=True)
-            return
-        try:
-            body = await _read_body(scope, receive)
-        except BodyTooLarge:
-            await send_text(send, 413, "The body of this request is too large.\n", close=True)
-            return
-        if body is None:
-            return
-        environ = make_environ(scope, body, self._trust_proxy)
-        status, headers, content = await asyncio.get_running_loop().run_in_executor(self._pool, self._call, environ)
+        body = await read_request(scope, receive, send)
+        if body is not None:
+            await self.answer(scope, body, send)
+
+    async def answer(self, scope: Scope, body: bytes, send: Send, extra: Mapping[str, Any] | None = None) -> None:
+        """Answer a request whose body is complete; `extra` is added to its environment."""
+        environ = {**make_environ(scope, body, self._trust_proxy), **(extra or {})}
+        status, headers, content = await self.run(self._call, environ)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
+
+    async def run(self, work: Callable[..., Result], *words: Any) -> Result:
+        """Call a function in one of the threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
 
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes]:
         """Call the WSGI application and return status, headers and content."""
@@ -88,6 +89,18 @@ async def send_text(send: Send, status: int, text: str, close: bool = False) -> 
     headers += [(b"content-length", str(len(text.encode())).encode())] + [(b"connection", b"close")] * close
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
+
+
+async def read_request(scope: Scope, receive: Receive, send: Send) -> bytes | None:
+    """Read the body of a request; return None if it was too large, which is answered, or if the client went away."""
+    if _header_size(scope) > MAX_HEADER_BYTES:
+        await send_text(send, 431, "The headers of this request are too large.\n", close=True)
+        return None
+    try:
+        return await _read_body(scope, receive)
+    except BodyTooLarge:
+        await send_text(send, 413, "The body of this request is too large.\n", close=True)
+        return None
 
 
 def _header_size(scope: Scope) -> int:

@@ -155,7 +155,7 @@ function showMoves(form, moves) {
  */
 async function sendForm(form, button) {
   sent += 1;
-  const body = new FormData(form, button);
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
   form.inert = true;
   showNote(getWords().sending);
   const secondMove = (button?.form === form && form.dataset.second) || "";
@@ -188,7 +188,7 @@ async function sendSecond(answer, move) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const form = page.querySelector("form.deed");
   if (!page.querySelector(".bar .note.good") || !form) return { ok: true, url: answer.url, text: async () => text };
-  const body = new FormData(form);
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
   body.set("move", move);
   return fetch(answer.url.split("?")[0], { method: "POST", body });
 }

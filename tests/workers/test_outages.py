@@ -60,7 +60,7 @@ def test_a_redis_outage_is_logged_once_and_wakeups_arrive_at_once_after_it(
         server.kill()
         for _ in range(30):
             app.wakeups.wake("post")
-            app.wakeups.publish({1: b"so"})
+            app.verdicts.publish({1: b"so"})
             time.sleep(0.1)
         server.start()
         began = time.monotonic()

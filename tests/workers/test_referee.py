@@ -17,6 +17,7 @@ from service.app import App
 from service.store.schema import submissions
 from service.tables import judging, submitting
 from service.tables.access import Place
+from service.wakeups import VerdictMessages
 from tests import apps
 from tests.apps import submit
 from workers import referee
@@ -181,9 +182,9 @@ def test_a_verdict_comes_from_redis_or_else_from_the_database(any_app: App, publ
     with count_statements(any_app) as statements:
         assert submitting.wait_for_verdict(any_app, submission, 1).accepted
     assert statements == []
-    any_app.redis.delete(f"verdict:{submission.number}")
+    any_app.verdicts = VerdictMessages(any_app.redis, any_app.wakeups.outage, is_shared=False)
     if published:
-        any_app.wakeups.publish({submission.number: published})
+        any_app.verdicts.publish({submission.number: published})
     with count_statements(any_app) as statements:
         assert submitting.wait_for_verdict(any_app, submission, 1).accepted
     assert len(statements) == 1

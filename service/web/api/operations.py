@@ -20,6 +20,8 @@ from engine.menu import MenuEntry
 from engine.options import Option
 from engine.record import Request, UndoRequest
 from engine.refusal import Refused
+from service.store.queries import Verdict
+from service.text.sentences import translate
 from service.timing import Clock
 
 Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
@@ -193,7 +195,7 @@ class Moment(Struct, frozen=True):
     view: View | None
 
 
-JSON = "application/json"
+JSON, PREFIX = "application/json", "/api/v1"
 ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Any])
 
 
@@ -310,3 +312,12 @@ def _encode_tagged(answer: Cacheable) -> Response:
     response.headers["Cache-Control"] = "private, no-cache"
     response.vary.add("Accept-Language")
     return response
+
+
+def make_verdict_answer(link: str, number: int, verdict: Verdict | None, in_language: str) -> Answer:
+    """Make the answer with the verdict on a submission; without one, say where to ask for it later."""
+    if verdict is None:
+        return Answer(Judged(number, None), 202, {"Location": f"{PREFIX}/t/{link}/submissions/{number}"})
+    if not verdict.accepted:
+        return Answer(Refusal(translate(in_language, verdict.why), verdict.rule, number), 422)
+    return Answer(Judged(number, True, verdict.seq))

@@ -8,7 +8,7 @@ import secrets
 from typing import Annotated, Any, Literal
 
 import msgspec
-from flask import Blueprint, url_for
+from flask import Blueprint
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
@@ -34,6 +34,7 @@ from service.text.sentences import translate
 from service.timing import Clock
 from service.web.api import openapi
 from service.web.api.operations import (
+    PREFIX,
     Advice,
     Answer,
     AwaitedRound,
@@ -48,10 +49,11 @@ from service.web.api.operations import (
     Refusal,
     Seen,
     Way,
+    make_verdict_answer,
 )
 from service.web.rendering import get_app, language, name_visitor
 
-api = Blueprint("api", __name__, url_prefix="/api/v1")
+api = Blueprint("api", __name__, url_prefix=PREFIX)
 interface = Interface(api)
 MAX_LISTED_MOVES = 1_000
 MAX_JSON_INT = 2**53 - 1  # the largest number that every reader of JSON can hold
@@ -363,12 +365,7 @@ def _follow(menu: Menu, words: list[str]) -> Way:
 
 def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
     verdict = submitting.wait_for_verdict(get_app(), submitted)
-    if verdict is None:
-        later = url_for("api.submission", link=link, number=submitted.number)
-        return Answer(Judged(submitted.number, None), 202, {"Location": later})
-    if not verdict.accepted:
-        return Answer(Refusal(translate(language(), verdict.why), verdict.rule, submitted.number), 422)
-    return Answer(Judged(submitted.number, True, verdict.seq))
+    return make_verdict_answer(link, submitted.number, verdict, language())
 
 
 def _make_view(place: Place, table: Snapshot) -> Seen:

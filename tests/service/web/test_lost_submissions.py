@@ -28,7 +28,7 @@ def server() -> Iterator[Postgres]:
 def crashing(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """An app whose database is killed, and started again, while the first request waits for its verdict."""
     with apps.run_app(apps.make_settings(tmp_path, server.url, verdict_wait=0.1), FakeTime()) as app:
-        wait, crashes = app.wakeups.wait, [True]
+        wait, crashes = app.verdicts.wait, [True]
 
         def crash(*words: object) -> bytes | None:
             if crashes:
@@ -38,7 +38,7 @@ def crashing(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 app.store.engine.dispose()
             return wait(*words)  # type: ignore[arg-type]
 
-        app.crash = lambda: monkeypatch.setattr(app.wakeups, "wait", crash)  # type: ignore[attr-defined]
+        app.crash = lambda: monkeypatch.setattr(app.verdicts, "wait", crash)  # type: ignore[attr-defined]
         yield app
 
 

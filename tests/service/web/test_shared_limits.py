@@ -9,8 +9,8 @@ import redis
 
 from service import create_app
 from service.app import App
-from service.web import shared_counts
-from service.web.shared_counts import SharedCounts
+from service.web import rate_limits
+from service.web.rate_limits import Limit, RateLimits
 from tests import apps
 from tests.sites import Site
 
@@ -60,18 +60,21 @@ def test_a_network_of_one_customer_is_one_visitor(narrow: Site) -> None:
 
 # Several processes
 
+MOVES, NOTHING = Limit("moves", 100, 60), Limit("nothing", 100, 0)
+
 
 def test_processes_count_together_and_each_learns_of_the_others_within_a_second(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with redis.Redis.from_url(redis_url) as client:
-        first, second = SharedCounts(redis=client), SharedCounts(redis=client)
-        assert [first.incr("a", 60) for _ in range(3)] == [1, 2, 3]
-        assert second.incr("a", 60) == 2  # two of the first process are not added yet
-        monkeypatch.setattr(shared_counts, "SYNC_AFTER_S", 0)
-        assert [one.incr("a", 60) for one in (first, second, first)] == [5, 6, 7]
-        assert second.get("b") == 0
-        assert first.get_expiry("a") == pytest.approx(second.get_expiry("a"), abs=0.1)
+        first, second = RateLimits(client), RateLimits(client)
+        assert [first.use(MOVES, "a").used for _ in range(3)] == [1, 2, 3]
+        assert second.use(MOVES, "a").used == 2  # two of the first process are not added yet
+        monkeypatch.setattr(rate_limits, "SYNC_AFTER_S", 0)
+        assert [one.use(MOVES, "a").used for one in (first, second, first)] == [5, 6, 7]
+        assert second.use(MOVES, "b").used == 1
+        ends = [one.use(MOVES, "a").ends_at for one in (first, second)]
+        assert ends[0] == pytest.approx(ends[1], abs=0.1)
 
 
 def test_the_limit_of_a_server_holds_for_all_its_processes(tmp_path: Path, redis_url: str) -> None:
@@ -88,13 +91,24 @@ def test_the_limit_of_a_server_holds_for_all_its_processes(tmp_path: Path, redis
 
 def test_without_redis_a_process_limits_alone() -> None:
     server = fakeredis.FakeServer()
-    counts = SharedCounts(redis=fakeredis.FakeRedis(server=server))
+    limits = RateLimits(fakeredis.FakeRedis(server=server))
     server.connected = False
-    assert [counts.incr("a", 60) for _ in range(3)] == [1, 2, 3]
+    assert [limits.use(MOVES, "a").used for _ in range(3)] == [1, 2, 3]
 
 
 def test_a_new_period_begins_at_nothing(redis_url: str) -> None:
     with redis.Redis.from_url(redis_url) as client:
-        counts = SharedCounts(redis=client)
-        assert [counts.incr("a", 60), counts.incr("b", 0)] == [1, 1]
-        assert [counts.incr("a", 60), counts.incr("b", 0)] == [2, 1]
+        limits = RateLimits(client)
+        assert [limits.use(MOVES, "a").used, limits.use(NOTHING, "b").used] == [1, 1]
+        assert [limits.use(MOVES, "a").used, limits.use(NOTHING, "b").used] == [2, 1]
+
+
+def test_a_program_learns_how_many_moves_are_left(narrow: Site) -> None:
+    visitor = narrow.new_visitor()
+    link = visitor.post("/play/kaiser", **ANNA, bots="1").location.rsplit("/", 1)[1]
+    answers = [visitor.client.post(f"/api/v1/t/{link}/moves", json={"move": "pass"}) for _ in range(4)]
+    headers = [answer.headers for answer in answers]
+    assert [one["X-RateLimit-Limit"] for one in headers] == ["3"] * 4
+    assert [one["X-RateLimit-Remaining"] for one in headers] == ["2", "1", "0", "0"]
+    assert ["Retry-After" in one for one in headers] == [False, False, False, True]
+    assert 0 < int(headers[-1]["Retry-After"]) <= 60
