@@ -171,6 +171,22 @@ def test_carcassonne_with_an_old_page_against_a_keyboard(service: RunningService
     assert is_same_game(service, opened.table, export)
 
 
+def test_the_dragon_of_carcassonne_is_led_by_a_finger_and_by_keys(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne", princess_dragon="on", messages="off")
+    service.play_until(opened.table, lambda state: len(state.dragon_path) == 2, seed=3)
+    hands = zip(opened.links, (tap, press_keys), strict=True)
+    players = [Player(visit(f"/t/{link}", has_touch=True), hand) for link, hand in hands]
+    path = apps.load_table(service.app, opened.table).position.state.dragon_path
+    while len(path) > 1:
+        mover, walked = players[service.find_mover(opened.table)], len(path)
+        mover.wait_for_turn()
+        expect(mover.page.locator(".tray")).to_contain_text("of the dragon left")
+        assert mover.move().startswith("Move the dragon: ")
+        path = apps.load_table(service.app, opened.table).position.state.dragon_path
+        assert not path or len(path) > walked
+    assert apps.load_table(service.app, opened.table).position.state.dragon
+
+
 def test_carcassonne_with_a_tile_taken_up_again_unasked(service: RunningService, visit: Visit) -> None:
     """A player who has put down a tile and still chooses a figure may take the tile back without a question."""
     opened = service.start_table(game="carcassonne")
