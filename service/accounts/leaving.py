@@ -45,6 +45,7 @@ class SeatBelongings(Struct, frozen=True):
     note: str
     orders: list[str]
     talk: list[str]
+    seen_at: int | None
 
 
 class ChannelBelongings(Struct, frozen=True):
@@ -122,7 +123,7 @@ def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
     ordered = [order.move for order in standing_orders.list_orders(connection, seat.table, seat.seat)]
     words = list(connection.execute(remarks).scalars())
     own = (seat.table, seat.game, seat.phase, seat.seat, seat.name, link, f"{link}/log.json", seat.place)
-    return SeatBelongings(*own, seat.wishes, seat.note, ordered, words)
+    return SeatBelongings(*own, seat.wishes, seat.note, ordered, words, seat.seen_at)
 
 
 def delete_person(app: App, person: ProvenPerson, typed: str) -> None:

@@ -82,6 +82,9 @@ def store_preferences(app: App, one: Recipient, settings: LetterSettings, calend
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
     change_calendar(app, one.person, calendar)
     _store(app, one, wishes=letter_settings.dump_settings(settings), language=language, chose=True)
+    if not settings.presence:
+        with app.store.writing() as connection:
+            connection.execute(update(seats).where(seats.c.person == one.id).values(seen_at=None))
 
 
 def set_language(app: App, one: Recipient, language: str) -> None:

@@ -26,7 +26,8 @@ class LetterSettings(Struct, frozen=True):
 
     `plain` letters have neither HTML nor picture; with `at_once` a page makes a move without asking again. With `talk`
     remarks of other players come in letters of their own, instead of in the next letter about the game. With
-    `mail_waits` a letter about a turn leaves only if no other channel took the notice, or two hours after it did.
+    `mail_waits` a letter about a turn leaves only if no other channel took the notice, or two hours after it did. With
+    `presence` the other players of a table see when this one was last there.
     """
 
     letters: Mode = "turn"
@@ -35,6 +36,7 @@ class LetterSettings(Struct, frozen=True):
     at_once: bool = False
     talk: bool = False
     mail_waits: bool = False
+    presence: bool = True
 
 
 class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
@@ -43,6 +45,7 @@ class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
     letters: Mode | UnsetType = UNSET
     plain: bool | UnsetType = UNSET
     at_once: bool | UnsetType = UNSET
+    presence: bool | UnsetType = UNSET
 
 
 def parse_settings(text: str) -> LetterSettings:

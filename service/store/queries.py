@@ -196,6 +196,8 @@ def update_seat(db: Connection, table: str, update: SeatUpdate) -> None:
 
 def change_seat(db: Connection, table: str, seat: int, **columns: Any) -> None:
     """Change columns of a seat that no entry changes, such as its player; a new link ends all former links."""
+    if "link" in columns:
+        columns["seen_at"] = None
     db.execute(update(seats).where(seats.c.table == table, seats.c.seat == seat).values(**columns))
     if "link" in columns:
         db.execute(delete(former_links).where(former_links.c.table == table, former_links.c.seat == seat))
@@ -205,7 +207,7 @@ def clear_seat(db: Connection, table: str, seat: int) -> None:
     """Delete what the player of a seat keeps private there: orders, branches, note, letter settings."""
     for private in (orders, branches):
         db.execute(delete(private).where(private.c.table == table, private.c.seat == seat))
-    change_seat(db, table, seat, orders=0, wishes="", note="")
+    change_seat(db, table, seat, orders=0, wishes="", note="", seen_at=None)
 
 
 def find_organiser(rows: Sequence[SeatRow]) -> int | None:

@@ -56,6 +56,7 @@ class SeatRow(Struct, frozen=True):
     place: int | None
     level: str
     proven: bool
+    seen_at: int | None
     calendar: str | None
     player_wishes: str | None  # letter settings of the player for all tables
     confirmed_at: int | None

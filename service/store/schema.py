@@ -125,6 +125,7 @@ seats = Table(
     Column("place", Integer),  # how it ended for this seat
     Column("level", Text, nullable=False, server_default=""),  # how strong its bot plays; empty is normal
     Column("proven", Boolean, nullable=False, server_default=false()),  # whether its holder has proven the address
+    Column("seen_at", BigInteger),  # when its player was last at the table; empty if that is private
     Index(
         "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
     ),

@@ -231,6 +231,16 @@ def move_at_once(app: App, place: Place, enabled: bool) -> None:
     _store_settings(app, place, {"wishes": letter_settings.dump_settings(replace(settings, at_once=enabled))})
 
 
+def show_presence(app: App, place: Place, shown: bool) -> None:
+    """Set whether the others at this table see when this player was last there; if not, delete that time."""
+    with app.store.reading() as connection:
+        settings = letter_settings.parse_table_settings(
+            queries.list_seats(connection, place.table)[require_seat(place)].wishes
+        )
+    wishes = letter_settings.dump_settings(replace(settings, presence=shown))
+    _store_settings(app, place, {"wishes": wishes} | ({} if shown else {"seen_at": None}))
+
+
 def let_look_on(app: App, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
     with app.store.writing() as connection:

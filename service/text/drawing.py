@@ -58,13 +58,17 @@ class Scene(Struct, frozen=True):
 
 
 class Stage(Struct, frozen=True):
-    """A board taken apart for a page: the world, small facts, the tray, a mat for each seat, and the rest."""
+    """A board taken apart for a page: the world, small facts, the tray, a mat for each seat, and the rest.
+
+    `stock` is what the page of things that may still come up is called; empty in a game that has none.
+    """
 
     world: str
     facts: str
     tray: str
     mats: tuple[str, ...]
     more: str
+    stock: str = ""
 
 
 class DrawnBoard(Struct, frozen=True):
@@ -143,7 +147,18 @@ def draw_stage(scene: Scene) -> Stage:
         tray=mats.part("tray").strip(),
         mats=tuple(mats.part(seat).strip() for seat in range(len(scene.players))),
         more=mats.part("more").strip(),
+        stock=mats.part("stock_word").strip(),
     )
+
+
+def draw_stock(scene: Scene) -> str:
+    """Draw what may still come up, as far as this reader may know it; empty in a game where nothing can."""
+    game = scene.game.META.name
+    environment = templates.get_environment(scene.language, game)
+    if not _has_world(environment, game):
+        return ""
+    mats: Any = environment.get_template("games/mats.html").make_module(_list_words(scene))
+    return str(mats.part("stock")).strip()
 
 
 def draw_part(scene: Scene, box: Sequence[float] | None, whole: bool) -> str:

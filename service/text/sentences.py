@@ -21,6 +21,7 @@ ELIDABLE = re.compile(r"\b([Dd]|[Qq]u)e (?=%\((\w+)\)s)")
 VOWEL = re.compile(r"[aeiouàâæéèêëîïôöœùûü][^\W\d]", re.IGNORECASE)  # not a field of a board such as A1
 
 FIRST, THEN, LAST = "\ue000", "\ue001", "\ue002"  # private-use characters, which players cannot type
+COORDINATE = re.compile(r"[A-Z]\d{1,3}|-?\d+,-?\d+")
 PLACE_MARK = re.compile(f"{FIRST}([^{THEN}]*){THEN}([^{LAST}]*){LAST}")
 
 
@@ -127,5 +128,14 @@ def remove_place_marks(text: str) -> str:
 
 @functools.lru_cache(4_000)
 def link_places(text: str) -> Markup:
-    """Turn marked places into links that light the place up on the board; without a script they lead to the board."""
-    return Markup(PLACE_MARK.sub(r'<a class="place" href="#stage" data-at="\1">\2</a>', str(escape(text))))  # noqa: S704
+    """Turn marked places into links that light the place up on the board; without a script they lead to the board.
+
+    A place that the board calls by a coordinate has that as its `data-name`, which the page shows on request.
+    """
+    return Markup(PLACE_MARK.sub(_link_place, str(escape(text))))  # noqa: S704 - made of what was escaped
+
+
+def _link_place(mark: re.Match[str]) -> str:
+    place, words = mark.groups()
+    name = f' data-name="{place}"' if COORDINATE.fullmatch(place) and place not in words else ""
+    return f'<a class="place" href="#stage" data-at="{place}"{name}>{words}</a>'

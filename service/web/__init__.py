@@ -105,6 +105,8 @@ SEAT_VIEWS = (
     "seat.say",
     "seat.store_note",
     "seat.choose_confirmation",
+    "seat.show_presence",
+    "seat.note_presence",
     "seat.allow_spectators",
     "seat.release",
     "devices.add",

@@ -31,6 +31,7 @@ class LessonPlayer(Struct, frozen=True):
     is_to_move: bool
     score: int
     level: str = ""
+    is_here: bool = False
 
 
 class LessonPage(Struct, frozen=True):

@@ -57,6 +57,7 @@ class SettingsForm(Struct, frozen=True):
     at_once: bool
     talk: bool
     mail_waits: bool
+    presence: bool
 
 
 class TableSettings(Struct, frozen=True):
@@ -291,7 +292,8 @@ def _parse_settings(form: Mapping[str, str], recipient: Recipient) -> LetterSett
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
     mode = _parse_mode(form.get("letters", ""))
-    return LetterSettings(mode, hour, *(bool(form.get(name)) for name in ("plain", "at_once", "talk", "mail_waits")))
+    ticked = {name: bool(form.get(name)) for name in ("plain", "at_once", "talk", "mail_waits", "presence")}
+    return LetterSettings(mode, hour, **ticked)
 
 
 def _parse_mode(text: str) -> Mode:
@@ -365,6 +367,7 @@ def _parse_form(form: Mapping[str, str]) -> SettingsForm:
         at_once="at_once" in form,
         talk="talk" in form,
         mail_waits="mail_waits" in form,
+        presence="presence" in form,
     )
 
 
@@ -385,6 +388,7 @@ def _make_form(recipient: Recipient) -> SettingsForm:
         at_once=settings.at_once,
         talk=settings.talk,
         mail_waits=settings.mail_waits,
+        presence=settings.presence,
     )
 
 

@@ -77,6 +77,7 @@ class OwnSettings(Struct, frozen=True):
     note_rows: int
     is_playing: bool
     at_once: bool  # whether a whole move is made without being confirmed
+    presence: bool  # whether the others see when the player was last here
     is_organiser: bool
     watched: bool
 
@@ -193,11 +194,17 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
     if place.seat is None:
         return None
     seat, is_playing = table.seats[place.seat], table.position.phase == "playing"
-    at_once = False
-    if is_playing and seat.person is not None:
-        at_once = letter_settings.merge_settings(seat.player_wishes or "", seat.wishes).at_once
+    settings = letter_settings.merge_settings(seat.player_wishes or "", seat.wishes)
     rows = min(max(seat.note.count("\n") + 2, 4), 14)
-    return OwnSettings(seat.note, rows, is_playing, at_once, place.seat == 0, table.row.watched)
+    return OwnSettings(
+        note=seat.note,
+        note_rows=rows,
+        is_playing=is_playing,
+        at_once=is_playing and settings.at_once,
+        presence=settings.presence,
+        is_organiser=place.seat == 0,
+        watched=table.row.watched,
+    )
 
 
 def find_join_address(place: Place, table: Snapshot) -> str:

@@ -16,7 +16,7 @@ from service.links import hash_token
 from service.people import register
 from service.settings import DAY_S
 from service.store import fingerprints
-from service.tables import access, hints, seat_commands, snapshots, submitting, talk
+from service.tables import access, hints, presence, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
@@ -42,6 +42,14 @@ class ThenPage(Struct, frozen=True):
     scores: str
     stage: Stage
     chapters: tuple[Chapter, ...]
+
+
+class StockPage(Struct, frozen=True):
+    """The things that may still come up, and the way back to the table."""
+
+    title: str
+    table: str  # address
+    drawing: str
 
 
 class ForeseenPage(Struct, frozen=True):
@@ -71,7 +79,9 @@ def _cache(db: Connection, place: Place, page: TablePage) -> None:
     if page.frame.dice is None and not (page.own_time and (page.own_time.orders or page.own_time.intentions)):
         key = find_visit_key()
         load = partial(fingerprints.load_table, table=place.table, visit=hash_token(key) if key else "")
-        cache_page(db, load, _find_expiry(get_app().now(), page.due_at))
+        changes = [presence.find_next_change(row.seen_ago) for row in page.players if row.seen_ago is not None]
+        now = get_app().now()
+        cache_page(db, load, min([_find_expiry(now, page.due_at), *(now + change for change in changes)]))
 
 
 def _find_expiry(now: int, due_at: int | None) -> int:
@@ -119,6 +129,20 @@ def then(link: str) -> Response:
     response = render("then.html", page)
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response
+
+
+@table.get("/stock")
+def show_stock(link: str) -> Response:
+    """Show which tiles, cards or coins may still come up, as far as this reader may know it."""
+    app = get_app()
+    with app.store.reading() as db:
+        place = access.find_place(db, link)
+        snapshot = snapshots.load_table(app, db, place.table)
+    if snapshot.position.phase not in ("playing", "over"):
+        raise Unknown("The game has not begun yet.")
+    scene = make_scene(place, snapshot)
+    stage = draw_stage(scene)
+    return render("stock.html", StockPage(stage.stock, url_for("table.show", link=link), drawing.draw_stock(scene)))
 
 
 @table.get("/foresee")
@@ -218,6 +242,20 @@ def choose_confirmation(link: str) -> Reply:
     """Choose whether whole moves are made without being confirmed."""
     seat_commands.move_at_once(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "own")
+
+
+@seat_forms.post("/presence")
+def show_presence(link: str) -> Reply:
+    """Choose whether the others see when this player was last here."""
+    seat_commands.show_presence(get_app(), access.find(get_app(), link), _is_wanted())
+    return _show_section(link, "own")
+
+
+@seat_forms.put("/here")
+def note_presence(link: str) -> Response:
+    """Note that the player is here; the page's script sends this now and then."""
+    presence.store_presence(get_app(), access.find(get_app(), link))
+    return make_response("", 204)
 
 
 @seat_forms.post("/watched")

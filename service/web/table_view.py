@@ -16,7 +16,6 @@ from engine import record
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
-from service import timing
 from service.accounts import my_tables
 from service.people.proof import SignedIn
 from service.settings import EMBEDDED
@@ -27,12 +26,12 @@ from service.tables.branches import OrdersOfBranch
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
 from service.text import drawing, narration, numbers
-from service.text.drawing import Player, Scene, Stage, list_players
+from service.text.drawing import Scene, Stage, list_players
 from service.text.narration import Chapter, Narrator
-from service.timing import Calendar
 from service.web import menu_forms
 from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
+from service.web.player_lines import PlayerLine, list_player_lines
 from service.web.rendering import get_app, join_names, language
 from service.web.result_view import FinalResult, list_ranks, load_result
 from service.web.story_view import StoryInWords, load_story
@@ -53,23 +52,6 @@ class GatheringPage(Struct, frozen=True):
     chairs: tuple[Chair, ...]
     join: str  # address for guests; empty if the reader did not open the table, or no seat is free
     join_code: Markup  # the same address as a QR code
-
-
-class PlayerLine(Struct, frozen=True):
-    """A player, the score, and what is to be known about the seat."""
-
-    player: Player
-    is_you: bool
-    score: int
-    mat: str
-    is_to_move: bool
-    due_at: int | None
-    is_bot: bool
-    level: str  # of a bot: easy, strong, or empty for normal
-    has_resigned: bool
-    away: tuple[str, str] | None  # the first and last day of a vacation
-    is_out: bool
-    bounces: bool  # whether letters come back
 
 
 class Question(Struct, frozen=True):
@@ -184,6 +166,11 @@ class TablePage(Struct, frozen=True):
         return self.result is not None and [row.is_you for row in self.result.seats if row.rank == 1] == [True]
 
     @property
+    def tells_presence(self) -> bool:
+        """Whether the page lets the other players know that the reader is here."""
+        return self.frame.own is not None and self.frame.own.presence and self.can_talk and not self.is_over
+
+    @property
     def waiting(self) -> int:
         """How many tables wait for the reader."""
         return len(self.others) + (self.turn is not None)
@@ -237,7 +224,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         own_time=_load_own_time(db, place, table, visitor),
         happened=happened,
         chapters=chapters[:MAX_CHAPTERS],
-        players=_list_players(place, table, board.stage),
+        players=list_player_lines(place, table, board.stage),
         score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
         story=load_story(db, table) if is_over else None,
@@ -423,25 +410,3 @@ def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: A
         return ()
     links = my_tables.list_waiting_links(get_app(), db, person, place.table)
     return tuple(url_for("table.show", link=link) for link in links)
-
-
-def _list_players(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:
-    standing = table.game.standing(table.position.state)
-    today = timing.local_date(Calendar(), get_app().now()).isoformat()
-    return tuple(
-        PlayerLine(
-            player=player,
-            is_you=row.seat == place.seat,
-            score=stand.score,
-            mat=stage.mats[row.seat],
-            is_to_move=row.open_since is not None and table.position.phase != "over",
-            due_at=row.due_at if row.open_since is not None else None,
-            is_bot=row.status == "bot",
-            level=row.level,
-            has_resigned=row.status == "resigned",
-            away=next((span for span in table.position.seats[row.seat].vacations if span[1] >= today), None),
-            is_out=bool(stand.out),
-            bounces=row.bounced_at is not None,
-        )
-        for player, row, stand in zip(list_players(table.names), table.seats, standing, strict=True)
-    )

@@ -22,6 +22,7 @@ export class Board {
     this.numbers = null;
     this.stage = figure && new StageView(figure, () => this.resize(), moved);
     if (!this.stage) return;
+    this.showNames(localStorage.getItem("names") === "on");
     root.addEventListener("click", (event) => this.onClick(event), { signal: this.leaving.signal });
     const menu = root.querySelector("#menu");
     this.unfoldMoves(menu);
@@ -77,7 +78,7 @@ export class Board {
       in: () => this.zoom(BUTTON_ZOOM),
       out: () => this.zoom(1 / BUTTON_ZOOM),
       whole: () => this.stage?.showAll(),
-      names: () => this.toggleNames(/** @type {HTMLElement} */ (button)),
+      names: () => this.toggleNames(),
     };
     actions[button?.dataset.view ?? ""]?.();
   }
@@ -87,9 +88,16 @@ export class Board {
     this.stage?.zoom(factor, undefined, undefined, true);
   }
 
-  /** @param {HTMLElement} button */
-  toggleNames(button) {
-    const shown = this.root.querySelector("figure.stage")?.classList.toggle("named");
-    button.setAttribute("aria-pressed", String(shown));
+  /** Show or hide the coordinates on the board and in the sentences; this device remembers it. */
+  toggleNames() {
+    const shown = !document.documentElement.classList.contains("named");
+    localStorage.setItem("names", shown ? "on" : "off");
+    this.showNames(shown);
+  }
+
+  /** @param {boolean} shown */
+  showNames(shown) {
+    document.documentElement.classList.toggle("named", shown);
+    this.root.querySelector("[data-view=names]")?.setAttribute("aria-pressed", String(shown));
   }
 }

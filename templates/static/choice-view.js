@@ -17,6 +17,7 @@ import { Dragging } from "./drag-view.js";
 import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
 import { showPieces } from "./pending-view.js";
+import { sound } from "./sound.js";
 import { findNeighbour, pick } from "./targets.js";
 
 /** @typedef {import("./choice.js").Spot} Spot */
@@ -120,6 +121,7 @@ export class ChoiceView {
    */
   choose(state, element) {
     this.update(state);
+    sound(state.refused ? "refused" : "touch");
     if (state.refused) {
       const { text, rule } = explainRefusal(state, state.refused, this.words);
       this.tell(text, element.getBoundingClientRect(), rule);

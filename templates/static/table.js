@@ -10,6 +10,7 @@ import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
 import { showPieces } from "./pending-view.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
+import { findNews, showSounds, sound, switchSounds } from "./sound.js";
 import "./highlight.js";
 
 const WORLD = "figure.stage .frame";
@@ -17,6 +18,7 @@ const WRITABLE = "textarea, [type=text], [type=number], [type=date], [type=email
 const KEY_ZOOM = 1.4;
 const KEY_DRAG_PX = 90;
 const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const PRESENCE_MS = 300_000;
 const PENDING_MS = 700; // until a verdict that is due is looked for
 
 const getTable = () => document.querySelector(".table");
@@ -29,6 +31,7 @@ let sent = 0; // forms; news that were asked for before the last one are too old
 let playback = null; // once it was needed
 /** @type {typeof import("./counting.js") | null} */
 let counting = null; // once it was needed
+let notedUntil = 0; // ms of this page's life, until which its reader counts as being here
 let verdictQuery = ""; // of the last verdict, for the page that is fetched next
 
 /** @type {import("./bubble.js").Tell} */
@@ -96,6 +99,7 @@ async function replacePage(page, form = null) {
   if (isNews) {
     floatPoints(scores, piece);
     announceNews();
+    sound(form?.matches(".deed") && !fresh.dataset.over ? "move" : describeNews());
   }
   return true;
 }
@@ -123,10 +127,17 @@ async function replaceWorld(fresh) {
  */
 function update(page = document) {
   updateRail();
+  showSounds();
   const { won } = getTable().dataset;
   if (won) import("./confetti.js").then((loaded) => loaded.celebrate(won)).catch(() => {});
   if (page.querySelector(".bar .note.good")) localStorage.setItem("moved", "1");
   if (localStorage.getItem("moved")) import("./push.js").then((push) => push.offerPush(page)).catch(() => {});
+}
+
+/** Return which tone tells what the page says now. */
+function describeNews() {
+  const { over, won } = getTable().dataset;
+  return findNews({ isTurn: Boolean(document.getElementById("menu")), isOver: Boolean(over), isWon: Boolean(won) });
 }
 
 /** Say what happened to readers who do not see it. */
@@ -211,8 +222,17 @@ async function lookAgain(url) {
   if (answer.ok && (await replacePage(await parsePage(answer)))) followUp(url);
 }
 
+/** Tell the server now and then that the reader is here, for the other players to see. */
+function notePresence() {
+  const { here } = getTable().dataset;
+  if (!here || document.hidden || performance.now() < notedUntil) return;
+  notedUntil = performance.now() + PRESENCE_MS;
+  fetch(here, { method: "PUT" }).catch(() => {});
+}
+
 /** Ask whether there are news and show them; say whether there were. */
 async function checkForNews() {
+  notePresence();
   if (document.querySelector(".table form[inert], .filming")) return false;
   const before = sent;
   const answer = await fetch(getTable().dataset.pulse, {
@@ -274,6 +294,7 @@ function onKey(event) {
 
 /** @param {MouseEvent} event */
 function onClick(event) {
+  if (event.target.closest("[data-sounds]")) switchSounds();
   if (event.target.closest("button[data-since]")) catchUp(() => false);
   if (event.target.closest("[data-count=open]"))
     import("./counting.js").then((loaded) => {
@@ -281,6 +302,11 @@ function onClick(event) {
       closeSheet();
       counting.open(board.stage);
     });
+  const page = event.target.closest("a[data-dialog]");
+  if (page && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    import("./page-dialog.js").then((loaded) => loaded.open(page.href));
+  }
   if (event.target.closest("a.place")) {
     event.preventDefault();
     closeSheet();

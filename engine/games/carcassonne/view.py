@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ class BaseView(Struct, frozen=True):
 
     `tiles` are in the order in which they were placed. `parts` are the kinds of the parts of the turn that are going
     on, the interrupted ones first. A `waiting` tile was drawn before the work that is to be done first, and is placed
-    after it.
+    after it. `bag` counts the tiles that may still be drawn: all that are not on the table. `left` of them will be.
     """
 
     turn: int | None
@@ -44,6 +45,7 @@ class BaseView(Struct, frozen=True):
     track: tuple[tuple[int, ...], ...]
     owed: tuple[Award, ...]
     left: int
+    bag: dict[str, int]
     aside: tuple[str, ...]
     places: tuple[int, ...]
 
@@ -80,6 +82,7 @@ def view(state: State, seat: int | None) -> View:
         track=state.track,
         owed=state.owed,
         left=count_tiles_left(state),
+        bag=dict(Counter(tile for bag in state.bags for tile in bag)),
         aside=state.aside,
         places=state.places,
         **{name: read(state) for name, (_, read) in BOX_FIELDS.items()},

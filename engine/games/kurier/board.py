@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from engine.menu import Choice, Menu
 
@@ -70,6 +70,19 @@ def list_offered_purses(menu: Menu) -> list[str]:
 def find_purse_owner(token: str) -> int:
     """Return the seat whose purse is written so in a move, counted from 0; `purse1` belongs to seat 0."""
     return int(token.removeprefix(PURSE)) - 1
+
+
+def count_stack(view: Any, seat: int) -> dict[Kind, int]:
+    """Count the couriers of each kind in a player's stack: those that are nowhere else.
+
+    A player who needed another colour has more couriers than one colour has.
+    """
+    player = view.players[seat]
+    shown = [kind for guests in view.inns.values() for kind, owner in guests.items() if owner == seat]
+    shown += [*player.reserve, *([view.flipped] if view.flipped and view.turn == seat else [])]
+    colours = (player.stack + len(shown)) // len(FULL_STACK)
+    counts = {kind: FULL_STACK.count(kind) * colours - shown.count(kind) for kind in KINDS}
+    return {kind: count for kind, count in counts.items() if count}
 
 
 def count_roubles(coins: Iterable[Coin]) -> int:

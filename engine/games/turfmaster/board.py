@@ -26,6 +26,7 @@ from engine.games.turfmaster.ride import (
     locate,
 )
 from engine.games.turfmaster.rounds import BOTH_DICE
+from engine.games.turfmaster.state import CARD_ORDER, PACK
 from engine.menu import Choice, Menu, Subset
 
 __all__ = [
@@ -238,6 +239,12 @@ def counts_for_pace(dice: Sequence[int], pace: str, number: int) -> bool:
 def list_hedge_tokens(hedges: Iterable[int]) -> set[str]:
     """Return the names of all fields of the hedges with these numbers."""
     return {field_token(field) for number in hedges for field in HEDGES[number]}
+
+
+def count_unplayed(spent: Sequence[str]) -> dict[str, int]:
+    """Count the cards of a horse that it has not played, in the order of hands."""
+    left = Counter(PACK) - Counter(spent)
+    return {card: left[card] for card in CARD_ORDER if left[card]}
 
 
 def count_cards(hand: Iterable[str]) -> dict[str, int]:

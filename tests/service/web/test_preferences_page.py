@@ -21,7 +21,7 @@ from service.timing import HOUR_S, Calendar
 from tests import apps
 from tests.sites import Site, Visitor
 
-FORM = {"letters": "turn", "language": "en"}
+FORM = {"letters": "turn", "language": "en", "presence": "on"}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, opened
     choices = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
     page = visitor.get(visitor.post(path(site), **choices, **times).location)
     recipient = reader(site)
-    assert recipient.settings == LetterSettings("digest", 19, plain=True, at_once=True)
+    assert recipient.settings == LetterSettings("digest", 19, plain=True, at_once=True, presence=False)
     assert recipient.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY_S, 4 * HOUR_S))
     assert recipient.language == "nl"
     for words in ("Saved.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
