@@ -15,7 +15,8 @@ from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
 
 # Each kind of letter belongs to one of these, or goes by mail alone; see `workers/outgoing/letter.py`.
-GROUPS = ("turn", "reminder", "news", "invitation", "end")
+GROUPS = ("turn", "reminder", "news", "invitation", "end", "talk", "digest")
+FIRST_GROUPS = GROUPS[:5]  # of a new channel: remarks, and the list of a day, are for those who choose them
 MAX_CHANNELS = 20  # of a person
 MAX_LABEL_CHARS, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS = 60, 2_000, 300
 FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for so long is switched off
@@ -32,7 +33,7 @@ class NewChannel(Struct, frozen=True):
     label: str
     address: str
     secret: str = ""
-    groups: Collection[str] = GROUPS
+    groups: Collection[str] = FIRST_GROUPS
     table: str = ""
     link_number: int = 0
 

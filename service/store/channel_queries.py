@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     and_,
     bindparam,
+    case,
     delete,
     exists,
     func,
@@ -41,6 +42,9 @@ LETTERS_WITH_READERS = select(
     *(people.c.calendar, people.c.wishes, people.c.bounced_at),
     *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
     *(seats.c.wishes.label("seat_wishes"), seats.c.proven, seats.c.link_number),
+    exists()
+    .where(channels.c.person == people.c.id, channels.c.disabled_at.is_(None), channels.c.groups.contains("digest"))
+    .label("has_digest_channel"),
 ).select_from(letters.outerjoin(seats, IS_SEAT).outerjoin(people, IS_READER))
 DUE_DELIVERIES = (
     select(deliveries.c.id, deliveries.c.letter, deliveries.c.channel, deliveries.c.created_at, deliveries.c.tries)
@@ -50,6 +54,7 @@ DUE_DELIVERIES = (
 )
 NOW = bindparam("now", type_=BigInteger)
 CONFIRMS = bindparam("confirms", type_=Boolean)
+IS_GATHERED = letters.c.kind.startswith("talk/")  # it waits for what else is said within a minute
 IS_OLD = exists().where(deliveries.c.letter == letters.c.id, deliveries.c.channel == channels.c.id)
 # Where addresses are confirmed, an unproven seat has no deliveries but of its invitation.
 IS_PROVEN = or_(~CONFIRMS, letters.c.table == "", seats.c.proven, letters.c.kind == "invitation")
@@ -57,7 +62,7 @@ IS_PROVEN = or_(~CONFIRMS, letters.c.table == "", seats.c.proven, letters.c.kind
 IS_FRESH = letters.c.due_at.between(NOW - WINDOW_S, NOW + WINDOW_S)
 # The deliveries that are missing: of letters that are not sent, by the channels that reach their readers.
 NEW_DELIVERIES = (
-    select(letters.c.id, letters.c.table, channels.c.id, NOW, NOW)
+    select(letters.c.id, letters.c.table, channels.c.id, NOW, case((IS_GATHERED, letters.c.due_at), else_=NOW))
     .select_from(letters.outerjoin(seats, IS_SEAT).join(channels, REACHES))
     .where(letters.c.sent_at.is_(None), IS_PROVEN, ~IS_OLD)
 )
@@ -86,6 +91,12 @@ class ChannelRow(Struct, frozen=True):
     failing_since: int | None
     error: str
     disabled_at: int | None
+
+
+def wants_group(person: ColumnElement[Any], group: str) -> ColumnElement[bool]:
+    """The condition that a person has a channel beside mail that gets the notices of this group."""
+    own = (channels.c.person == person, channels.c.disabled_at.is_(None))
+    return exists().where(*own, (" " + channels.c.groups + " ").contains(f" {group} "))
 
 
 def insert_deliveries(db: Connection, now: int, confirms: bool, sent: Sequence[int] | None = None) -> bool:

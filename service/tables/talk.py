@@ -15,7 +15,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.people import letter_settings, register
 from service.settings import DAY_S
-from service.store import queries
+from service.store import channel_queries, queries
 from service.store.batch import OwedLetter
 from service.store.schema import letters, people, seats, talk
 from service.tables.access import Place, require_seat
@@ -77,9 +77,10 @@ def add_remark(connection: Connection, table: str, seat: int, text: str, at: int
 
 
 def _owe_letters(connection: Connection, table: str, speaker: int, number: int, at: int) -> None:
-    """Owe a letter with a remark to each other player who wants one and is owed none yet."""
+    """Owe a letter with a remark to each other player who wants one, by mail or another channel, and is owed none."""
+    has_channel = channel_queries.wants_group(people.c.id, TALK_LETTER)
     listeners = (
-        select(seats.c.seat, seats.c.wishes, people.c.wishes.label("everywhere"))
+        select(seats.c.seat, seats.c.wishes, people.c.wishes.label("everywhere"), has_channel.label("has_channel"))
         .select_from(seats.join(people, people.c.id == seats.c.person))
         .where(seats.c.table == table, seats.c.seat != speaker, seats.c.status == "taken")
     )
@@ -88,7 +89,8 @@ def _owe_letters(connection: Connection, table: str, speaker: int, number: int, 
     )
     owed = set(connection.execute(unsent).scalars())
     for row in connection.execute(listeners).all():
-        if row.seat not in owed and letter_settings.merge_settings(row.everywhere, row.wishes).talk:
+        by_mail = letter_settings.merge_settings(row.everywhere, row.wishes).talk
+        if row.seat not in owed and (by_mail or row.has_channel):
             letter = OwedLetter(row.seat, f"{TALK_LETTER}/{number}", at + TALK_DELAY_S)
             queries.owe_letter(connection, table, 0, letter)
 

@@ -17,8 +17,8 @@ from service.web.rendering import get_app
 
 channel_table = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")
 MAIL_GROUPS: dict[Mode, tuple[str, ...]] = {
-    "turn": channels.GROUPS,
-    "digest": channels.GROUPS,
+    "turn": ("turn", "reminder", "news", "invitation", "end"),
+    "digest": ("reminder", "news", "invitation", "end", "digest"),
     "reminders": ("reminder", "news", "invitation", "end"),
     "none": ("invitation",),
 }
@@ -48,7 +48,8 @@ class ChannelTable(Struct, frozen=True):
 def make_table(db: Connection, recipient: Recipient) -> ChannelTable:
     """Make the table of a person's channels."""
     columns = tuple(_make_column(row) for row in channels.list_own(db, recipient.person))
-    return ChannelTable(channels.GROUPS, MAIL_GROUPS[recipient.settings.letters], columns)
+    by_mail = MAIL_GROUPS[recipient.settings.letters] + ("talk",) * recipient.settings.talk
+    return ChannelTable(channels.GROUPS, by_mail, columns)
 
 
 def _make_column(row: ChannelRow) -> ChannelColumn:

@@ -57,7 +57,7 @@ def _find_added(db: Connection, draft: PersonalDraft) -> tuple[str, str]:
     """Return what was added, and the page where it is removed; nothing if it is removed already."""
     app, person = draft.app, draft.person
     kind, _, text = draft.request.kind_detail.partition("/")
-    number = int(text)
+    number = numbers.parse_int(text) or 0
     match kind:
         case "channel":
             channel = channels.find(db, number)

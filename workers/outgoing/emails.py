@@ -22,6 +22,7 @@ from msgspec import Struct
 from service.app import App
 from service.settings import Settings
 from service.text import receipts
+from service.text.sentences import Translator
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
 from workers.outgoing.letter import LetterRequest, find_kind, make_mailto
@@ -126,6 +127,31 @@ class LetterContent(Struct, frozen=True):
     follows: tuple[str, ...] = ()
     reply_to: str = ""
     pictures: tuple[Picture, ...] = ()
+
+
+def write_sender(translator: Translator, server: str, kind: str) -> str:
+    """Return the name that a letter of this kind comes from: that of the server, and in a word what the letter is."""
+    _ = translator.gettext
+    match kind:
+        case "turn" | "resumed" | "digest":
+            return _("%(server)s: your turn", server=server)
+        case "invitation":
+            return _("%(server)s: invitation", server=server)
+        case "seat" | "rehoused" | "replaced":
+            return _("%(server)s: your seat", server=server)
+        case "reminder":
+            return _("%(server)s: reminder", server=server)
+        case "accepted" | "refused" | "stranger":
+            return _("%(server)s: answer", server=server)
+        case "asked" | "pausing" | "sealing" | "unlit":
+            return _("%(server)s: question", server=server)
+        case "talk":
+            return _("%(server)s: table talk", server=server)
+        case "over":
+            return _("%(server)s: the end", server=server)
+        case "enter" | "confirm" | "channel" | "follower" | "added" | "secret":
+            return _("%(server)s: your account", server=server)
+    return _("%(server)s: news", server=server)
 
 
 def build_message(app: App, request: LetterRequest, content: LetterContent) -> EmailMessage:

@@ -48,9 +48,9 @@ TURN = LetterKind(digest="digest", reminders="drop", waits=True, group="turn")
 REMINDER = LetterKind(waits=True, group="reminder")
 NEWS = LetterKind(group="news")
 FAREWELL = LetterKind(stops=False, group="news")  # the last letter of its table
-TALK = LetterKind(waits=True)
+TALK = LetterKind(waits=True, group="talk")
 END = LetterKind(is_slow=True, group="end")
-DIGEST = LetterKind(none="send", waits=True)  # written only of tables whose turns go into the digest
+DIGEST = LetterKind(none="send", waits=True, group="digest")  # by mail only of tables whose turns go into the digest
 
 LETTER_KINDS = {
     "enter": ANSWER,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Connection
+
 from service.app import App
 from service.notify.notices import Notice
 from service.store import queries
-from service.tables import snapshots
+from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
+from service.text import numbers
 from service.text.languages import translate_in_game
 from service.text.sentences import Translator
 from workers.outgoing import letter_bodies, personal_letters, table_letters
+from workers.outgoing.letter import TALK, LetterRequest, QuotedRemark
+from workers.outgoing.letter_parts import TableDraft
 from workers.outgoing.owed import OwedNotice
 
 MAX_SENTENCE_CHARS = 300
@@ -34,16 +39,19 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
         if table_letters.is_overtaken(snapshot, request, request.kind_name):
             return None
         waiting = queries.count_waiting_seats(db, request.person)
+        remarks = _load_remarks(db, snapshot, request) if owed.kind is TALK else ()
+    if owed.kind is TALK and not remarks:
+        return None
     if request.kind_name == "unreachable" and table_letters.is_reachable_again(snapshot, request):
         return None
-    draft = table_letters.make_draft(app, request, snapshot, [], ())
+    draft = table_letters.make_draft(app, request, snapshot, [], remarks)
     return Notice(
         id=make_id(owed),
         kind=request.kind_name,
         group=owed.kind.group,
         subject=f"{request.table}/{owed.kind.group}",
         title=write_title(snapshot, request.seat, request.language),
-        sentence=letter_bodies.write_headline(draft)[:MAX_SENTENCE_CHARS],
+        sentence=write_sentence(draft)[:MAX_SENTENCE_CHARS],
         link=draft.link,
         language=request.language,
         at=at,
@@ -52,6 +60,20 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
         deadline=owed.deadline if owed.kind.group in ("turn", "reminder") else None,
         waiting=waiting,
     )
+
+
+def _load_remarks(db: Connection, snapshot: Snapshot, request: LetterRequest) -> tuple[QuotedRemark, ...]:
+    """Load what the others have said from the remark on that the letter was owed for."""
+    first = numbers.parse_int(request.kind_detail) or 0
+    remarks = talk.list_since(db, request.table, request.seat, 0)
+    return tuple(QuotedRemark(snapshot.names[one.seat], one.text) for one in remarks if one.id >= first)
+
+
+def write_sentence(draft: TableDraft) -> str:
+    """Return the first sentence of a letter; of a letter with remarks, what was said."""
+    if draft.kind == "talk":
+        return "\n".join(f"{remark.name}: {remark.text}" for remark in draft.remarks)
+    return letter_bodies.write_headline(draft)
 
 
 def write_title(snapshot: Snapshot, seat: int, language: str) -> str:
@@ -64,20 +86,28 @@ def write_title(snapshot: Snapshot, seat: int, language: str) -> str:
 
 def _write_about_person(app: App, owed: OwedNotice, at: int) -> Notice | None:
     request = owed.request
-    letter = personal_letters.compose(app, request)
-    if letter is None:
-        return None
     with app.store.reading() as db:
         waiting = queries.count_waiting_seats(db, request.person)
+    sentence = _write_personal_sentence(app, request, waiting)
+    if not sentence:
+        return None
     return Notice(
         id=make_id(owed),
         kind=request.kind_name,
         group=owed.kind.group,
         subject=request.kind_name,
         title=app.settings.sender_name,
-        sentence=letter.headline[:MAX_SENTENCE_CHARS],
+        sentence=sentence[:MAX_SENTENCE_CHARS],
         link=f"{app.settings.address}/my",
         language=request.language,
         at=at,
         waiting=waiting,
     )
+
+
+def _write_personal_sentence(app: App, request: LetterRequest, waiting: int) -> str:
+    """Return the first sentence of a letter to a person; empty if it is overtaken."""
+    if request.kind_name == "digest":  # by mail it has only the tables that send no letter of their own
+        return personal_letters.write_count(Translator(request.language), waiting) if waiting else ""
+    letter = personal_letters.compose(app, request)
+    return letter.headline if letter is not None else ""

@@ -42,6 +42,7 @@ class OwedNotice(Struct, frozen=True):
     link_number: int | None
     is_bounced: bool
     is_proven: bool
+    has_digest_channel: bool  # beside mail
 
 
 def load_owed(db: Connection, numbers: Sequence[int]) -> list[OwedNotice]:
@@ -80,6 +81,7 @@ def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNoti
         link_number=row.link_number,
         is_bounced=row.bounced_at is not None,
         is_proven=bool(row.proven),
+        has_digest_channel=bool(row.has_digest_channel),
     )
 
 

@@ -192,7 +192,7 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     more = max(0, len(waiting) - MAX_TABLES)
     if not turns:
         return None
-    headline = ngettext("It is your turn at one table", "It is your turn at %(count)s tables", len(turns) + more)
+    headline = write_count(draft.translator, len(turns) + more)
     mark = access.make_subject_mark(draft.app, waiting[0]) if draft.app.settings.answered_at == "subject" else ""
     return PersonalLetter(
         subject=f"{headline} [{mark}]" if mark else headline,
@@ -212,6 +212,11 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
         more=ngettext("One more table waits for you.", "%(count)s more tables wait for you.", more) if more else "",
         settings_link=draft.settings_link,
     )
+
+
+def write_count(translator: Translator, count: int) -> str:
+    """Return at how many tables it is the reader's turn."""
+    return translator.ngettext("It is your turn at one table", "It is your turn at %(count)s tables", count)
 
 
 def find_example(turns: Sequence[DigestTurn]) -> str:
@@ -337,6 +342,7 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
         text=templates.get_template("mail/personal.txt").render(letter=letter),
         html=html,
         title=letter.title,
+        sender=emails.write_sender(Translator(request.language), app.settings.sender_name, request.kind_name),
         reply_to=letter.reply_to,
         pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
     )

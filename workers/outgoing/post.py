@@ -28,7 +28,7 @@ from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
-from workers.outgoing.letter import ANSWER, LETTER_KINDS, TURN, LetterRequest, Treatment
+from workers.outgoing.letter import ANSWER, LETTER_KINDS, TALK, TURN, LetterRequest, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
@@ -155,7 +155,9 @@ def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
 
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     """Record what happens to a letter that is not sent now; return False if it is to be sent."""
-    treatment = letter.owed.kind.treat(letter.owed.settings.letters)
+    treatment = find_treatment(letter.owed)
+    if letter.owed.has_digest_channel and letter.owed.kind is TURN:
+        schedule_digest(app, letter)
     outcome = find_obstacle(letter, treatment)
     if letter.starts > MAX_STARTS:
         outcome = "given up: the process that wrote it ended several times"
@@ -199,6 +201,11 @@ def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
         if since is not None and since + MAIL_WAIT_S > app.now():
             return since + MAIL_WAIT_S
     return find_end_of_quiet_hours(app, letter.owed)
+
+
+def find_treatment(owed: OwedNotice) -> Treatment:
+    """Return what happens to a letter; remarks that its reader wants by another channel alone are dropped."""
+    return "drop" if owed.kind is TALK and not owed.settings.talk else owed.kind.treat(owed.settings.letters)
 
 
 def find_obstacle(letter: ClaimedLetter, treatment: Treatment) -> str:
@@ -290,12 +297,17 @@ def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply:
             signing_in.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
 
 
+def schedule_digest(app: App, letter: ClaimedLetter) -> None:
+    """Have the reader's next digest sent."""
+    owed = letter.owed
+    with app.store.writing() as db:
+        personal_letters.schedule_digest(db, owed.request.person, owed.settings.hour, owed.calendar, app.now())
+
+
 def move_to_digest(app: App, letter: ClaimedLetter) -> None:
     """Leave a letter's news to the reader's next digest, and have that digest sent."""
+    schedule_digest(app, letter)
     with app.store.writing() as connection:
-        personal_letters.schedule_digest(
-            connection, letter.request.person, letter.owed.settings.hour, letter.owed.calendar, app.now()
-        )
         mark(connection, letter, app.now(), personal_letters.LEFT_TO_DIGEST)
 
 

@@ -167,13 +167,12 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
 
 
 def write_sender(draft: TableDraft) -> str:
-    """Return the name of the sender, which shows in a list of mails that it is the reader's turn; empty otherwise.
+    """Return the name of the sender, which shows the kind of the letter in a list of mails.
 
     The subject has to stay the same, because it holds the letters of a table together.
     """
-    if not draft.menu or draft.kind == "invitation":
-        return ""
-    return draft.translator.gettext("%(server)s: your turn", server=draft.app.settings.sender_name)
+    kind = "turn" if draft.kind == "accepted" and draft.menu else draft.kind
+    return emails.write_sender(draft.translator, draft.app.settings.sender_name, kind)
 
 
 def write_subject(draft: TableDraft, subject: str) -> str:

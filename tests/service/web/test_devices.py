@@ -94,7 +94,7 @@ def test_the_settings_are_a_table_of_groups_by_channels(site: Site, opened: Open
     subscribe(visitor, opened.links[0])
     settings, (one,) = open_settings(site, find_person(site, opened, 0)), list_channels(site)
     page = visitor.get(settings)
-    assert page.count(f'name="groups{one.id}"') == 5
+    assert page.count(f'name="groups{one.id}"') == 7
     assert "Firefox, Linux" in page
     form = {f"has{one.id}": "1", f"groups{one.id}": "reminder"}
     assert visitor.post(f"{settings}/channels", **form).status_code == 303

@@ -17,10 +17,12 @@ from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
 from service.store.schema import deliveries as delivery_table
 from service.store.schema import letters, people, seats
+from service.tables import talk
 from service.tables.access import Place
 from service.timing import Calendar, dump_calendar
 from tests import apps
 from tests.apps import FakeTime
+from tests.servers import Sink
 from workers.outgoing import deliveries, post, senders
 
 KIND = "pigeon"
@@ -269,3 +271,60 @@ def test_a_letter_leaves_at_once_if_no_other_channel_took_the_notice(any_app: Ap
     deliveries.run()
     (letter,) = post.claim(any_app)
     assert not post.settle_unsendable(any_app, letter)
+
+
+def find_notice(loft: Loft, kind: str) -> Notice:
+    (one,) = [notice for notice in loft.notices if notice.kind == kind]
+    return one
+
+
+@pytest.mark.parametrize("by_mail", [False, True])
+def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
+    any_app: App, clock: FakeTime, loft: Loft, smtp_sink: Sink, by_mail: bool
+) -> None:
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    mover, waiting, _ = start(any_app, groups=["talk"])
+    if by_mail:
+        with any_app.store.writing() as db:
+            own = people.c.id == find_person(any_app, waiting).id
+            db.execute(update(people).where(own).values(wishes=dump_settings(LetterSettings(talk=True))))
+    talk.say(any_app, mover, "Well played!")
+    clock.advance(20)
+    talk.say(any_app, mover, "Shall we pause?")
+    deliveries.run()
+    assert loft.notices == []  # a minute later, with all that was said
+    clock.advance(61)
+    deliveries.run()
+    post.run()
+    name = apps.load_table(any_app, mover.table).names[mover.seat or 0]
+    assert find_notice(loft, "talk").sentence == f"{name}: Well played!\n{name}: Shall we pause?"
+    assert len(smtp_sink.letters) == by_mail
+    talk.say(any_app, mover, "Later")
+    clock.advance(61)
+    deliveries.run()
+    assert loft.notices[-1].sentence == f"{name}: Later"
+
+
+def test_no_remark_goes_by_a_channel_that_does_not_want_them(any_app: App, clock: FakeTime, loft: Loft) -> None:
+    mover, _, _ = start(any_app)
+    talk.say(any_app, mover, "Well played!")
+    clock.advance(61)
+    deliveries.run()
+    assert "talk" not in [notice.kind for notice in loft.notices]
+
+
+def test_the_daily_list_goes_by_a_channel_that_wants_it_and_no_letter_more(
+    any_app: App, clock: FakeTime, loft: Loft, smtp_sink: Sink
+) -> None:
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    mover, waiting, _ = start(any_app, groups=["digest"])
+    give_turn(any_app, mover, waiting)
+    post.run()
+    assert len(smtp_sink.letters) == 1  # for the turn, as before
+    assert loft.notices == []
+    for _ in range(25):
+        clock.advance(3_600)
+        post.run()
+        deliveries.run()
+    assert find_notice(loft, "digest").sentence == "It is your turn at one table"
+    assert [one["Subject"] for one in smtp_sink.letters if "It is your turn at" in one["Subject"]] == []

@@ -20,6 +20,8 @@ from service.tables import access, judging
 from service.tables.access import Place
 from service.tables.locked_table import append_command
 from service.tables.opening import Invitee
+from service.text.languages import LANGUAGES
+from service.text.sentences import Translator
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import emails, personal_letters, pictures, post
@@ -81,11 +83,21 @@ def test_the_sender_says_whose_turn_it_is_and_the_thread_stays_one(relay_app: Ap
     mover, _ = apps.find_move(relay_app, places)
     turn, rules = write_letter(relay_app, mover, "turn"), write_letter(relay_app, mover, "invitation")
     assert turn["From"].addresses[0].display_name == "Depesche: your turn"
-    assert rules["From"].addresses[0].display_name == "Depesche"
+    assert rules["From"].addresses[0].display_name == "Depesche: invitation"
     assert turn["From"].addresses[0].addr_spec == rules["From"].addresses[0].addr_spec
     assert (turn["Subject"], turn["In-Reply-To"]) == (rules["Subject"], rules["Message-ID"])
     waiting = apps.find_waiting(relay_app, places)
-    assert write_letter(relay_app, waiting, "accepted/1")["From"].addresses[0].display_name == "Depesche"
+    assert write_letter(relay_app, waiting, "accepted/1")["From"].addresses[0].display_name == "Depesche: answer"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_sender_names_each_kind_of_letter_in_each_language(language: str) -> None:
+    translator = Translator(language)
+    names = {kind: emails.write_sender(translator, "Depesche", kind) for kind in LETTER_KINDS}
+    assert all(name.startswith("Depesche") and len(name) > len("Depesche: ") for name in names.values())
+    kinds = ("invitation", "turn", "reminder", "accepted", "asked", "over", "talk", "timeout", "confirm", "seat")
+    assert len({names[kind] for kind in kinds}) == len(kinds)
+    assert (names["turn"], names["accepted"]) == (names["digest"], names["refused"])
 
 
 def test_no_letter_has_type_too_small_to_read(relay_app: App) -> None:

@@ -108,7 +108,7 @@ def play(app: App, place: Place) -> None:
 # Kind by kind
 
 ALWAYS = {"enter", "confirm", "accepted", "refused", "stranger", "invitation", "seat", "rehoused", "digest"}
-ALWAYS |= {"channel", "follower"}
+ALWAYS |= {"channel", "follower", "added"}
 TURNS = {"turn", "resumed"}
 OUTCOMES = {
     "turn": {},
@@ -121,7 +121,7 @@ OUTCOMES = {
 @pytest.mark.parametrize("mode", OUTCOMES)
 def test_every_kind_of_letter_is_sent_or_not_as_its_reader_chose(relay_app: App, smtp_sink: Sink, mode: str) -> None:
     _, mover = start_game(relay_app, smtp_sink)
-    set_letters(relay_app, letters=mode)
+    set_letters(relay_app, letters=mode, talk=True)
     with relay_app.store.writing() as connection:
         person = connection.execute(select(people.c.id).order_by(people.c.id)).scalars().first()
         connection.execute(update(letters).values(sent_at=relay_app.now()))
