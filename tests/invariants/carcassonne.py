@@ -2,16 +2,16 @@
 
 from collections import Counter
 
-from engine.games.carcassonne.boxes import rules_of, tower
+from engine.games.carcassonne.boxes import bridges, castles, rules_of, tower
 from engine.games.carcassonne.boxes.princess_dragon import DRAGON_STEPS, find_prey
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.boxes.wheel import CROWNS
-from engine.games.carcassonne.land import has_segment, root_of, signs_at
-from engine.games.carcassonne.scoring import find_leaders
-from engine.games.carcassonne.state import Part, Task, figures_on_table
+from engine.games.carcassonne.land import cells_of, has_segment, root_of, signs_at
+from engine.games.carcassonne.scoring import count_tiles, find_leaders
+from engine.games.carcassonne.state import Part, Task, count_points_of, figures_on_table
 from engine.games.carcassonne.tiles import MESSAGES
 
-PAYMENTS = ("protection", "ransom", "bathhouse")
+PAYMENTS = ("protection", "ransom", "bathhouse", "bazaar")
 
 
 def check(state):
@@ -30,6 +30,8 @@ def check(state):
     check_tunnels(state)
     check_towers(state)
     check_dragon(state)
+    check_castles(state)
+    check_auction(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     check_points(state)
 
@@ -55,11 +57,13 @@ def check_points(state):
     """Points are above zero, except for payments, which alone bring a scoring figure below it."""
     assert all(award.points > 0 or award.why in PAYMENTS for award in state.owed)
     may_pay = state.options.revolts or state.options.tower or state.options.bathhouses
-    assert may_pay or all(step >= 0 for steps in state.track for step in steps)
+    bids = state.options.bridges_castles
+    assert may_pay or bids or all(step >= 0 for steps in state.track for step in steps)
+    assert may_pay or all(count_points_of(state, seat) >= 0 for seat in range(len(state.track)))
     protected = [figure for figure in figures_on_table(state) if figure.protected]
     assert state.options.revolts or not protected
     for figure in protected:
-        assert state.features[root_of(state, figure)].kind in ("city", "road", "cloister")
+        assert state.features[root_of(state, figure)].kind in ("city", "road", "cloister", "castle")
 
 
 def check_tiles(state, deck):
@@ -69,7 +73,9 @@ def check_tiles(state, deck):
     in_bags = [tile for bag in state.bags for tile in bag]
     beside_start = [event.tile for event in deck.beside]
     box = Counter([deck.start, *beside_start, *(tile for bag in deck.bags for tile in bag)])
-    assert Counter(in_hand + on_table + in_bags + list(state.aside)) == box
+    in_auction = [tile for own in state.bought for tile in own] + list(state.auction.tiles if state.auction else ())
+    known = in_hand + on_table + in_bags + in_auction + list(state.aside)
+    assert Counter(tile.partition("=")[0] for tile in known) == box
 
 
 def check_figures(state, rules):
@@ -143,7 +149,8 @@ def check_shrines(state):
 def check_titles(state):
     """Each title is for a completed feature, and no completed feature that was scored is larger."""
     for kind, title in {"city": "king", "road": "baron"}.items():
-        complete = [len(one.tiles) for one in state.features.values() if one.kind == kind and not one.open]
+        features = [one for one in state.features.values() if one.kind == kind and not one.open]
+        complete = [count_tiles(state, rules_of(state.options), one) for one in features]
         seat, tiles = state.titles.get(title, (0, 0))
         assert not tiles or tiles in complete
         if state.options.king_robber and state.phase != "playing":
@@ -172,6 +179,34 @@ def check_dragon(state):
         assert state.dragon in state.tiles
         assert state.fairy is None or state.fairy.cell != state.dragon
         assert not find_prey(state, state.dragon)
+
+
+def check_castles(state):
+    """A castle is never a city: it is a feature of its own on two tiles, with one lord or none; no piece is lost."""
+    seats = len(state.track)
+    made = {castle.root for castle in state.castles}
+    assert made == {root for root, feature in state.features.items() if feature.kind == "castle"}
+    for castle in state.castles:
+        feature = state.features[castle.root]
+        assert (feature.open, len(feature.tiles), feature.marks) == (0, 2, ())
+        assert set(cells_of(state, feature)) == set(castle.cells)
+        assert len(feature.figures) <= 1
+    assert set(state.lords_pay) <= {figure.place for root in made for figure in state.features[root].figures}
+    if state.options.bridges_castles:
+        assert sum(state.castles_left) + len(made) == seats * castles.CASTLES[str(seats)]
+        in_hand = [part.tile for part in state.work if isinstance(part, Part) and part.step == "place"]
+        names = [*in_hand, *(placed.tile for placed in state.tiles.values())]
+        assert sum(state.bridges) + sum("=" in name for name in names) == seats * bridges.BRIDGES[str(seats)]
+
+
+def check_auction(state):
+    """There is a tile for each seat that has none yet, and no bid is higher than what its seat has."""
+    auction = state.auction
+    if auction is not None:
+        assert len(auction.tiles) == len(auction.seats) == len(set(auction.seats))
+        assert not auction.tile or auction.tile in auction.tiles
+        assert auction.bidder is None or auction.bid <= max(0, count_points_of(state, auction.bidder))
+        assert set(auction.waiting) <= set(auction.seats[1:])
 
 
 def check_flocks(state):

@@ -18,6 +18,8 @@ from engine.games.carcassonne.points import (
     PLACES,
     SMALL_CLOISTERS,
     bather_point,
+    bridge_point,
+    castle_point,
     citizen_point,
     corner_point,
     crown_point,
@@ -58,6 +60,8 @@ __all__ = [
     "Extent",
     "Offers",
     "bather_point",
+    "bridge_point",
+    "castle_point",
     "citizen_point",
     "coordinates",
     "corner_point",
@@ -110,6 +114,8 @@ class Offers(Struct, frozen=True):
     corners: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     prisoners: tuple[str, ...] = ()
+    bridges: tuple[str, ...] = ()
+    lots: tuple[str, ...] = ()
     is_scoring: bool = False
     is_message: bool = False
     is_builder: bool = False
@@ -161,6 +167,10 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):
             return [("figures", figure)]
+        case ("bridge", (place,)) if "/" in place:
+            return [("bridges", place)]
+        case ("pick", (number,)):
+            return [("lots", number)]
         case ("ransom", (prisoner,)):
             return [("prisoners", prisoner)]
         case ("exchange", (kind,)):
@@ -207,7 +217,8 @@ def space_number(steps: int) -> int:
 
 def list_signs(tiles: Mapping[str, Any]) -> list[str]:
     """Return the words of the signs on the table that the text board shows by a letter, in alphabetical order."""
-    signs = {sign for placed in tiles.values() for sign in signs_on(PIECES[placed.tile][0])}
+    pieces = [PIECES[placed.tile][0] for placed in tiles.values()]
+    signs = {sign for piece in pieces for sign in (*signs_on(piece), *piece.locals)}
     return sorted(signs & SIGN_LETTERS.keys())
 
 

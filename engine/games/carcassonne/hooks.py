@@ -23,7 +23,7 @@ from engine.games.carcassonne.state import (
     can_draw,
     find_root,
 )
-from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of, figure_options
+from engine.games.carcassonne.tiles import FITTING_TURNS, START, SUPPLY, Args, count_tiles_of, figure_options
 from engine.menu import Menu, MenuEntry, Move
 from engine.refusal import Refused
 
@@ -133,6 +133,14 @@ class Box(Protocol):
         """Return a move that is possible besides, before the tile is placed and before the figure."""
         return None
 
+    def take_own_tile(self, state: State, rules: Rules, seat: int) -> Struct | None:
+        """Return the event with which a seat takes a tile of its own instead of drawing one, or None without one."""
+        return None
+
+    def offer_for_unfit_tile(self, state: State, rules: Rules, part: Part) -> MenuEntry | None:
+        """Return a move that is possible with a drawn tile that fits nowhere."""
+        return None
+
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
         """Return those of the options (cell, turn) where the box allows the tile."""
         return options
@@ -189,6 +197,10 @@ class Box(Protocol):
         """Return the next event after all scoring of a tile; called until it returns None."""
         return None
 
+    def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Return the next event after all parts of a turn; called until it returns None."""
+        return None
+
     # The points of a feature.
 
     def adjust_strength(self, state: State, rules: Rules, feature: Feature, figure: Figure, strength: int) -> int:
@@ -217,6 +229,10 @@ class Box(Protocol):
 
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """Return how many completed cities a farm touches that are no features."""
+        return 0
+
+    def extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
+        """Return the points that a farm brings besides those for each city."""
         return 0
 
     def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
@@ -378,6 +394,27 @@ def is_barred(state: State, rules: Rules, cell: str) -> bool:
 def is_free(rules: Rules, feature: Feature) -> bool:
     """§2.4: Whether a meeple can be placed on a feature: no figure is on it, except unobtrusive ones."""
     return all(figure.kind in rules.unobtrusive for figure in feature.figures)
+
+
+def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
+    """§2.2: Return every cell and turn in which all sides of the tile continue what they touch."""
+    fits = FITTING_TURNS[tile]
+    options: Sequence[Args] = [(cell, turn) for cell, edges in state.frontier.items() for turn in fits[edges]]
+    for box in rules.hooks["filter_cells"]:
+        options = box.filter_cells(state, rules, tile, options)
+    return options
+
+
+def pick_tile(state: State, rules: Rules, chance: Chance) -> str:
+    """Pick a tile from the first bag, all with the same chance unless a box says otherwise."""
+    bag: Sequence[str] = state.bags[0]
+    for box in rules.hooks["filter_bag"]:
+        bag = box.filter_bag(state, rules, bag)
+    for box in rules.hooks["pick_tile"]:
+        tile = box.pick_tile(state, rules, bag, chance)
+        if tile is not None:
+            return tile
+    return chance.pick("tile", bag)
 
 
 def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:

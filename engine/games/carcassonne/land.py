@@ -270,6 +270,21 @@ def join_ends(state: State, one: int, other: int) -> tuple[int, State]:
     return one, replace(state, features=features, parents=parents)
 
 
+def add_bridge(state: State, cell: str, tile: str) -> State:
+    """Put a bridge over the tile on a cell, between two empty cells: a new road on this tile, whose name changes."""
+    placed = state.tiles[cell]
+    old, new = PIECES[placed.tile][placed.turn], PIECES[tile][placed.turn]
+    frontier = state.frontier.copy()
+    for side, beyond in enumerate(neighbours(cell)):
+        if new.codes[side] != old.codes[side]:
+            frontier[beyond] += new.codes[side] - old.codes[side]
+    index, segment, ends = new.built[-1]
+    bridge = Feature("road", ends, (placed.first // MOST_SEGMENTS,), segment.marks)
+    features = {**state.features, placed.first + index: bridge}
+    tiles = {**state.tiles, cell: PlacedTile(tile, placed.turn, placed.first)}
+    return replace(state, tiles=tiles, frontier=frontier, features=features)
+
+
 def add_figure(state: State, figure: Figure) -> State:
     """Move a figure from its owner's supply to its segment."""
     root = root_of(state, figure)

@@ -59,6 +59,8 @@ SIGN_LETTERS = {
     "dragon": "D",
     "volcano": "A",
     "portal": "P",
+    "bazaar": "z",
+    "bridge": "=",
 }
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))
@@ -151,6 +153,8 @@ def _tile_rows(tile: str, turn: int) -> list[str]:
     sheet.write(2, 1, letters[-1] if letters else _middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:
         sheet.write(1, 1, "###")
+    if "bridge" in piece.locals:
+        sheet.write(3, 2, SIGN_LETTERS["bridge"])
     for segment in piece.segments:
         if segment.marks and segment.marks[0] in MARK_LETTERS:
             column = 3 if segment.kind == "city" and piece.edges.count("c") > 1 else 2

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.hooks import Rules, is_barred
-from engine.games.carcassonne.rules import score
-from engine.games.carcassonne.state import Feature, Part, State, find_root
+from engine.games.carcassonne.state import Feature, Part, State, count_points_of, find_root
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, neighbours
 from engine.win_shares import Shares, from_points
 
@@ -51,7 +50,7 @@ OPEN_CELLS: Facts[tuple[str, ...]] = {}
 def outlook(state: State) -> Shares:
     """Return each seat's share of the victory."""
     estimate = Estimate(state)
-    points = [float(score(state, seat)) + estimate.supply_points(seat) for seat in range(len(state.track))]
+    points = [float(count_points_of(state, seat)) + estimate.supply_points(seat) for seat in range(len(state.track))]
     for root, feature in state.features.items():
         if feature.figures:
             estimate.add_feature(points, root, feature)

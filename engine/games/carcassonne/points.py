@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.games.carcassonne.state import Figure, PlacedTile
@@ -95,6 +95,7 @@ GARDENS: Mapping[str, Offset] = {
     "TO04": (28, -28),
     "PD04": (-28, 18),
     "PD20": (26, 26),
+    "BB04": (22, 26),
 }
 STAGES: Mapping[str, Offset] = {
     "BT01": (0, -6),
@@ -141,6 +142,17 @@ ON_TOP_OF_TOWER = 26
 """How far a figure on a tower is above its base."""
 
 SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14), "PD13": (-18, 2)}
+OFF_THE_MIDDLE: Mapping[str, Offset] = {
+    "BB02 road": (13, 32),
+    "BB07 city": (-34, 2),
+    "BB08 road": (-34, 1),
+}
+"""Where a figure is on a segment that shares the middle of its tile with another one."""
+
+BRIDGE_POINTS: Mapping[tuple[int, ...], Offset] = {(0, 2): (0, -30), (1, 3): (-30, 0)}
+BRIDGE_MARKS: Mapping[str, Offset] = {"NS": (0, -30), "EW": (-30, 0)}
+"""Where a figure is on a bridge, and where the mark for building one is."""
+
 CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""
@@ -186,6 +198,19 @@ Tiles = Mapping[str, PlacedTile]
 def tile_point(cell: str) -> Point:
     """Return the middle of a cell."""
     return _offset_point(cell, (0, 0))
+
+
+def castle_point(cells: Sequence[str]) -> Point:
+    """Return the point of a castle: in the middle of the side that its two tiles share."""
+    one, other = map(tile_point, cells)
+    return Point((one.x + other.x) / 2, (one.y + other.y) / 2)
+
+
+def bridge_point(token: str) -> Point:
+    """Return the point of the mark for a bridge over a tile, such as `1,0/bridge-NS`: near one of its ends."""
+    cell, _, rest = token.partition("/")
+    x, y = BRIDGE_MARKS[rest.rpartition("-")[2]]
+    return _offset_point(cell, (x, y))
 
 
 def corner_point(cell: str, corner: str) -> Point:
@@ -330,6 +355,10 @@ def _find_offset(tile: str, segment: Segment) -> Offset:
     match segment.kind:
         case "garden":
             return GARDENS[plain]
+        case "road" if "bridge" in segment.marks:
+            return BRIDGE_POINTS[ends]
+        case "road" | "city" if f"{plain} {segment.token}" in OFF_THE_MIDDLE:
+            return OFF_THE_MIDDLE[f"{plain} {segment.token}"]
         case "acrobats" | "tower":
             return PLACES[segment.kind].get(plain, (0, 0))
         case "cloister" if tile in SMALL_CLOISTERS:

@@ -12,7 +12,14 @@ from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, inns_cathedrals, plays_with, rules_of
-from engine.games.carcassonne.hooks import Rules, is_barred, list_free_segments, place_tile
+from engine.games.carcassonne.hooks import (
+    Rules,
+    is_barred,
+    list_free_segments,
+    list_places,
+    pick_tile,
+    place_tile,
+)
 from engine.games.carcassonne.land import read_figure
 from engine.games.carcassonne.state import (
     BonusCounted,
@@ -32,9 +39,9 @@ from engine.games.carcassonne.state import (
     TurnBegan,
     Work,
     can_draw,
+    count_points_of,
     current_part,
 )
-from engine.games.carcassonne.tiles import FITTING_TURNS, Args
 from engine.menu import Choice, Menu, MenuEntry, Move
 from engine.refusal import Refused
 
@@ -106,17 +113,15 @@ def part_menu(state: State, part: Part) -> Menu:
 
 def _draw_menu(state: State, rules: Rules, part: Part) -> Menu:
     instead = _offer_instead_of_tile(state, rules, part)
-    return (DRAW, *instead) if can_draw(state) else (*instead, PASS)
+    return (DRAW, *instead) if _has_tile(state, rules, state.turn) else (*instead, PASS)
 
 
 def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
-    """§2.2: Offer every cell and turn in which all sides of the tile continue what they touch."""
-    fits = FITTING_TURNS[part.tile]
-    options: Sequence[Args] = [(cell, turn) for cell, edges in state.frontier.items() for turn in fits[edges]]
-    for box in rules.hooks["filter_cells"]:
-        options = box.filter_cells(state, rules, part.tile, options)
+    """§2.2: Offer every cell and turn where the tile fits, or what a box allows with a tile that fits nowhere."""
+    options = list_places(state, rules, part.tile)
     if not options:
-        return ()
+        boxes = rules.hooks["offer_for_unfit_tile"]
+        return tuple(entry for box in boxes if (entry := box.offer_for_unfit_tile(state, rules, part)))
     place = Choice("place", tuple(options), "2.2")
     return (place, *_offer_besides(state, rules, part)) if rules.hooks["offer_besides"] else (place,)
 
@@ -249,19 +254,22 @@ def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Stru
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
     if rules.hooks["offer_instead_of_tile"] and _offer_instead_of_tile(state, rules, part):
         return None
-    return _draw_tile(state, rules, chance) if can_draw(state) else _end_without_tiles(state, rules)
+    return _draw_tile(state, rules, chance) if _has_tile(state, rules, state.turn) else _end_without_tiles(state, rules)
 
 
-def _draw_tile(state: State, rules: Rules, chance: Chance) -> TileDrawn:
-    """Draw a tile from the first bag, all with the same chance unless a box says otherwise."""
-    bag: Sequence[str] = state.bags[0]
-    for box in rules.hooks["filter_bag"]:
-        bag = box.filter_bag(state, rules, bag)
-    for box in rules.hooks["pick_tile"]:
-        tile = box.pick_tile(state, rules, bag, chance)
-        if tile is not None:
-            return TileDrawn(state.turn, tile)
-    return TileDrawn(state.turn, chance.pick("tile", bag))
+def _draw_tile(state: State, rules: Rules, chance: Chance) -> Struct:
+    """§2.1: Take a tile that the seat has already, or else draw one."""
+    own = _take_own_tile(state, rules, state.turn) if rules.hooks["take_own_tile"] else None
+    return own or TileDrawn(state.turn, pick_tile(state, rules, chance))
+
+
+def _take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
+    return _first_event(box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
+
+
+def _has_tile(state: State, rules: Rules, seat: int) -> bool:
+    """Whether there is a tile for a seat, in the bag or of its own."""
+    return can_draw(state) or (bool(rules.hooks["take_own_tile"]) and _take_own_tile(state, rules, seat) is not None)
 
 
 def _end_without_tiles(state: State, rules: Rules) -> Struct:
@@ -297,18 +305,18 @@ def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> 
 
 def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
     """§2.7: Begin the next turn, or return to the work that this part interrupted, or end the game."""
-    if len(state.work) == 1 and can_draw(state):
-        return TurnBegan((state.turn + 1) % len(state.track))
-    return _end_without_tiles(state, rules)
-
-
-def score(state: State, seat: int) -> int:
-    """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
-    return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
+    if len(state.work) > 1:
+        return PartEnded(state.turn)
+    for box in rules.hooks["end_turn"]:
+        event = box.end_turn(state, rules, part, chance)
+        if event is not None:
+            return event
+    following = (state.turn + 1) % len(state.track)
+    return TurnBegan(following) if _has_tile(state, rules, following) else _end_without_tiles(state, rules)
 
 
 def _list_scores(state: State) -> tuple[int, ...]:
-    return tuple(score(state, seat) for seat in range(len(state.track)))
+    return tuple(count_points_of(state, seat) for seat in range(len(state.track)))
 
 
 def _end_game(state: State, chance: Chance) -> Struct | None:
@@ -334,7 +342,7 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
 def standing(state: State) -> tuple[Standing, ...]:
     """§4.6: Return the score of each seat, and once the game is over its place."""
     places = state.places or (None,) * len(state.track)
-    return tuple(Standing(score(state, seat), False, place) for seat, place in enumerate(places))
+    return tuple(Standing(count_points_of(state, seat), False, place) for seat, place in enumerate(places))
 
 
 def sources(event: Any, seat: int) -> tuple[tuple[str, int], ...]:

@@ -23,6 +23,8 @@ from engine.games.carcassonne.state import (
 from engine.menu import Choice, Menu
 
 SCORERS = ("meeple", "woman")
+CITY_POINTS = 3
+"""The points of a farm for each completed city."""
 
 
 def find_leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...]:
@@ -51,7 +53,7 @@ def count_points(state: State, rules: Rules, feature: Feature, moment: Moment) -
 def _base_points(state: State, rules: Rules, feature: Feature) -> int:
     """Return what a feature is worth in the base game."""
     if feature.kind == "field":
-        return 3 * count_farm_cities(state, rules, feature)
+        return count_farm_points(state, rules, feature, CITY_POINTS)
     if feature.kind != "city":
         return count_tiles(state, rules, feature)
     return (len(feature.tiles) + feature.marks.count("shield")) * (1 if feature.open else 2)
@@ -75,6 +77,12 @@ def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
     for box in rules.hooks["count_more_cities"]:
         count += box.count_more_cities(state, rules, field)
     return count
+
+
+def count_farm_points(state: State, rules: Rules, farm: Feature, each: int) -> int:
+    """§4.4: Return what a farm is worth at so many points for each city."""
+    extra = sum(box.extra_farm_points(state, rules, farm) for box in rules.hooks["extra_farm_points"])
+    return each * count_farm_cities(state, rules, farm) + extra
 
 
 def count_leader_points(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:

@@ -240,6 +240,10 @@ class GameEnded(Struct, frozen=True, omit_defaults=True, tag=True):
     places: tuple[int, ...]
 
 
+CASTLE = "castle"
+"""The kind of a city that has become a castle (§23): it is no city any more, and nothing reaches its lord."""
+
+
 def find_root(parents: dict[int, int], segment: int) -> int:
     """Return the feature that a segment belongs to, by the number of its root segment."""
     while segment in parents:
@@ -280,6 +284,19 @@ def count_tiles_left(state: State) -> int:
 def can_draw(state: State) -> bool:
     """Whether there is a tile to draw."""
     return bool(state.bags) and (not state.buried or count_tiles_left(state) > 0)
+
+
+def take_from_bag(state: State, tile: str) -> State:
+    """Return the state without one of these tiles in the first bag; a bag that is empty is removed."""
+    bag, *later = state.bags
+    index = bag.index(tile)
+    rest = bag[:index] + bag[index + 1 :]
+    return replace(state, bags=(rest, *later) if rest else tuple(later))
+
+
+def count_points_of(state: State, seat: int) -> int:
+    """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
+    return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
 def current_part(state: State) -> Part:

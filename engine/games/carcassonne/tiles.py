@@ -21,6 +21,7 @@ TURNS = (0, 90, 180, 270)
 EDGES = {"field": "f", "road": "r", "city": "c", "river": "w"}
 
 EDGE_DIGITS = {"f": 1, "r": 2, "c": 3, "w": 4}
+ROAD_AND_FIELD = EDGE_DIGITS["r"] - EDGE_DIGITS["f"]
 SIDE_WEIGHTS = (1, 5, 25, 125)
 SURROUNDINGS = 625
 """The edges around an empty cell are one number to the base 5: a digit for each side, 0 if there is no tile."""
@@ -105,13 +106,36 @@ def number_tile(name: str, number: int) -> str:
 
 
 def plain_name(tile: str) -> str:
-    """Return the name of a tile without its garden or its number."""
-    return tile.rstrip(GARDEN).partition(NUMBER)[0]
+    """Return the name of a tile without its bridge, its garden or its number."""
+    return tile.partition(BRIDGE)[0].rstrip(GARDEN).partition(NUMBER)[0]
+
+
+def name_bridged_tile(name: str, axis: str) -> str:
+    """Return the name of a tile with a bridge along an axis of the unturned tile, `NS` or `EW`."""
+    return f"{name}{BRIDGE}{axis}"
+
+
+@functools.cache
+def bridge_axes(tile: str) -> Args:
+    """Return the axes of an unturned tile along which a bridge can lead: both its ends are on field sides."""
+    halves = {end for segment in PIECES[tile][0].segments if segment.kind == "field" for end in segment.ends}
+    edges = PIECES[tile][0].edges
+    return tuple(
+        axis
+        for axis, (one, other), ends in (("NS", (0, 2), {0, 1, 4, 5}), ("EW", (1, 3), {2, 3, 6, 7}))
+        if edges[one] == edges[other] == EDGES["field"] and ends <= halves and BRIDGE not in tile
+    )
+
+
+def rotate_sides(sides: str, turn: int) -> str:
+    """Return the sides on the table of these sides of a tile that is turned."""
+    return _rotate_sides(sides, turn // 90)
 
 
 def _make_piece(row: dict[str, Any], turn: int) -> Piece:
     quarter = turn // 90
     segments = _name_segments([*_list_built_segments(row, quarter), *_list_fields(row, quarter)])
+    segments += tuple(_list_bridge(row, quarter))
     rivers = tuple(_rotate_sides(word, quarter) for word in row.get("rivers", ()))
     kinds = [_side_kind(segments, rivers, side) for side in range(4)]
     closes = bool(row.get("closes"))
@@ -159,6 +183,13 @@ def _list_fields(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
         halves, _, cities = text.partition(">")
         ends = tuple(sorted((int(half) + 2 * quarter) % 8 for half in halves.strip()))
         yield Segment(WINDS[ends[0]] if ends else next(inner), "field", ends, (), tuple(map(int, cities.split())))
+
+
+def _list_bridge(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+    """Yield the bridge over a tile, which comes after all that is printed, so that this keeps its indexes."""
+    if "bridge" in row:
+        sides = _rotate_sides(row["bridge"], quarter)
+        yield Segment("bridge", "road", tuple(SIDES.index(side) for side in sides), ("bridge",))
 
 
 def _rotate_sides(sides: str, quarter: int) -> str:
@@ -273,14 +304,33 @@ TUNNEL = "tunnel"
 NUMBER = "-"
 """What is in the name of a tile before its number."""
 
+BRIDGE = "="
+"""What is in the name of a tile before the axis of its bridge."""
+
 NUMBERS: dict[str, list[int]] = DATA["wheel"]["numbers"]
 """The numbers on copies of tiles of the base game."""
 
 ENCLOSED_KINDS = frozenset({"cloister", "garden"})
 """The kinds of features that are complete when all eight cells around them have tiles."""
 
-PIECES: dict[str, dict[int, Piece]] = {
-    name: {turn: _make_piece(row, turn) for turn in TURNS} for name, row in _tile_rows()
-}
-FITTING_TURNS: dict[str, tuple[Args, ...]] = {tile: _find_fitting_turns(tile) for tile in PIECES}
-"""For each tile and each number of surroundings the turns in which the tile fits."""
+
+class Pieces(dict[str, dict[int, Piece]]):
+    """Each tile in its rotations by its name; a tile with a bridge is made when it is needed first."""
+
+    def __missing__(self, tile: str) -> dict[int, Piece]:
+        name, _, axis = tile.partition(BRIDGE)
+        self[tile] = {turn: _make_piece(ROWS[name] | {"bridge": axis}, turn) for turn in TURNS}
+        return self[tile]
+
+
+class FittingTurns(dict[str, tuple[Args, ...]]):
+    """The turns in which each tile fits, for each number of surroundings."""
+
+    def __missing__(self, tile: str) -> tuple[Args, ...]:
+        self[tile] = _find_fitting_turns(tile)
+        return self[tile]
+
+
+ROWS = dict(_tile_rows())
+PIECES = Pieces({name: {turn: _make_piece(row, turn) for turn in TURNS} for name, row in ROWS.items()})
+FITTING_TURNS = FittingTurns({tile: _find_fitting_turns(tile) for tile in PIECES})

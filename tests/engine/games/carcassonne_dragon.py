@@ -25,11 +25,13 @@ class SlowDragon:
         self.dragon = None
         self.visited = []
         self.mover = None
+        self.offered = None
+        self.lords = set()
 
     def apply(self, event):
         match type(event).__name__:
             case "TilePlaced":
-                self.tiles[event.cell] = event.tile.rstrip("*").partition("-")[0]
+                self.tiles[event.cell] = event.tile.partition("=")[0].rstrip("*").partition("-")[0]
             case "FigurePlaced" | "BarnBuilt" | "WagonDriven" | "CitizenMoved":
                 assert event.figure.cell != self.dragon, "a figure was put on the tile of the dragon"
                 self.figures.add(self.spot(event.figure))
@@ -48,6 +50,11 @@ class SlowDragon:
                 assert not self.ways()
                 assert len(self.visited) < 7
                 self.mover = None
+            case "CastleOffered":
+                self.offered = event.place
+            case "CastleMade":
+                self.lords.add(self.offered)
+                self.send_home(event)
             case name if name not in KEEP_FIGURES:
                 self.send_home(event)
 
@@ -75,7 +82,8 @@ class SlowDragon:
         return figure.seat, figure.kind, figure.cell, figure.segment, figure.way
 
     def is_edible(self, spot):
-        return spot[1] != "barn" and spot[3] != "tower"
+        place = f"{spot[2]}/{spot[3]}" + (f"-{spot[4]}" if spot[4] else "")
+        return spot[1] != "barn" and spot[3] != "tower" and place not in self.lords
 
     def signs(self, cell):
         return ROWS[self.tiles[cell]].get("signs", [])

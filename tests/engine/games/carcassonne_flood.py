@@ -18,6 +18,11 @@ OFFSETS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 WEIGHTS = {"large": 2, "builder": 0, "pig": 0}
 
 
+def row_of(tile):
+    """Return what is printed on a tile, whether it shows a garden or carries a bridge or not."""
+    return ROWS[tile.partition("=")[0].rstrip("*")]
+
+
 class Land:
     """The tiles on the table, as lists of segments by cell."""
 
@@ -27,9 +32,14 @@ class Land:
         self.tunnels = {}
 
     def lay(self, tile, x, y, turn):
-        row = ROWS[tile.rstrip("*")]
-        self.cells[x, y] = segments(row, turn // 90, tile.endswith("*"))
+        row, plain, axis = row_of(tile), *tile.partition("=")[::2]
+        self.cells[x, y] = segments(row, turn // 90, plain.endswith("*"))
+        if axis:
+            self.bridge(x, y, {("NESW".index(letter) + turn // 90) % 4 for letter in axis})
         self.closed |= {(x, y)} if row.get("closes") else set()
+
+    def bridge(self, x, y, sides):
+        self.cells[x, y].append(("road", sides, ["bridge"], []))
 
     def flood(self, start):
         """Return each (x, y, number of a segment) that is connected with this one, and whether any end is open."""
@@ -100,7 +110,10 @@ def segments(row, quarter, garden):
 def segment_called(tile, token):
     """Return the number of the segment with this token."""
     kind, _, where = token.partition("-")
-    numbers = [number for number, segment in enumerate(tile) if segment[0] == kind]
+    if kind == "bridge":
+        return next(number for number, segment in enumerate(tile) if "bridge" in segment[2])
+    kinds = (kind, "castle") if kind == "city" else (kind,)
+    numbers = [number for number, one in enumerate(tile) if one[0] in kinds and "bridge" not in one[2]]
     if not where:
         assert len(numbers) == 1
         return numbers[0]

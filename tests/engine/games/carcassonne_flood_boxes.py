@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.engine.games.carcassonne_flood import ROWS, WEIGHTS, Count
+from tests.engine.games.carcassonne_flood import WEIGHTS, Count, row_of
 
 NEAR = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
 NO_MEEPLES = ("builder", "pig", "shepherd", "barn")
@@ -94,7 +94,7 @@ class BoxCount(Count):
     def signs(self, x, y):
         """Return the signs of a tile."""
         name = self.names.get((x, y), "")
-        return ROWS[name.rstrip("*")].get("signs", []) if name else []
+        return row_of(name).get("signs", []) if name else []
 
     def rose(self, seat, x, y):
         """Three points for a quarter rose on its side of the latest full rose."""
@@ -194,7 +194,7 @@ class BoxCount(Count):
             return
         for seat in self.leaders(there, area):
             rate = 3 if self.barn and self.barn[2:] in area else 1
-            points = self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there]))
+            points = self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there])) + self.castles_at(area)
             self.scores[seat] += points
             self.brought.add(points)
         self.applause(there)
@@ -224,7 +224,7 @@ class BoxCount(Count):
             pass  # worth nothing
         elif barns:
             for seat, *_ in barns:
-                self.scores[seat] += 4 * self.servings(area)
+                self.scores[seat] += 4 * self.servings(area) + self.castles_at(area)
         elif any(figure in self.lying for figure in there):
             if not self.ended:
                 return
@@ -272,11 +272,15 @@ class BoxCount(Count):
         """The completed cities along a farm, besieged ones twice."""
         return sum(1 + self.is_besieged(self.land.flood(city)[0]) for city in self.cities_fed(area))
 
+    def castles_at(self, area):
+        """The castles along a farm, none without their box."""
+        return 0
+
     def worth(self, area, pig):
         x, y, number = next(iter(area))
         kind = self.land.cells[x, y][number][0]
         if kind == "field":
-            return self.servings(area) * (4 if pig else 3)
+            return self.servings(area) * (4 if pig else 3) + self.castles_at(area)
         if kind == "city" and self.is_besieged(area):
             symbols = [symbol for spot in area for symbol in self.symbols(spot)]
             size = len({spot[:2] for spot in area}) + symbols.count("shield")

@@ -5,7 +5,7 @@ import pytest
 from engine import bots, options
 from engine.games import carcassonne
 from tests.engine.games.carcassonne_flood import Count
-from tests.engine.games.carcassonne_flood_more import MoreCount
+from tests.engine.games.carcassonne_flood_castles import CastleCount
 
 BOXES = {
     "base": {},
@@ -43,6 +43,22 @@ LATER_BOXES = {
     "leipzig": {"leipzig": True, "king_robber": True, "traders_builders": True, "cathars": True},
     "leipzig and barns": {"leipzig": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
     "leipzig and shrines": {"leipzig": True, "shrines": True, "bathhouses": True, "monasteries": True, "tower": True},
+    "castles": {"bridges_castles": True, "inns_cathedrals": True, "traders_builders": True, "king_robber": True},
+    "castles and barns": {"bridges_castles": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
+    "castles and towers": {
+        "bridges_castles": True,
+        "tower": True,
+        "watchtowers": True,
+        "big_top": True,
+        "cathars": True,
+    },
+    "castles by the wheel": {
+        "bridges_castles": True,
+        "wheel": True,
+        "revolts": True,
+        "tunnel": True,
+        "bathhouses": True,
+    },
     "wheel with many": dict.fromkeys((*MORE_BOXES[1:], "wheel", "inns_cathedrals"), True),
     "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }
@@ -74,7 +90,7 @@ def test_the_score_is_what_flooding_every_feature_gives(boxes, number):
 @every_number
 @pytest.mark.parametrize("boxes", LATER_BOXES)
 def test_the_score_of_further_boxes_is_what_counting_by_hand_gives(boxes, number):
-    check(LATER_BOXES[boxes], 2 + number % 4, b"further %d" % number, MoreCount)
+    check(LATER_BOXES[boxes], 2 + number % 4, b"further %d" % number, CastleCount)
 
 
 @pytest.mark.soak

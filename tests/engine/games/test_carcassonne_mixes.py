@@ -6,7 +6,7 @@ import pytest
 
 from engine import bots, options
 from engine.games import carcassonne
-from tests.engine.games.carcassonne_flood_more import MoreCount
+from tests.engine.games.carcassonne_flood_castles import CastleCount
 from tests.invariants import carcassonne as invariants
 
 OPTIONS = options.describe(carcassonne.META.options)
@@ -38,7 +38,7 @@ def points(state):
 def check(number, offered=OPTIONS):
     """Check one game after every event; without messages and the fairy also against a second count."""
     chosen, seats = mix(number, offered)
-    count = MoreCount(seats)
+    count = CastleCount(seats)
     state, moves = carcassonne.State(), 0
     for _, _, after, events in bots.playout(carcassonne, chosen, seats, b"mix %d" % number):
         moves += 1

@@ -36,6 +36,7 @@ def test_each_box_has_its_tiles():
         "tunnel": 4,
         "count": 12,
         "tower": 18,
+        "bridges_castles": 12,
         "bathhouses": 6,
         "princess_dragon": 30,
         "leipzig": 8,

@@ -300,7 +300,7 @@ class AbbeyMayor(Box):
         """§18.9: A farm that was joined to the farm of a barn brings one point for each city."""
         if feature.kind != "field" or moment != "scored" or self._has_new_barn(state, feature):
             return points
-        return JOINED_FARM_POINTS * scoring.count_farm_cities(state, rules, feature)
+        return scoring.count_farm_points(state, rules, feature, JOINED_FARM_POINTS)
 
     def _has_new_barn(self, state: State, farm: Feature) -> bool:
         """Whether a barn was built with this tile on the farm of these farmers."""
@@ -314,7 +314,7 @@ class AbbeyMayor(Box):
         barns = _barns_on(feature)
         if moment != "final" or not barns:
             return None
-        points = BARN_POINTS * scoring.count_farm_cities(state, rules, feature)
+        points = scoring.count_farm_points(state, rules, feature, BARN_POINTS)
         return tuple(Award(figure.seat, points, BARN) for figure in barns)
 
 

@@ -10,7 +10,15 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions
 from engine.games.carcassonne.hooks import Rules, is_barred
-from engine.games.carcassonne.land import add_figure, cells_of, change_supply, read_figure, root_of, segments_at
+from engine.games.carcassonne.land import (
+    add_figure,
+    cells_of,
+    change_supply,
+    read_figure,
+    root_at,
+    root_of,
+    segments_at,
+)
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
@@ -281,7 +289,7 @@ class Count(StartBlock):
 
     def _quarter_of(self, state: State, task: Task) -> str:
         """Return the quarter whose meeples a task is about."""
-        token = task.place.partition("/")[2].partition("-")[0] or "field"
+        token = state.features[root_at(state, *task.place.split("/"))].kind if task.place else "field"
         return next(name for name, kind in QUARTERS.items() if kind == token)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

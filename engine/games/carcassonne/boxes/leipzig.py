@@ -28,7 +28,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, MOST_SEGMENTS
+from engine.games.carcassonne.tiles import DATA, MOST_SEGMENTS, plain_name
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
@@ -124,7 +124,7 @@ def list_gate_roads(state: State) -> set[int]:
     while waiting:
         for cell in cells_of(state, state.features[waiting.pop()]):
             roads = [root for segment, root in segments_at(state, cell) if segment.kind == "road"]
-            if state.tiles[cell].tile in VILLAGES and joined.intersection(roads):
+            if plain_name(state.tiles[cell].tile) in VILLAGES and joined.intersection(roads):
                 waiting += set(roads) - joined
                 joined.update(roads)
     return joined

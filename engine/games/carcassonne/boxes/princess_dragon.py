@@ -16,6 +16,7 @@ from engine.games.carcassonne.boxes.tower import TOWER
 from engine.games.carcassonne.hooks import Box, Rules, is_free
 from engine.games.carcassonne.land import remove_figures, root_of, segments_at, signs_at
 from engine.games.carcassonne.state import (
+    CASTLE,
     Figure,
     Part,
     State,
@@ -135,7 +136,8 @@ def _is_land(state: State, cell: str) -> bool:
 
 def find_prey(state: State, cell: str) -> list[Figure]:
     """§24.5: Return the figures that the dragon eats on a tile."""
-    there = (figure for figure in figures_on_table(state) if figure.cell == cell)
+    features = (feature for feature in state.features.values() if feature.figures and feature.kind != CASTLE)
+    there = [figure for feature in features for figure in feature.figures if figure.cell == cell]
     return [figure for figure in there if figure.kind != UNEATEN_KIND and figure.segment != UNEATEN_SEGMENT]
 
 

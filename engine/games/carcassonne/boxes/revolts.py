@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules, list_free_segments
-from engine.games.carcassonne.land import read_figure, remove_figures, replace_figure, root_of
+from engine.games.carcassonne.land import read_figure, remove_figures, replace_figure, root_at, root_of
 from engine.games.carcassonne.scoring import find_companions
 from engine.games.carcassonne.state import (
     Award,
@@ -105,6 +105,11 @@ def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
     return RevoltBroke(kind, tuple(awards))
 
 
+def _is_struck(state: State, cell: str, segment: str) -> bool:
+    """Whether a segment is of a kind that revolts strike; a bridge is a road."""
+    return state.features[root_at(state, cell, segment)].kind in KINDS
+
+
 def _seats_from_turn(state: State) -> list[int]:
     seats = len(state.track)
     return [(state.turn + steps) % seats for steps in range(seats)]
@@ -151,7 +156,7 @@ class Revolts(Box):
         placed = [
             (kind, segment + SAFE)
             for kind, segment in list_free_segments(state, rules, part)
-            if kind not in rules.non_meeples and segment.partition("-")[0] in KINDS
+            if kind not in rules.non_meeples and _is_struck(state, part.cell, segment)
         ]
         own = [figure for kind in sorted(KINDS) for figure in find_figures(state, rules, seat, kind)]
         old = [(figure.place,) for figure in own if not figure.protected]

@@ -109,7 +109,9 @@ class Tollkeepers(Box):
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§20.2: Offer to put the own tollhouse on any crossroads without one."""
         taken = tollhouses_of(state)
-        free = tuple((cell,) for cell, placed in state.tiles.items() if placed.tile in VILLAGES and cell not in taken)
+        free = tuple(
+            (cell,) for cell, placed in state.tiles.items() if plain_name(placed.tile) in VILLAGES and cell not in taken
+        )
         return Choice("toll", free, "20.2") if free else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

@@ -12,6 +12,7 @@ from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
 from engine.games.carcassonne.land import lift_figures, remove_figures, root_of
 from engine.games.carcassonne.state import (
+    CASTLE,
     Award,
     Feature,
     Figure,
@@ -22,7 +23,6 @@ from engine.games.carcassonne.state import (
     apply_awards,
     change_part,
     current_task,
-    figures_on_table,
     find_figure,
     get_field,
     pop_work,
@@ -202,7 +202,8 @@ def is_within_reach(tower: str, floors: int, cell: str) -> bool:
 def figures_within_reach(state: State, rules: Rules, cell: str) -> list[Figure]:
     """§22.3: Return the meeples that the tower on a cell can take."""
     floors = towers_of(state)[cell]
-    figures = (figure for figure in figures_on_table(state) if figure.kind not in rules.non_meeples)
+    features = (feature for feature in state.features.values() if feature.figures and feature.kind != CASTLE)
+    figures = (figure for feature in features for figure in feature.figures if figure.kind not in rules.non_meeples)
     return [figure for figure in figures if is_within_reach(cell, floors, figure.cell)]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.land import signs_at
+from engine.games.carcassonne.land import segments_at, signs_at
 from engine.games.carcassonne.state import Award, Figure, Part, State, figures_on_table
-from engine.games.carcassonne.tiles import PIECES, nine_cells
+from engine.games.carcassonne.tiles import nine_cells
 
 
 def find_tower(state: State, cell: str) -> tuple[int, str] | None:
@@ -25,24 +23,10 @@ def count_around(state: State, rules: Rules, cell: str, what: str) -> int:
     if what == "meeple":
         figures = figures_on_table(state)
         return sum(figure.cell in cells and figure.kind not in rules.non_meeples for figure in figures)
-    tiles = [state.tiles[one].tile for one in cells if one in state.tiles]
-    return sum(COUNT_ON_TILE[what](tile) for tile in tiles)
-
-
-def _count_shields(tile: str) -> int:
-    return sum(segment.marks.count("shield") for segment in PIECES[tile][0].segments)
-
-
-def _has_kind(kind: str) -> Callable[[str], int]:
-    return lambda tile: int(any(segment.kind == kind for segment in PIECES[tile][0].segments))
-
-
-COUNT_ON_TILE = {
-    "shield": _count_shields,
-    "road": _has_kind("road"),
-    "city": _has_kind("city"),
-    "cloister": _has_kind("cloister"),
-}
+    tiles = [list(segments_at(state, one)) for one in cells if one in state.tiles]
+    if what == "shield":
+        return sum(segment.marks.count("shield") for tile in tiles for segment, _ in tile)
+    return sum(any(state.features[root].kind == what for _, root in tile) for tile in tiles)
 
 
 class Watchtowers(Box):

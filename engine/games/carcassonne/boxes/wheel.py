@@ -143,7 +143,7 @@ def count_famine(state: State, rules: Rules, seat: int) -> int:
 
 def _count_cities(state: State, farm: Feature) -> int:
     cities = {find_root(state.parents, city) for city in farm.cities}
-    return sum(not state.features[root].open for root in cities)
+    return sum(state.features[root].kind == "city" and not state.features[root].open for root in cities)
 
 
 def count_storm(state: State, rules: Rules, seat: int) -> int:

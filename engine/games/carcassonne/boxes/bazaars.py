@@ -1,0 +1,314 @@
+"""§23.9, bazaars: at the end of a turn with one, as many tiles as seats are auctioned, for the next turn of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.boxes.bridges import OPTION
+from engine.games.carcassonne.hooks import Box, Rules, pick_tile
+from engine.games.carcassonne.land import features_ending_at
+from engine.games.carcassonne.state import (
+    Award,
+    Part,
+    State,
+    Task,
+    TilePlaced,
+    apply_awards,
+    count_points_of,
+    count_tiles_left,
+    current_part,
+    get_field,
+    pop_work,
+    push_work,
+    replace_top,
+    take_from_bag,
+)
+from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, plain_name
+from engine.menu import Choice, Menu, Move
+
+BAZAAR = "bazaar"
+MOST_POINTS = 20
+"""The highest bid that is possible."""
+
+NO_BID, BUY, SELL = "nothing", "buy", "sell"
+NOTE = "bought "
+"""The beginning of the note that the tile of this part was bought, followed by its name."""
+
+ANY_TILE, OWN_TILE = 1.5, 2.0
+"""For bots: what any tile is worth, and what one is worth more that fits a feature of its owner."""
+
+
+class Auction(Struct, frozen=True, gc=False):
+    """An auction that goes on.
+
+    `tiles` are still to be had, by `seats`, of which the first picks the next one. Once a tile is picked, `bidder` made
+    the highest bid so far, and the seats in `waiting` have not bid yet.
+    """
+
+    tiles: tuple[str, ...] = ()
+    seats: tuple[int, ...] = ()
+    tile: str = ""
+    bid: int = 0
+    bidder: int | None = None
+    waiting: tuple[int, ...] = ()
+
+    @property
+    def next_seat(self) -> int:
+        """The seat that has to pick, bid or decide."""
+        return self.waiting[0] if self.waiting and self.bidder is not None else self.seats[0]
+
+
+class BazaarPlaced(Struct, frozen=True, omit_defaults=True, tag=True):
+    """There will be an auction at the end of this turn."""
+
+    seat: int
+
+
+class AuctionBegan(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Tiles were drawn, one for each seat; the seats pick in this order."""
+
+    tiles: tuple[str, ...]
+    seats: tuple[int, ...]
+
+
+class TilePicked(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat picked a tile for which it bids first."""
+
+    seat: int
+    tile: str
+
+
+class BidMade(Struct, frozen=True, omit_defaults=True, tag=True):
+    seat: int
+    points: int
+
+
+class BidDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat bid no more than the highest bid."""
+
+    seat: int
+
+
+class TileBought(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat got a tile, for points that it paid to the bag or to another seat."""
+
+    seat: int
+    tile: str
+    awards: tuple[Award, ...] = ()
+
+
+class BoughtTileTaken(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat took its tile in hand instead of drawing one."""
+
+    seat: int
+    tile: str
+
+
+def auction_of(state: State) -> Auction | None:
+    """Return the auction that goes on."""
+    auction: Auction | None = get_field(state, "auction")
+    return auction
+
+
+def tiles_of_seats(state: State) -> tuple[tuple[str, ...], ...]:
+    """Return the tiles that each seat has bought and not used yet."""
+    bought: tuple[tuple[str, ...], ...] = get_field(state, "bought")
+    return bought
+
+
+def apply_bazaar_placed(state: State, event: BazaarPlaced) -> State:
+    return replace(state, bazaar=True)
+
+
+def apply_auction_began(state: State, event: AuctionBegan) -> State:
+    for tile in event.tiles:
+        state = take_from_bag(state, tile)
+    auction = Auction(event.tiles, event.seats)
+    return replace(push_work(state, Task(BAZAAR, seats=(auction.next_seat,))), auction=auction, bazaar=False)
+
+
+def apply_tile_picked(state: State, event: TilePicked) -> State:
+    return _go_on(state, tile=event.tile, waiting=_get_auction(state).seats[1:])
+
+
+def apply_bid_made(state: State, event: BidMade) -> State:
+    waiting = tuple(seat for seat in _get_auction(state).waiting if seat != event.seat)
+    return _go_on(state, bid=event.points, bidder=event.seat, waiting=waiting)
+
+
+def apply_bid_declined(state: State, event: BidDeclined) -> State:
+    return _go_on(state, waiting=_get_auction(state).waiting[1:])
+
+
+def _go_on(state: State, **changes: object) -> State:
+    """Change the auction, and ask the seat whose turn it is in it."""
+    auction = replace(_get_auction(state), **changes)
+    return replace(replace_top(state, Task(BAZAAR, seats=(auction.next_seat,))), auction=auction)
+
+
+def _get_auction(state: State) -> Auction:
+    auction = auction_of(state)
+    assert auction is not None
+    return auction
+
+
+def apply_tile_bought(state: State, event: TileBought) -> State:
+    """Give the tile to the seat; the seat to the left of the last picker picks next, until all tiles are sold."""
+    auction, bought = _get_auction(state), list(tiles_of_seats(state))
+    tiles = list(auction.tiles)
+    tiles.remove(event.tile)
+    bought[event.seat] += (event.tile,)
+    seats = tuple(seat for seat in (*auction.seats[1:], auction.seats[0]) if seat != event.seat)
+    state = replace(state, bought=tuple(bought))
+    if seats:
+        left = Auction(tuple(tiles), seats)
+        state = replace(replace_top(state, Task(BAZAAR, seats=(left.next_seat,))), auction=left)
+    else:
+        state = replace(pop_work(state), auction=None)
+    return _apply_payment(state, event.awards)
+
+
+def _apply_payment(state: State, awards: tuple[Award, ...]) -> State:
+    """Let the seats pay. It draws no message, as if the points came on the turn of another seat."""
+    state = apply_awards(state, awards)
+    return replace(state, owed=tuple(replace(one, late=True) if one.why == BAZAAR else one for one in state.owed))
+
+
+def apply_bought_tile_taken(state: State, event: BoughtTileTaken) -> State:
+    bought, part = list(tiles_of_seats(state)), current_part(state)
+    bought[event.seat] = bought[event.seat][1:]
+    taken = replace(part, step="place", tile=event.tile, notes=(*part.notes, NOTE + event.tile))
+    return replace(replace_top(state, taken), bought=tuple(bought))
+
+
+def highest_bid(state: State, seat: int) -> int:
+    """§23.10: Return the most that a seat can bid: no more than it has."""
+    return max(0, min(MOST_POINTS, count_points_of(state, seat)))
+
+
+def sell(auction: Auction, buyer: int, payee: int | None) -> TileBought:
+    """Return the event that gives the picked tile to a seat, which pays the highest bid."""
+    price = auction.bid
+    if not price:
+        return TileBought(buyer, auction.tile)
+    receipt = () if payee is None else (Award(payee, price, BAZAAR),)
+    return TileBought(buyer, auction.tile, (Award(buyer, -price, BAZAAR), *receipt))
+
+
+class Bazaars(Box):
+    """Auctions of tiles."""
+
+    option = "bazaars"
+    about = ""
+    switches = (OPTION,)
+    state_fields = {
+        "bazaar": (bool, False),
+        "auction": (Auction | None, None),
+        "bought": (tuple[tuple[str, ...], ...], ()),
+    }
+    view_fields = {"auction": (Auction | None, auction_of), "bought": (tuple[tuple[str, ...], ...], tiles_of_seats)}
+    verbs = ("pick", "bid", "deal")
+    tasks = (BAZAAR,)
+    shared_tasks = frozenset({BAZAAR})
+    events = {
+        BazaarPlaced: apply_bazaar_placed,
+        AuctionBegan: apply_auction_began,
+        TilePicked: apply_tile_picked,
+        BidMade: apply_bid_made,
+        BidDeclined: apply_bid_declined,
+        TileBought: apply_tile_bought,
+        BoughtTileTaken: apply_bought_tile_taken,
+    }
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, bought=((),) * len(state.track))
+
+    def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BazaarPlaced | None:
+        """§23.9, §23.11: A bazaar is due for its tile, unless that was bought in one."""
+        has_bazaar = BAZAAR in PIECES[event.tile][0].signs and not get_field(state, BAZAAR)
+        is_bought = NOTE + plain_name(event.tile) in current_part(state).notes
+        return BazaarPlaced(state.turn) if has_bazaar and not is_bought else None
+
+    def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> AuctionBegan | None:
+        """§23.9: Draw as many tiles as there are seats, if there are as many."""
+        seats = len(state.track)
+        if not get_field(state, BAZAAR) or count_tiles_left(state) < seats:
+            return None
+        tiles, order = list[str](), tuple((state.turn + steps) % seats for steps in range(1, seats + 1))
+        for _ in order:
+            tiles.append(pick_tile(state, rules, chance))
+            state = take_from_bag(state, tiles[-1])
+        return AuctionBegan(tuple(tiles), order)
+
+    def take_own_tile(self, state: State, rules: Rules, seat: int) -> BoughtTileTaken | None:
+        """§23.11: A seat uses its tile at the beginning of its turn."""
+        own, work = tiles_of_seats(state)[seat], state.work[-1]
+        is_turn = seat != state.turn or (isinstance(work, Part) and work.kind == "turn")
+        return BoughtTileTaken(seat, own[0]) if own and is_turn else None
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        auction = _get_auction(state)
+        if not auction.tile:
+            return (Choice("pick", tuple((str(number),) for number in range(1, len(auction.tiles) + 1)), "23.10"),)
+        if auction.bidder is not None and not auction.waiting:
+            return (Choice("deal", ((BUY,), (SELL,)), "23.10"),)
+        least = 0 if auction.bidder is None else auction.bid + 1
+        bids = tuple((str(points),) for points in range(least, highest_bid(state, seat) + 1))
+        return (Choice("bid", bids if auction.bidder is None else (*bids, (NO_BID,)), "23.10"),)
+
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
+        """§23.10: Go on without a question where there is no choice."""
+        auction = _get_auction(state)
+        seat, picker = auction.next_seat, auction.seats[0]
+        if len(auction.tiles) == 1:
+            return TileBought(seat, auction.tiles[0])
+        if not auction.tile:
+            return None
+        if auction.bidder is None:
+            return None if highest_bid(state, seat) else BidMade(seat, 0)
+        if auction.waiting:
+            return BidDeclined(seat) if highest_bid(state, seat) <= auction.bid else None
+        if auction.bidder == picker:
+            return sell(auction, picker, None)
+        return sell(auction, auction.bidder, picker) if highest_bid(state, picker) < auction.bid else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        auction, word = _get_auction(state), move.args[0]
+        match move.verb:
+            case "pick":
+                return [TilePicked(seat, auction.tiles[int(word) - 1])]
+            case "bid":
+                return [BidDeclined(seat) if word == NO_BID else BidMade(seat, int(word))]
+        assert auction.bidder is not None
+        buyer, payee = (seat, auction.bidder) if word == BUY else (auction.bidder, seat)
+        return [sell(auction, buyer, payee)]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the tiles of a seat are worth, and what it can expect of an auction."""
+        points = sum(value_tile(state, tile, seat) for tile in tiles_of_seats(state)[seat])
+        auction = auction_of(state)
+        if auction is None or seat not in auction.seats:
+            return points
+        if auction.bidder is None or seat not in (auction.bidder, auction.seats[0]):
+            return points + ANY_TILE
+        value = value_tile(state, auction.tile, seat)
+        return points + (value - auction.bid if seat == auction.bidder else max(value - auction.bid, auction.bid))
+
+
+def value_tile(state: State, tile: str, seat: int) -> float:
+    """Return for bots what a tile is worth to a seat: more if it fits where a feature of the seat goes on."""
+    fits = FITTING_TURNS[tile]
+    for cell, edges in state.frontier.items():
+        if fits[edges]:
+            roots = features_ending_at(state, cell)
+            features = [state.features[root] for root in roots if state.features[root].kind != "field"]
+            if any(figure.seat == seat for feature in features for figure in feature.figures):
+                return ANY_TILE + OWN_TILE
+    return ANY_TILE
+
+
+BOX = Bazaars()

@@ -1,0 +1,157 @@
+"""§23.2, bridges: each carries a road over a tile, the one in hand or one beside which that is then placed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Rules, list_places
+from engine.games.carcassonne.land import add_bridge, root_at
+from engine.games.carcassonne.state import Part, State, TileSetAside, add_note, change_part, current_part, get_field
+from engine.games.carcassonne.tiles import (
+    DATA,
+    FITTING_TURNS,
+    PIECES,
+    ROAD_AND_FIELD,
+    SIDE_WEIGHTS,
+    SIDES,
+    Args,
+    bridge_axes,
+    name_bridged_tile,
+    neighbours,
+    rotate_sides,
+)
+from engine.menu import Choice, Move
+
+OPTION = "bridges_castles"
+BRIDGES: dict[str, int] = DATA[OPTION]["bridges"]
+"""How many bridges each seat has, by the number of seats."""
+
+OVER_HAND, OVER_TILE, NO_BRIDGE = "hand-", "/bridge-", "aside"
+NOTE = "bridge "
+"""The beginning of the note that a bridge was built in this part, followed by the cell of its tile on the table."""
+
+BRIDGE_IN_HAND = 0.7
+"""The points that a bot expects of a bridge that it has left while all tiles are in the bag."""
+
+
+class BridgeBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat put a bridge over the tile in its hand, or over the one on a cell; `tile` is its name from now on."""
+
+    seat: int
+    tile: str
+    cell: str = ""
+
+
+def bridges_left(state: State) -> tuple[int, ...]:
+    """Return how many bridges each seat has."""
+    bridges: tuple[int, ...] = get_field(state, "bridges")
+    return bridges
+
+
+def apply_bridge_built(state: State, event: BridgeBuilt) -> State:
+    left = tuple(number - (seat == event.seat) for seat, number in enumerate(bridges_left(state)))
+    state = replace(add_note(state, NOTE + event.cell), bridges=left)
+    return add_bridge(state, event.cell, event.tile) if event.cell else change_part(state, tile=event.tile)
+
+
+def find_bridge(part: Part) -> str | None:
+    """Return the cell of the bridge that was built in this part, empty if it is over its own tile; None without one."""
+    return next((note.removeprefix(NOTE) for note in part.notes if note.startswith(NOTE)), None)
+
+
+def find_sites(state: State) -> Iterator[tuple[str, str]]:
+    """§23.2: Yield the cells of tiles on the table with the axes along which a bridge leads to two empty cells."""
+    for cell, placed in state.tiles.items():
+        beyond = dict(zip(SIDES, neighbours(cell), strict=True))
+        for axis in bridge_axes(placed.tile):
+            turned = rotate_sides(axis, placed.turn)
+            if not any(beyond[side] in state.tiles for side in turned) and not _carries_acrobats(state, cell):
+                yield cell, turned
+
+
+def _carries_acrobats(state: State, cell: str) -> bool:
+    """Whether there are figures of the circus on a tile."""
+    placed = state.tiles[cell]
+    has_stage = "acrobats" in PIECES[placed.tile][0].locals
+    return has_stage and bool(state.features[root_at(state, cell, "acrobats")].figures)
+
+
+def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) -> bool:
+    """Whether a tile fits beside a tile on the table once that has a bridge."""
+    cell, axis = site
+    options: list[Args] = []
+    for side, beyond in enumerate(neighbours(cell)):
+        if beyond in state.frontier:
+            more = ROAD_AND_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
+            options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + more]]
+    return bool(_filter_by_others(state, rules, tile, options)) if options else False
+
+
+def _filter_by_others(state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+    for box in rules.hooks["filter_cells"]:
+        if box is not BOX:
+            options = box.filter_cells(state, rules, tile, options)
+    return options
+
+
+class Bridges(Box):
+    """Bridges, and the tiles of the whole box."""
+
+    option = OPTION
+    title = "Bridges, Castles and Bazaars"
+    about = "Bridges for roads, small cities that become castles, and auctions of tiles, 12 tiles (§23)"
+    state_fields = {"bridges": (tuple[int, ...], ())}
+    view_fields = {"bridges": (tuple[int, ...], bridges_left)}
+    verbs = ("bridge",)
+    events = {BridgeBuilt: apply_bridge_built}
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        seats = len(state.track)
+        return replace(state, bridges=(BRIDGES[str(seats)],) * seats)
+
+    def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
+        """§23.2: Offer a bridge before the tile is placed, once for each tile."""
+        options = self._list_options(state, rules, part) if part.step == "place" else []
+        return Choice("bridge", tuple(options), "23.2") if options else None
+
+    def offer_for_unfit_tile(self, state: State, rules: Rules, part: Part) -> Choice | None:
+        """§23.3: Offer a bridge for a tile that fits nowhere without one, or to set that tile aside."""
+        options = self._list_options(state, rules, part)
+        return Choice("bridge", (*options, (NO_BRIDGE,)), "23.3") if options else None
+
+    def _list_options(self, state: State, rules: Rules, part: Part) -> list[Args]:
+        if not bridges_left(state)[state.turn] or find_bridge(part) is not None:
+            return []
+        names = {axis: name_bridged_tile(part.tile, axis) for axis in bridge_axes(part.tile)}
+        axes = [axis for axis, name in names.items() if list_places(state, rules, name)]
+        sites = [site for site in find_sites(state) if fits_beside(state, rules, part.tile, site)]
+        return [*((OVER_HAND + axis,) for axis in axes), *((cell + OVER_TILE + axis,) for cell, axis in sites)]
+
+    def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+        """§23.2: The tile goes beside the tile on the table that got a bridge for it."""
+        work = state.work[-1] if state.work else None
+        cell = find_bridge(work) if isinstance(work, Part) and work.step == "place" else None
+        return [args for args in options if args[0] in neighbours(cell)] if cell else options
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        word, tile = move.args[0], current_part(state).tile
+        if word == NO_BRIDGE:
+            return [TileSetAside(seat, tile)]
+        if word.startswith(OVER_HAND):
+            return [BridgeBuilt(seat, name_bridged_tile(tile, word.removeprefix(OVER_HAND)))]
+        cell, _, axis = word.partition(OVER_TILE)
+        placed = state.tiles[cell]
+        own = next(one for one in bridge_axes(placed.tile) if rotate_sides(one, placed.turn) == axis)
+        return [BridgeBuilt(seat, name_bridged_tile(placed.tile, own), cell)]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the bridges in hand are worth by the tiles that are still to come."""
+        left = sum(map(len, state.bags))
+        return BRIDGE_IN_HAND * bridges_left(state)[seat] * left / (left + len(state.tiles))
+
+
+BOX = Bridges()

@@ -1,0 +1,314 @@
+"""§23.5, castles: a small city becomes one, and its lord is paid for the next feature that is completed near it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.boxes.bridges import OPTION
+from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.land import cell_of_segment, cells_of, remove_figures, segments_at
+from engine.games.carcassonne.state import (
+    CASTLE,
+    Award,
+    Feature,
+    FeatureScored,
+    Figure,
+    Part,
+    State,
+    Task,
+    add_note,
+    change_part,
+    count_tiles_left,
+    current_part,
+    current_task,
+    find_root,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, coordinates, plain_name
+from engine.menu import Choice, Menu, Move
+
+CASTLES: dict[str, int] = DATA[OPTION]["castles"]
+"""How many castles each seat has, by the number of seats."""
+
+NO_CASTLE: dict[str, list[int]] = {
+    name: row["no_castle"] for rows in DATA["tiles"].values() for name, row in rows.items() if "no_castle" in row
+}
+"""The cities of tiles, counted from 0, that are no half circles, though they reach one side only."""
+
+MAKE, SCORE = "make", "score"
+REACHED_NOTE = "castles reached"
+LORD_PAY, LORD_TILES = 6.0, 12
+"""For bots: what the next feature near a castle brings, and how many tiles that takes."""
+
+
+class Castle(Struct, frozen=True, gc=False):
+    """A castle on two cells, and the feature that its city is."""
+
+    cells: tuple[str, str]
+    root: int
+
+
+class CastleOnTable(Struct, frozen=True, gc=False):
+    """A castle as all seats see it; `lord` is the place of the meeple in it, or empty."""
+
+    cells: tuple[str, str]
+    lord: str
+
+
+class CastleOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat with the only meeple in a small completed city may turn it into a castle."""
+
+    seat: int
+    place: str
+
+
+class CastleMade(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A city became a castle; the figures that do not stay with the meeple go home."""
+
+    seat: int
+    feature: int
+    cells: tuple[str, str]
+    figures: tuple[Figure, ...] = ()
+
+
+class CastleDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat lets the city be scored."""
+
+    seat: int
+
+
+class CastlesReached(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Features near castles are complete: what each of these lords gets, by the place of the lord."""
+
+    points: dict[str, int]
+
+
+def castles_of(state: State) -> tuple[Castle, ...]:
+    """Return the castles on the table."""
+    castles: tuple[Castle, ...] = get_field(state, "castles")
+    return castles
+
+
+def castles_left(state: State) -> tuple[int, ...]:
+    """Return how many castles each seat has."""
+    left: tuple[int, ...] = get_field(state, "castles_left")
+    return left
+
+
+def pay_of_lords(state: State) -> dict[str, int]:
+    """Return what lords are to be paid in this round, by their places."""
+    pay: dict[str, int] = get_field(state, "lords_pay")
+    return pay
+
+
+def find_lord(state: State, castle: Castle) -> Figure | None:
+    """Return the meeple in a castle."""
+    return next(iter(state.features[castle.root].figures), None)
+
+
+def show_castles(state: State) -> tuple[CastleOnTable, ...]:
+    """Return the castles for the view."""
+    lords = [(castle, find_lord(state, castle)) for castle in castles_of(state)]
+    return tuple(CastleOnTable(castle.cells, lord.place if lord else "") for castle, lord in lords)
+
+
+def apply_castle_offered(state: State, event: CastleOffered) -> State:
+    return push_work(add_note(state, _name_question(event.place)), Task(CASTLE, seats=(event.seat,), place=event.place))
+
+
+def apply_castle_made(state: State, event: CastleMade) -> State:
+    """The city is complete no more: it is a feature of another kind, without marks, and it is not scored."""
+    state = remove_figures(pop_work(state), event.figures)
+    feature = replace(state.features[event.feature], kind=CASTLE, marks=())
+    left = tuple(number - (seat == event.seat) for seat, number in enumerate(castles_left(state)))
+    return replace(
+        change_part(state, done=tuple(root for root in current_part(state).done if root != event.feature)),
+        features={**state.features, event.feature: feature},
+        castles=(*castles_of(state), Castle(event.cells, event.feature)),
+        castles_left=left,
+    )
+
+
+def apply_castle_declined(state: State, event: CastleDeclined) -> State:
+    return pop_work(state)
+
+
+def apply_castles_reached(state: State, event: CastlesReached) -> State:
+    return replace(add_note(state, REACHED_NOTE), lords_pay=event.points)
+
+
+def _name_question(place: str) -> str:
+    """Return the note that the owner of this city was asked."""
+    return f"castle {place}"
+
+
+def find_castle_cells(state: State, root: int) -> tuple[str, str] | None:
+    """§23.5: Return the two cells of a city that can become a castle; None if it cannot."""
+    feature = state.features[root]
+    if feature.kind != "city" or feature.open or len(feature.tiles) != 2:
+        return None
+    one, other = cells_of(state, feature)
+    return (one, other) if _is_half_circle(state, one, root) and _is_half_circle(state, other, root) else None
+
+
+def _is_half_circle(state: State, cell: str, root: int) -> bool:
+    """Whether the city reaches one side of its tile only, and has the plain shape for a castle."""
+    barred = NO_CASTLE.get(plain_name(state.tiles[cell].tile), ())
+    own = [(index, one) for index, (one, there) in enumerate(segments_at(state, cell)) if there == root]
+    return all(len(segment.ends) == 1 and index not in barred for index, segment in own)
+
+
+def cells_near(cells: tuple[str, str]) -> frozenset[str]:
+    """§23.6: Return the six cells of a castle: its own two, and those beside each of its long sides."""
+    (x, y), (other_x, other_y) = map(coordinates, cells)
+    dx, dy = abs(y - other_y), abs(x - other_x)
+    return frozenset(f"{a + step * dx},{b + step * dy}" for a, b in ((x, y), (other_x, other_y)) for step in (-1, 0, 1))
+
+
+def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
+    """§23.6, §23.7: Return what each lord gets for the features that are complete now, the most of them.
+
+    A castle that is paid pays the castles near it in turn; not the castle that was made with this tile.
+    """
+    waiting = [castle for castle in castles_of(state) if find_lord(state, castle) and part.cell not in castle.cells]
+    reached = list(_list_complete(state, rules, part)) if waiting else []
+    pay = dict[str, int]()
+    while reached:
+        wave = dict[Castle, int]()
+        for castle in waiting:
+            points = [amount for cells, amount in reached if not cells_near(castle.cells).isdisjoint(cells)]
+            if points:
+                wave[castle] = max(points)
+        waiting = [castle for castle in waiting if castle not in wave]
+        reached = [(castle.cells, points) for castle, points in wave.items()]
+        pay |= {lord.place: wave[castle] for castle in wave if (lord := find_lord(state, castle))}
+    return pay
+
+
+def _list_complete(state: State, rules: Rules, part: Part) -> Sequence[tuple[Sequence[str], int]]:
+    """Return the cells and the points of each completed feature; a cloister is only on its own cell."""
+    return [
+        (
+            [cell_of_segment(state, root)] if feature.kind == "cloister" else cells_of(state, feature),
+            scoring.count_points(state, rules, feature, "scored"),
+        )
+        for root in part.done
+        if (feature := state.features[root]).kind in ("road", "city", "cloister")
+    ]
+
+
+class Castles(Box):
+    """Castles and their lords."""
+
+    option = "castles"
+    about = ""
+    switches = (OPTION,)
+    feature_kinds = (CASTLE,)
+    state_fields = {
+        "castles": (tuple[Castle, ...], ()),
+        "castles_left": (tuple[int, ...], ()),
+        "lords_pay": (dict[str, int], {}),
+    }
+    view_fields = {
+        "castles": (tuple[CastleOnTable, ...], show_castles),
+        "castles_left": (tuple[int, ...], castles_left),
+    }
+    verbs = ("castle",)
+    tasks = (CASTLE,)
+    tasks_within_round = (CASTLE,)
+    shared_tasks = frozenset({CASTLE})
+    events = {
+        CastleOffered: apply_castle_offered,
+        CastleMade: apply_castle_made,
+        CastleDeclined: apply_castle_declined,
+        CastlesReached: apply_castles_reached,
+    }
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        seats = len(state.track)
+        return replace(state, castles_left=(CASTLES[str(seats)],) * seats)
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> CastleOffered | None:
+        """§23.5: Before the scoring, ask for castles."""
+        offers = (self._offer_castle(state, rules, city, part) for city in part.done)
+        return next((offer for offer in offers if offer is not None), None)
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CastlesReached | None:
+        """§23.6: Before any feature is scored, see what the lords get."""
+        part = current_part(state)
+        pay = find_pay(state, rules, part) if castles_of(state) and REACHED_NOTE not in part.notes else {}
+        return CastlesReached(pay) if pay else None
+
+    def _offer_castle(self, state: State, rules: Rules, root: int, part: Part) -> CastleOffered | None:
+        """§23.5: Ask the owner of the only meeple in a small city."""
+        figures = state.features[root].figures
+        meeples = [figure for figure in figures if figure.kind not in rules.non_meeples]
+        if len(meeples) != 1 or not castles_left(state)[meeples[0].seat] or not find_castle_cells(state, root):
+            return None
+        place = meeples[0].place
+        return None if _name_question(place) in part.notes else CastleOffered(meeples[0].seat, place)
+
+    def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
+        """§23.6: Pay the lords after all other features."""
+        pay = pay_of_lords(state)
+        lords = [(castle, find_lord(state, castle)) for castle in castles_of(state)] if pay else []
+        due = (castle.root for castle, lord in lords if lord and lord.place in pay)
+        return next((scoring.score_feature(state, rules, root, "scored") for root in due), None)
+
+    def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
+        if event.kind != CASTLE:
+            return state
+        paid = [figure.place for figure in event.figures]
+        return replace(state, lords_pay={place: n for place, n in pay_of_lords(state).items() if place not in paid})
+
+    def award_without_lead(
+        self, state: State, rules: Rules, feature: Feature, moment: Moment
+    ) -> tuple[Award, ...] | None:
+        """§23.6, §23.8: A lord gets what a feature near the castle brought, and otherwise nothing."""
+        if feature.kind != CASTLE:
+            return None
+        pay = pay_of_lords(state) if moment == "scored" else {}
+        own = [Award(lord.seat, pay[lord.place], CASTLE) for lord in feature.figures if lord.place in pay]
+        boxes = rules.hooks["award_bonus"] if own else ()
+        return (*own, *(award for box in boxes for award in box.award_bonus(state, rules, feature, moment)))
+
+    def extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
+        """§23.8: A castle brings a farm one point more than a city."""
+        roots = {find_root(state.parents, city) for city in farm.cities} if castles_of(state) else ()
+        return sum(state.features[root].kind == CASTLE for root in roots)
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        return (Choice("castle", ((MAKE,), (SCORE,)), "23.5"),)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.args == (SCORE,):
+            return [CastleDeclined(seat)]
+        place = current_task(state).place
+        root = next(root for root in self._list_done(state) if self._is_at(state, root, place))
+        cells = find_castle_cells(state, root)
+        assert cells is not None
+        others = tuple(figure for figure in state.features[root].figures if figure.place != place)
+        return [CastleMade(seat, root, cells, others)]
+
+    def _list_done(self, state: State) -> tuple[int, ...]:
+        """Return the completed features of the part below the question."""
+        part = next(work for work in reversed(state.work) if isinstance(work, Part))
+        return part.done
+
+    def _is_at(self, state: State, root: int, place: str) -> bool:
+        return any(figure.place == place for figure in state.features[root].figures)
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the lords of a seat can expect, by the tiles that are still to come."""
+        lords = [lord for castle in castles_of(state) if (lord := find_lord(state, castle)) and lord.seat == seat]
+        return len(lords) * LORD_PAY * min(1.0, count_tiles_left(state) / LORD_TILES) if lords else 0.0
+
+
+BOX = Castles()
