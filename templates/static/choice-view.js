@@ -124,7 +124,8 @@ export class ChoiceView {
     sound(state.refused ? "refused" : "touch");
     if (state.refused) {
       const { text, rule } = explainRefusal(state, state.refused, this.words);
-      this.tell(text, element.getBoundingClientRect(), rule);
+      const why = isBegun(state) ? "" : element.dataset.why;
+      this.tell(why || text, element.getBoundingClientRect(), rule);
     }
     this.sendAtOnce();
   }
