@@ -13,7 +13,6 @@ import {
   nameSpot,
 } from "./choice-text.js";
 import { getReach } from "./device.js";
-import { Dragging } from "./drag-view.js";
 import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
 import { showPieces } from "./pending-view.js";
@@ -23,6 +22,9 @@ import { findNeighbour, pick } from "./targets.js";
 /** @typedef {import("./choice.js").Spot} Spot */
 /** @typedef {import("./choice.js").State} State */
 /** @typedef {ReturnType<typeof offers>} Offers */
+
+/** @type {typeof import("./drag-view.js") | null} */
+let drags = null; // once the page was pressed
 
 const SEND_MS = 2000; // in which a move that needs no confirming can be stopped
 const TURNING_PAUSE_MS = 450; // after this the tile is no longer being turned
@@ -59,7 +61,10 @@ export class ChoiceView {
     this.hidePieces = () => {};
     this.startOver = this.bar.again.innerHTML;
     this.form.addEventListener("submit", () => this.onSubmit(), { signal: this.leaving.signal });
-    this.dragging = new Dragging(this, this.leaving.signal);
+    /** @type {import("./drag-view.js").Dragging | null} */
+    this.dragging = null;
+    if (drags) this.dragging = new drags.Dragging(this, this.leaving.signal);
+    else this.waitForPointer();
     this.listen();
     this.draw();
   }
@@ -69,6 +74,34 @@ export class ChoiceView {
     this.root.addEventListener("click", (event) => this.onClick(event), { signal });
     document.addEventListener("keydown", (event) => this.onKey(event), { signal });
     this.bar.again.addEventListener("click", () => this.reset(), { signal });
+  }
+
+  /** Load the script that drags when a pointer comes over the page; it may press at once, as a finger does. */
+  waitForPointer() {
+    const once = { once: true, capture: true, signal: this.leaving.signal };
+    /** @type {PointerEvent | null} */
+    let pressed = null;
+    const load = async () => {
+      drags = await import("./drag-view.js").catch(() => null);
+      if (!drags || this.dragging || this.leaving.signal.aborted) return;
+      this.dragging = new drags.Dragging(this, this.leaving.signal);
+      if (pressed) this.dragging.onDown(pressed);
+    };
+    this.root.addEventListener("pointerover", load, once);
+    this.root.addEventListener(
+      "pointerdown",
+      (event) => {
+        pressed = event;
+      },
+      once,
+    );
+    this.root.addEventListener(
+      "pointerup",
+      () => {
+        pressed = null;
+      },
+      once,
+    );
   }
 
   /** Stop listening; the page is replaced by a newer one. */

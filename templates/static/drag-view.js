@@ -15,7 +15,17 @@ import { findOrigin } from "./pending-view.js";
 
 const RETURN_MS = 160;
 const CLOSE = 4; // units between a spot and the piece that is on it
+const GHOST = "[data-ghost]:not([display=none])";
 const CLICK_MS = 50; // after the end of a drag, in which a click belongs to it
+
+/**
+ * Return a function that says whether another element is at the same place of the drawing.
+ * @param {Element} one @returns {(other: SVGGraphicsElement) => boolean}
+ */
+function isOn(one) {
+  const place = findOrigin(/** @type {SVGGraphicsElement} */ (one));
+  return (other) => Math.hypot(findOrigin(other).x - place.x, findOrigin(other).y - place.y) < CLOSE;
+}
 
 /** @param {Element} one @param {Point} at */
 function contains(one, { x, y }) {
@@ -49,7 +59,8 @@ export class Dragging {
     const source = target.closest(".tray") ? findInTray(target) : this.findOnBoard(target, at);
     if (!source || !pickUp(this.view.state, source.spot && this.view.getSpot(source.spot))) return;
     this.grip = { ...source, id: event.pointerId, start: at, before: null };
-    if (target.closest(".stage")) event.stopPropagation();
+    event.stopPropagation();
+    this.view.stage.release(event.pointerId);
   }
 
   /**
@@ -61,15 +72,12 @@ export class Dragging {
     const { svg } = this.view.stage;
     /** @param {string} selector */
     const all = (selector) => /** @type {SVGGraphicsElement[]} */ ([...svg.querySelectorAll(selector)]);
-    const free = all("[data-drag]").find((one) => contains(one, at));
-    const place = spot?.matches("svg :is(.lit, .chosen)") && findOrigin(/** @type {any} */ (spot));
-    const pieces = place ? all("[data-piece], .planned, [data-ghost]:not([display=none])") : [];
-    const body = pieces.findLast((one) => {
-      const { x, y } = findOrigin(one);
-      return Math.hypot(x - place.x, y - place.y) < CLOSE;
-    });
+    const body =
+      spot?.matches("svg :is(.lit, .chosen)") && all(`[data-piece], .planned, ${GHOST}`).findLast(isOn(spot));
     if (body) return { spot, body };
-    return free ? { spot: null, body: free } : null;
+    const free = all(`[data-drag], ${GHOST}`).findLast((one) => contains(one, at));
+    const cell = free?.matches(GHOST) ? /** @type {any} */ (all(".chosen").find(isOn(free))) : null;
+    return free ? { spot: cell ?? null, body: free } : null;
   }
 
   /** @param {PointerEvent} event */

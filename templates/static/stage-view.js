@@ -97,6 +97,14 @@ export class StageView {
     this.touchedAt = timeStamp;
   }
 
+  /**
+   * Let go of the board: this pointer drags something on it.
+   * @param {number} pointerId
+   */
+  release(pointerId) {
+    this.pointers.delete(pointerId);
+  }
+
   /** Say whether the last touch dragged the board. */
   wasDragged() {
     return this.dragged;

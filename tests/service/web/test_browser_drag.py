@@ -29,6 +29,7 @@ def open_page(service: RunningService, visit: Visit, game: str, **context: Any) 
 def drag(page: Page, start: tuple[float, float], token: str, drop: bool = True) -> None:
     """Drag with the mouse from a point to the place of a token, which may move when the piece is picked up."""
     page.mouse.move(*start)
+    page.wait_for_timeout(200)  # the script is loaded when the pointer comes
     page.mouse.down()
     page.mouse.move(start[0] + 12, start[1] - 12)
     page.wait_for_timeout(300)
@@ -84,7 +85,8 @@ def test_a_tile_is_dragged_from_the_tray_to_a_cell_and_on_to_another(service: Ru
     drag(page, find_middle(page, ".tray .tile"), cells[0])
     expect(page.locator("[data-ghost]")).to_be_visible()
     assert page.evaluate(READ_MOVE).split()[1] == cells[0]
-    drag(page, find_point(page, cells[0]), cells[1])
+    page.locator(".stage [data-early].lit").first.wait_for()  # which does not hinder it
+    drag(page, find_middle(page, "[data-ghost]"), cells[1])
     assert page.evaluate(READ_MOVE).split()[1] == cells[1]
 
 
