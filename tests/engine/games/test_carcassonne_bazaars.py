@@ -77,7 +77,7 @@ def test_23_10_the_picker_bids_first_and_each_other_seat_once_and_higher_or_not_
     assert game.menu("bid") == {"7", "8", "9", "nothing"}
 
 
-def test_23_10_the_picker_pays_the_highest_bidder_and_takes_the_tile():
+def test_case_25_23_10_the_picker_pays_the_highest_bidder_and_takes_the_tile():
     game = lay_bazaar(3).play("1: pick 2", "1: bid 1", "2: bid 3", "bid nothing")
     assert game.menu("deal", 1) == {"buy", "sell"}
     game.play("1: deal buy")
@@ -92,12 +92,12 @@ def test_23_10_or_sells_it_to_the_highest_bidder_and_picks_again_later():
     assert list_bought(game) == [(2, "V"), (0, "E"), (1, "B")]
 
 
-def test_23_10_a_picker_whose_bid_is_the_highest_pays_it_to_the_bag():
+def test_case_26_23_10_a_picker_whose_bid_is_the_highest_pays_it_to_the_bag():
     game = lay_bazaar(3).play("1: pick 1", "1: bid 2", "2: bid nothing", "bid nothing")
     assert (game.points, game.state.bought) == ([9, 7, 9], ((), ("E",), ()))
 
 
-def test_23_10_the_last_tile_is_free():
+def test_case_27_23_10_the_last_tile_is_free():
     game = lay_bazaar().play("1: pick 1", "1: bid 0", "bid nothing")
     assert list_bought(game) == [(1, "E"), (0, "V")]
     assert (game.points, game.state.auction) == ([9, 9], None)

@@ -119,7 +119,7 @@ def test_23_3_without_a_bridge_left_such_a_tile_is_set_aside_at_once():
     assert game.state.aside == ("X",)
 
 
-def test_23_4_a_road_that_crosses_its_own_tile_on_a_bridge_counts_that_tile_once():
+def test_case_24_23_4_a_road_that_crosses_its_own_tile_on_a_bridge_counts_that_tile_once():
     """Six tiles: the road comes back over the tile on which it began."""
     loop = ["V 1,1 0", "V 1,2 90", "V 0,2 180", "A -1,1 270"]
     game = set_up_bridges(loop, ["0 meeple 0,2/road"], start="A").play("bridge hand-NS", "place 0,1 0", "pass")

@@ -1,7 +1,6 @@
 """The worked cases of the boxes that came last, by their numbers; the points of each were counted by hand.
 
-A case of a box that has not come yet waits in `WAITING`; as soon as the box is an option, its cases must be played in
-one of the tests of Carcassonne, in a function whose name begins with `test_case_` and the number.
+Each is played in one of the tests of Carcassonne, in a function whose name begins with `test_case_` and the number.
 """
 
 import re
@@ -27,18 +26,13 @@ from tests.engine.games.test_carcassonne_tunnel import dig
 from tests.engine.games.test_carcassonne_wheel import crown, list_farm, pig, turn
 
 CASES = range(1, 56)
-WAITING = {"bridges_castles": {*range(18, 28), 32, 46}}
-"""The cases of boxes that may still be missing."""
-
 FOLDER = Path(__file__).parent
 
 
-def test_every_case_is_played_or_waits_for_its_box():
+def test_every_case_is_played():
     text = "".join(path.read_text("utf-8") for path in FOLDER.glob("test_carcassonne*.py"))
     played = {int(number) for number in re.findall(r"^def test_case_(\d+)_", text, re.MULTILINE)}
-    here = set(carcassonne.META.options.__struct_fields__)
-    waiting = {number for box, numbers in WAITING.items() if box not in here for number in numbers}
-    assert set(CASES) - waiting <= played <= set(CASES)
+    assert played == set(CASES)
 
 
 def test_case_01_fortune_pays_only_the_seat_that_drew():
