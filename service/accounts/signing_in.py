@@ -249,6 +249,16 @@ def sign_out_everywhere(app: App, person: ProvenPerson) -> None:
         connection.execute(delete(visits).where(visits.c.person == person.id))
 
 
+def sign_out_everybody(app: App) -> int:
+    """Sign out all people on every device, and make all unused sign-in letters worthless; return how many visits end.
+
+    The cookie of a visit holds a random key, so that none of these keys is good any more.
+    """
+    with app.store.writing() as connection:
+        connection.execute(update(people_table).values(sessions=people_table.c.sessions + 1))
+        return int(connection.execute(delete(visits)).rowcount)
+
+
 def renew_settings_link(app: App, person: ProvenPerson, keep: Collection[int], *, keep_feeds: bool) -> None:
     """Give a person a new link to the letter settings; the links in older letters stop working.
 

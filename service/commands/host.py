@@ -1,4 +1,4 @@
-"""Commands of the host: `host-link`, `push-key`, `backup`, `restore` and `partition`."""
+"""Commands of the host: `host-link`, `push-key`, `renew`, `backup`, `restore` and `partition`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche push-key --renew",
     )
     key.add_argument("--renew", action="store_true", help="make a new one; players then switch notifications on again")
+    renew = add_command(
+        subparsers,
+        "renew",
+        renew_secrets,
+        "Renew secrets that may have leaked: the visits of all people, who sign in again, or the secrets of webhooks.",
+        "depesche renew sessions",
+        "depesche renew webhooks",
+    )
+    renew.add_argument("what", choices=("sessions", "webhooks"), help="what may have leaked")
     _add_backup(subparsers)
     partition = add_command(
         subparsers,
@@ -82,6 +91,22 @@ def print_push_key(args: argparse.Namespace) -> int:
         if args.renew:
             print(f"Devices that players switch on again: {push_keys.renew_key(db)}")
         print(push_keys.encode(push_keys.dump_public(push_keys.load_key(db))))
+    app.close()
+    return FINE
+
+
+def renew_secrets(args: argparse.Namespace) -> int:
+    from service import settings
+    from service.accounts import signing_in
+    from service.app import App
+    from service.notify import renewal
+
+    app = App(settings.load_settings(os.environ))
+    app.open()
+    if args.what == "sessions":
+        print(f"Visits that have ended: {signing_in.sign_out_everybody(app)}")
+    else:
+        print(f"Webhooks with a new secret, whose owners get a letter: {renewal.renew_secrets(app)}")
     app.close()
     return FINE
 

@@ -20,7 +20,7 @@ from service.links import is_same
 from service.people import register
 from service.settings import DAY_S
 from service.store import channel_queries, queries
-from service.store.schema import letters, people, refused_mails, seats, tables
+from service.store.schema import letters, people, refused_mails, seats, table_hooks, tables
 from service.tables import judging
 
 MAX_ROWS = 100
@@ -77,17 +77,29 @@ def load_overview(app: App, table: str = "") -> Overview:
 
 
 def _count_sent(connection: Connection, since: int) -> tuple[ChannelCount, ...]:
-    """Count the deliveries by each kind of channel; what was withdrawn or not wanted is none."""
-    rows = channel_queries.count_outcomes(connection, since)
+    """Count letters, deliveries by each kind of channel, and news to chats that follow a table.
+
+    What was withdrawn or not wanted counts as neither. The news are those of all time.
+    """
+    rows = [*_count_letters(connection, since), *channel_queries.count_outcomes(connection, since)]
     failed = ("gone", "refused", "given up")
-    return tuple(
+    counted = [
         ChannelCount(
             kind,
             sum(count for one, outcome, count in rows if (one, outcome) == (kind, "sent")),
             sum(count for one, outcome, count in rows if one == kind and outcome.startswith(failed)),
         )
-        for kind in sorted({row[0] for row in rows})
-    )
+        for kind in dict.fromkeys(row[0] for row in sorted(rows))
+    ]
+    sums = (func.coalesce(func.sum(table_hooks.c.sent), 0), func.coalesce(func.sum(table_hooks.c.failed), 0))
+    news = connection.execute(select(func.count(), *sums).select_from(table_hooks)).one()
+    return (*counted, *([ChannelCount("chats of tables", int(news[1]), int(news[2]))] if news[0] else []))
+
+
+def _count_letters(connection: Connection, since: int) -> list[tuple[str, str, int]]:
+    """Count the letters with each outcome."""
+    query = select(letters.c.outcome, func.count()).where(letters.c.sent_at >= since).group_by(letters.c.outcome)
+    return [("letters", outcome, count) for outcome, count in connection.execute(query)]
 
 
 def _select_phases() -> Any:

@@ -102,7 +102,7 @@ def record_sent(db: Connection, hook: TableHookRow, now: int) -> None:
     """Record that the news up to `end_seq` has arrived, or that there was none to tell."""
     works = {"failures": 0, "failing_since": None, "error": "", "due_at": now}
     own = update(table_hooks).where(table_hooks.c.id == hook.id)
-    db.execute(own.values(next_seq=hook.end_seq, end_seq=None, **works))
+    db.execute(own.values(next_seq=hook.end_seq, end_seq=None, sent=table_hooks.c.sent + 1, **works))
 
 
 def record_failure(db: Connection, hook: TableHookRow, now: int, outcome: HookOutcome) -> None:
@@ -115,4 +115,5 @@ def record_failure(db: Connection, hook: TableHookRow, now: int, outcome: HookOu
     if outcome.outcome == "gone" or is_lasting:
         values["disabled_at"] = now
         queries.owe_personal_letter(db, hook.person, f"follower/{hook.id}/{now}", now)
-    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values))
+    failed = table_hooks.c.failed + 1
+    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values, failed=failed))

@@ -34,6 +34,7 @@ SECRET_PREFIX = "whsec_"  # noqa: S105 - how a secret of Standard Webhooks begin
 SECRET_BYTES = 24
 MAX_TOKEN_CHARS = 400
 MAX_PAUSE_S = 86_400
+MAX_NTFY_BYTES = 4_000  # of a text: ntfy makes a file of more than 4,096
 SENDER = "Depesche"
 TELEGRAM = "https://api.telegram.org/bot"
 CHAT = re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64}")
@@ -133,8 +134,23 @@ def make_target(kind: str, address: str, token: str) -> Target:
     if kind == "matrix" and not parts.path.startswith("/!"):
         raise Refused("The address for Matrix is a server and a room, like https://matrix.org/!room:matrix.org.")
     if kind == "webhook":
-        token = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+        token = make_secret()
     return Target(kind, address, token)
+
+
+def make_secret() -> str:
+    """Return a new secret in the form of Standard Webhooks."""
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def renew_secret(secret: str) -> str:
+    """Return a new secret, followed by the one before, with which messages are signed too."""
+    return f"{make_secret()} {get_newest_secret(secret)}"
+
+
+def get_newest_secret(secret: str) -> str:
+    """Return the secret that a receiver has to know from now on."""
+    return secret.partition(" ")[0]
 
 
 def add(app: App, person: ProvenPerson, label: str, target: Target) -> int:
@@ -207,10 +223,10 @@ def parse_pause(text: str, now: int) -> int:
 
 
 def sign(secret: str, id: str, timestamp: int, body: bytes) -> str:  # noqa: A002 - its name in the standard
-    """Sign a body as Standard Webhooks does: HMAC-SHA256 over the id, the timestamp and the body."""
-    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
-    made = hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
-    return f"v1,{base64.b64encode(made).decode()}"
+    """Sign a body as Standard Webhooks does: HMAC-SHA256 over the id, the timestamp and the body, with each secret."""
+    keys = [base64.b64decode(one.removeprefix(SECRET_PREFIX)) for one in secret.split()]
+    made = [hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256) for key in keys]
+    return " ".join(f"v1,{base64.b64encode(one).decode()}" for one in made)
 
 
 def _post(url: str, content: Any, headers: Mapping[str, str] | None = None, method: str = "POST") -> HookRequest:
@@ -280,7 +296,8 @@ def _build_matrix(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 def _build_ntfy(target: Target, message: HookMessage, _: int) -> HookRequest:
     server, _slash, topic = target.address.rstrip("/").rpartition("/")
-    content = {"topic": topic, "title": message.title, "message": message.sentence, "click": message.url}
+    text = message.sentence.encode()[:MAX_NTFY_BYTES].decode(errors="ignore")
+    content = {"topic": topic, "title": message.title, "message": text, "click": message.url}
     if message.picture:
         content["attach"] = message.picture
     return _post(f"{server}/", content, {"Authorization": f"Bearer {target.secret}"} if target.secret else {})

@@ -114,3 +114,5 @@ class TableHookRow(Struct, frozen=True):
     failing_since: int | None
     error: str
     disabled_at: int | None
+    sent: int
+    failed: int

@@ -292,6 +292,8 @@ table_hooks = Table(
     Column("failing_since", BigInteger),
     Column("error", Text, nullable=False, server_default=""),
     Column("disabled_at", BigInteger),
+    Column("sent", Integer, nullable=False, server_default="0"),  # messages that arrived
+    Column("failed", Integer, nullable=False, server_default="0"),  # times that a message did not arrive
     UniqueConstraint("table", "address", name="table_hooks_once"),
     Index("table_hooks_person", "person"),
 )

@@ -66,7 +66,7 @@ def describe_receiver(receiver: ChannelRow | TableHookRow, label: str) -> Receiv
         kind=webhooks.NAMES[receiver.kind],
         label=label,
         host=urlsplit(receiver.address).hostname or "",
-        secret=receiver.secret if receiver.kind == "webhook" else "",
+        secret=webhooks.get_newest_secret(receiver.secret) if receiver.kind == "webhook" else "",
         error=receiver.error,
         is_off=receiver.disabled_at is not None,
     )

@@ -13,10 +13,11 @@ from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
 from service.commands.check_results import CheckResult, ok, warn
+from service.notify import webhooks
 from service.safe_http import SafeClient
 from service.settings import Settings
 from service.store import Store
-from service.store.schema import channels
+from service.store.schema import channels, table_hooks
 
 CHECK = "channels"
 TIMEOUT_S = 5.0
@@ -33,7 +34,7 @@ def check_channels(settings: Settings) -> Iterator[CheckResult]:
         rows = _list_newest(store)
     client = SafeClient(settings.proxy, timeout_s=TIMEOUT_S)
     for row in rows:
-        host = urlsplit(row.address).netloc
+        host = urlsplit(webhooks.TELEGRAM if row.kind == "telegram" else row.address).netloc
         try:
             client.request("GET", f"https://{host}/")
         except Refused as refusal:
@@ -43,8 +44,15 @@ def check_channels(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _list_newest(store: Store) -> Sequence[Any]:
-    """Return kind and address of the newest channel of each kind; none while the database waits for its migration."""
-    newest = select(func.max(channels.c.id)).where(channels.c.disabled_at.is_(None)).group_by(channels.c.kind)
+    """Return kind and address of the newest channel and the newest chat of a table of each kind.
+
+    Return none while the database waits for its migration.
+    """
+    if not store.is_current():
+        return ()
+    rows = list[Any]()
     with store.reading() as db:
-        query = select(channels.c.kind, channels.c.address).where(channels.c.id.in_(newest))
-        return db.execute(query).all() if store.is_current() else ()
+        for one in (channels, table_hooks):
+            newest = select(func.max(one.c.id)).where(one.c.disabled_at.is_(None)).group_by(one.c.kind)
+            rows += db.execute(select(one.c.kind, one.c.address).where(one.c.id.in_(newest))).all()
+    return list(dict.fromkeys(rows))

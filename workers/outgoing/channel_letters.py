@@ -53,10 +53,31 @@ def write_added(draft: PersonalDraft) -> PersonalLetter | None:
     )
 
 
+def write_secret(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that the secret of a webhook is new; None if the webhook is removed."""
+    _ = draft.translator.gettext
+    with draft.app.store.reading() as db:
+        label, link = _find_added(db, draft)
+    if not label:
+        return None
+    return PersonalLetter(
+        subject=_("“%(label)s” has a new secret", label=label),
+        headline=_("%(name)s, “%(label)s” has a new secret.", name=draft.person.name, label=label),
+        text=_(
+            "The host of this server has renewed the secrets of all webhooks. Please copy the new one into the program"
+            " that checks your messages. Until the next renewal they are signed with the old secret, too."
+        ),
+        button=_("Show the new secret"),
+        link=link,
+        reason=_("You get this letter because you had asked us to tell you there about your games."),
+        settings_link=draft.settings_link,
+    )
+
+
 def _find_added(db: Connection, draft: PersonalDraft) -> tuple[str, str]:
     """Return what was added, and the page where it is removed; nothing if it is removed already."""
     app, person = draft.app, draft.person
-    kind, _, text = draft.request.kind_detail.partition("/")
+    kind, text = (*draft.request.kind_detail.split("/"), "")[:2]
     number = numbers.parse_int(text) or 0
     match kind:
         case "channel":

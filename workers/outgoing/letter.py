@@ -57,6 +57,7 @@ LETTER_KINDS = {
     "confirm": ANSWER,
     "channel": ANSWER,
     "added": ANSWER,
+    "secret": ANSWER,
     "follower": ANSWER,
     "accepted": ANSWER,
     "refused": ANSWER,

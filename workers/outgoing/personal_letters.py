@@ -326,6 +326,7 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "replaced": write_replaced,
     "channel": channel_letters.write_channel,
     "added": channel_letters.write_added,
+    "secret": channel_letters.write_secret,
     "follower": channel_letters.write_follower,
 }
 

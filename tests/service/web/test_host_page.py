@@ -1,19 +1,28 @@
 """The host's page shows the state of the server, no secrets of games, and the repairs that a host can do."""
 
 import re
+import time
 
 import pytest
 from sqlalchemy import event, insert, select, update
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from engine import catalogue
 from service import cli
 from service.accounts import signing_in
 from service.hosting import overview
+from service.notify import channels, webhooks
+from service.notify.webhooks import Target
 from service.people import register
+from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
 from service.store.batch import OwedLetter
-from service.store.schema import deliveries, letters, people, seats, tables
+from service.store.schema import deliveries, letters, people, seats, table_hooks, tables
+from tests import apps
+from tests.receivers import Receiver
 from tests.sites import ROWS, Site, Visitor
+from workers.outgoing import personal_letters
+from workers.outgoing.letter import LetterRequest
 
 
 @pytest.fixture
@@ -160,6 +169,7 @@ def test_the_command_prints_and_renews_the_key_of_web_push(
 
 
 def test_the_host_sees_what_left_by_which_channel(site: Site, visitor: Visitor, door: str) -> None:
+    table = site.open_table().table
     with site.app.store.writing() as db:
         person = register.find_or_create_person(db, "anna@example.org", "Anna", site.time)
         row = {"person": person, "kind": "push", "label": "x", "address": "https://x", "groups": "", "created_at": 0}
@@ -167,4 +177,56 @@ def test_the_host_sees_what_left_by_which_channel(site: Site, visitor: Visitor, 
         given = {"table": "", "channel": channel, "created_at": 0, "due_at": 0, "ended_at": site.time}
         outcomes = ("sent", "sent", "refused: 413", "withdrawn")
         db.execute(insert(deliveries), [{**given, "letter": n, "outcome": one} for n, one in enumerate(outcomes)])
-    assert "<tr><td>push</td><td>2</td><td>1</td></tr>" in visitor.get(door)
+        letter = {"kind": "turn", "due_at": 0, "sent_at": site.time}
+        words = ("sent", "sent", "sent", "refused: 550 no", "overtaken")
+        db.execute(insert(letters), [{**letter, "seq": n, "seat": 0, "outcome": one} for n, one in enumerate(words)])
+        hook = {"table": table, "person": person, "kind": "discord", "address": "https://x"}
+        numbers = {"language": "en", "next_seq": 0, "created_at": 0, "due_at": 0, "sent": 4, "failed": 2}
+        db.execute(insert(table_hooks), {**hook, **numbers})
+    page = visitor.get(door)
+    assert "<tr><td>push</td><td>2</td><td>1</td></tr>" in page
+    assert "<tr><td>letters</td><td>3</td><td>1</td></tr>" in page
+    assert "<tr><td>chats of tables</td><td>4</td><td>2</td></tr>" in page
+
+
+def test_the_command_signs_all_people_out(
+    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(site.app.settings.folder))
+    with site.app.store.writing() as db:
+        person = register.find_or_create_person(db, "anna@example.org", "Anna", site.time)
+    visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    assert visitor.client.get("/my").status_code == 200
+    unused = site.app.links.sign_in(person, 0, site.time + 1)
+    assert cli.main(["renew", "sessions"]) == 0
+    assert "Visits that have ended: 1" in capsys.readouterr().out
+    assert visitor.client.get("/my").status_code == 303
+    site.time += 1
+    assert visitor.post(f"/enter/{unused}").status_code == 404
+
+
+def test_the_command_renews_the_secrets_of_webhooks_and_no_message_is_missed(
+    site: Site, visitor: Visitor, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(site.app.settings.folder))
+    opened = site.start_table()
+    person = ProvenPerson(site.load(opened).seats[0].person or 0)
+    number = webhooks.add(site.app, person, "My bot", webhooks.make_target("webhook", receiver.url(), ""))
+    secrets = list[str]()
+    for _ in range(3):
+        channel = apps.run_query(site.app, channels.find_own, person, number)
+        secrets.append(webhooks.get_newest_secret(channel.secret))
+        site.app.now = lambda: int(time.time())
+        assert webhooks.try_out(site.app, Target("webhook", receiver.url(), channel.secret), "en").outcome == "sent"
+        for secret in secrets[-2:]:  # a program that knows only the former one takes it, too
+            Webhook(secret).verify(receiver.requests[-1].body, dict(receiver.requests[-1].headers))
+        assert cli.main(["renew", "webhooks"]) == 0
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secrets[0]).verify(receiver.requests[-1].body, dict(receiver.requests[-1].headers))
+    with site.app.store.reading() as db:
+        owed = db.execute(select(letters.c.kind).where(letters.c.kind.startswith("secret/"))).scalars().all()
+    assert len(owed) >= 1
+    request = LetterRequest("", 0, 0, owed[0], "anna@example.org", "Anna", person=person.id)
+    letter = personal_letters.compose(site.app, request)
+    assert letter is not None
+    assert letter.subject == "“My bot” has a new secret"

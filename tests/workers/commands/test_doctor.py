@@ -6,18 +6,23 @@ import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import text, update
+from sqlalchemy import insert, text, update
 
 from service import cli
 from service.app import App
 from service.commands.check_results import CheckResult
+from service.people import register
+from service.safe_http import SafeClient
 from service.settings import Settings
-from service.store.schema import letters, tables
+from service.store import channel_queries
+from service.store.schema import letters, table_hooks, tables
 from tests import apps, servers
-from workers.commands import checkups
+from tests.receivers import Receiver
+from workers.commands import channel_checks, checkups
 from workers.commands.checkups import OVERDUE_S
 from workers.commands.doctor import check_settings
 from workers.incoming import inbox
@@ -179,3 +184,27 @@ def test_another_program_on_the_mail_port_is_reported(app: App) -> None:
 def test_a_name_server_is_an_address(server: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor", "--dns", server]) == 2
     assert f"“{server}” is no name server" in capsys.readouterr().err
+
+
+def test_the_servers_behind_all_channels_are_asked_those_of_table_chats_too(
+    app: App, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = apps.start_table(app)[0]
+    with app.store.writing() as db:
+        person = register.find_or_create_person(db, "anna@example.org", "Anna", app.now())
+        row = {"person": person, "label": "x", "groups": "", "created_at": 0}
+        for kind, address in (("ntfy", receiver.url("/games")), ("telegram", "-100123")):
+            channel_queries.insert_channel(db, {**row, "kind": kind, "address": address})
+        hook = {"table": place.table, "person": person, "kind": "discord", "address": receiver.url(), "language": "en"}
+        db.execute(insert(table_hooks), {**hook, "next_seq": 0, "created_at": 0, "due_at": 0})
+    asked = list[str]()
+
+    def answer(self: SafeClient, method: str, url: str, *others: Any) -> None:
+        asked.append(url)
+
+    monkeypatch.setattr(SafeClient, "request", answer)
+    results = list(channel_checks.check_channels(app.settings))
+    assert [one.verdict for one in results] == ["ok"] * 3
+    server = receiver.url("/")
+    assert sorted(asked) == sorted([server, server, "https://api.telegram.org/"])
+    assert any("discord" in one.what for one in results)

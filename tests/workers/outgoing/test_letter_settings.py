@@ -108,7 +108,7 @@ def play(app: App, place: Place) -> None:
 # Kind by kind
 
 ALWAYS = {"enter", "confirm", "accepted", "refused", "stranger", "invitation", "seat", "rehoused", "digest"}
-ALWAYS |= {"channel", "follower", "added"}
+ALWAYS |= {"channel", "follower", "added", "secret"}
 TURNS = {"turn", "resumed"}
 OUTCOMES = {
     "turn": {},
