@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.games.carcassonne.letter import SIGN_LETTERS, draw_text_map, lay_out_letter, signs_on, space_point
+from engine.games.carcassonne.letter import LEGEND, MARK_WORDS, draw_text_map, lay_out_letter, signs_on, space_point
 from engine.games.carcassonne.points import (
     BATHS,
     CORNERS,
@@ -52,6 +52,7 @@ __all__ = [
     "BATHS",
     "CROWNS",
     "GARDENS",
+    "LEGEND",
     "LEIPZIG_QUARTERS",
     "PIECES",
     "PLACES",
@@ -216,10 +217,14 @@ def space_number(steps: int) -> int:
 
 
 def list_signs(tiles: Mapping[str, Any]) -> list[str]:
-    """Return the words of the signs on the table that the text board shows by a letter, in alphabetical order."""
-    pieces = [PIECES[placed.tile][0] for placed in tiles.values()]
+    """Return the words of what the text board shows on the table by a letter, in alphabetical order.
+
+    What its key explains at every table is left out.
+    """
+    pieces = [PIECES[tile][0] for tile in {placed.tile for placed in tiles.values()}]
     signs = {sign for piece in pieces for sign in (*signs_on(piece), *piece.locals)}
-    return sorted(signs & SIGN_LETTERS.keys())
+    marks = {MARK_WORDS.get(mark, mark) for piece in pieces for one in piece.segments for mark in one.marks}
+    return sorted((signs | marks) & LEGEND.keys())
 
 
 def side_letters(segment: Segment) -> str:

@@ -62,6 +62,15 @@ SIGN_LETTERS = {
     "bazaar": "z",
     "bridge": "=",
 }
+MARK_WORDS = {"bath3": "bathhouse", "bath4": "bathhouse", "bath5": "bathhouse"}
+"""What the legend calls marks that share a letter."""
+
+KEY_MARKS = frozenset({"shield", "inn", "cathedral", "wine", "grain", "cloth"})
+"""The marks that the key of the text board explains at every table."""
+
+LEGEND = SIGN_LETTERS | {MARK_WORDS.get(mark, mark): at for mark, at in MARK_LETTERS.items() if mark not in KEY_MARKS}
+"""The letters that the legend explains where they are on the table, by their words."""
+
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))
 """Column and row of a figure within a tile, by the half side of a field or the side of a road or city."""

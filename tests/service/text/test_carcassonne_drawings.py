@@ -135,6 +135,27 @@ def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments)
                 assert all(f"{args[0]} (" in words for args in entry.options)
 
 
+@pytest.mark.parametrize(
+    ("tile", "boxes", "words"),
+    [
+        ("BH2", {"bathhouses": True}, "b bathhouse"),
+        ("TU2", {"tunnel": True}, "u tunnel"),
+        ("DA3", {"darmstadt": True}, "k church"),
+        ("CA1", {"cathars": True}, "x besieged"),
+        ("PD20", {"princess_dragon": True}, "q princess"),
+        ("RV01", {"revolts": True}, "R revolt"),
+    ],
+)
+def test_the_text_board_explains_every_letter_that_is_on_the_table(tile, boxes, words):
+    assert words in drawing.draw_board_text(scene(set_up([f"{tile} 5,5 0"], **boxes).state, 0))
+    assert words not in drawing.draw_board_text(scene(set_up(**boxes).state, 0))
+
+
+def test_the_tile_in_hand_is_described_in_lines_of_eighty_columns():
+    text = drawing.draw_board_text(scene(set_up(drawn="RV10", revolts=True).state, 0))
+    assert max(map(len, text.splitlines())) <= 80
+
+
 def test_the_legend_of_a_letter_explains_choices_only_to_a_seat_that_has_a_menu():
     state = set_up().state
     for seat in (0, None, 0):  # the legend is drawn once for each language, so the order must not matter
