@@ -221,14 +221,15 @@ def test_fields_enclosed_between_two_cities_are_drawn(tile, pockets):
     assert sum(segment.kind == "field" for segment in PIECES[tile][0].segments) >= pockets
 
 
-def sizes_of_text(part, scale=1.0):
+def sizes_of_text(part, scale=1.0, size=""):
     """Yield the size of each text, in units of which a tile is a hundred wide."""
     for factor in re.findall(r"scale\(([\d.]+)", part.get("transform", "")):
         scale *= float(factor)
+    size = part.get("font-size", size)
     if part.tag.endswith("text"):
-        yield float(part.get("font-size")) * scale
+        yield float(size) * scale
     for child in part:
-        yield from sizes_of_text(child, scale)
+        yield from sizes_of_text(child, scale, size)
 
 
 def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments):
