@@ -1,6 +1,6 @@
 // Pieces glide from where they were to where they are, and points float from the piece that moved to the score. A piece
 // is known by its kind, for equal ones look alike: those that stay are matched first, then each goes the shortest way.
-// A piece that is new is set down, and one that is gone is lifted off.
+// A piece that is new comes from its player, or is set down, and one that is gone is lifted off.
 
 import { reducedMotion } from "./device.js";
 
@@ -42,11 +42,24 @@ export function glide(before, world, time = GLIDE_MS) {
   for (const kind of new Set([...before.keys(), ...after.keys()])) {
     const olds = [...(before.get(kind) ?? [])];
     const moved = (after.get(kind) ?? []).filter((one) => !takeEqual(olds, one));
-    for (const one of moved) animate(one, takeNearest(olds, one), world, time);
+    const source = findPlayer(kind, world);
+    for (const one of moved) animate(one, takeNearest(olds, one) ?? source, world, time);
     for (const old of olds) lift(old, world, time);
     last = moved.at(-1)?.piece ?? last;
   }
   return last;
+}
+
+/**
+ * Return where on the board the player is from whom a new piece comes, whose kind begins with the seat; null for others.
+ * @param {string} kind @param {Element} world @returns {DOMPoint | null}
+ */
+function findPlayer(kind, world) {
+  const seat = kind.match(/^(\d+)-/)?.[1];
+  const chip = seat && document.querySelectorAll(".strip li")[Number(seat)]?.getBoundingClientRect();
+  const toScreen = /** @type {SVGSVGElement} */ (world).getScreenCTM();
+  if (!chip || !toScreen) return null;
+  return new DOMPoint(chip.left + chip.width / 2, chip.top + chip.height / 2).matrixTransform(toScreen.inverse());
 }
 
 /** @param {Placed} placed */
@@ -83,7 +96,7 @@ function takeNearest(olds, one) {
 
 /**
  * Move a piece along the trail if that ends here, straight otherwise; set it down if it is new.
- * @param {Placed} placed @param {Placed | null} old @param {Element} world @param {number} time
+ * @param {Placed} placed @param {DOMPointInit | null} old @param {Element} world @param {number} time
  */
 function animate({ piece, x, y }, old, world, time) {
   if (!old) {

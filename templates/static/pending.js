@@ -5,7 +5,7 @@
  * @typedef {Point & { turn?: string, middle?: boolean }} Place of a spot; at its `middle` all pieces are put
  *
  * A piece on the board. `moves` are the verbs that move it, whatever their words are. It also leaves with a move whose
- * first word is `leaves`. `shift` is how far beside a place it is put.
+ * first word is `leaves`. `shift` is how far beside a place it is put, or beside the piece that carries it.
  * @typedef {Point & { moves: string[], leaves: string, shift: Point }} Piece
  *
  * @typedef {object} Drawing
@@ -28,8 +28,24 @@ export function planMove(move, drawing) {
   if (added >= 0) return putAdded(added, findGoal(drawing, tokens));
   const piece = drawing.pieces.findIndex(({ moves }) => moves.includes(verb));
   if (piece >= 0) return putPiece(drawing, piece, findGoal(drawing, tokens));
-  return leave(drawing, tokens);
+  return leave(drawing, tokens).flatMap((step) => [step, ...carry(drawing, step)]);
 }
+
+/**
+ * Move what a piece carries with it.
+ * @param {Drawing} drawing @param {Step} step @returns {Step[]}
+ */
+function carry({ pieces }, step) {
+  const carrier = pieces[step.piece];
+  return pieces.flatMap(({ x, y, shift }, piece) =>
+    (shift.x || shift.y) && isClose({ x: x - shift.x, y: y - shift.y }, carrier)
+      ? [{ ...step, piece, x: step.x + shift.x, y: step.y + shift.y }]
+      : [],
+  );
+}
+
+/** @type {(one: Point, other: Point) => boolean} */
+const isClose = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) < CLOSE;
 
 /** @param {number} added @param {Place | null} goal @returns {Step[]} */
 const putAdded = (added, goal) => (goal ? [{ piece: -1, added, x: goal.x, y: goal.y, turn: goal.turn ?? "" }] : []);
@@ -64,7 +80,7 @@ function leave(drawing, tokens) {
 }
 
 /** @param {Piece[]} pieces @param {Point} at */
-const findPiece = (pieces, at) => pieces.findIndex(({ x, y }) => Math.hypot(x - at.x, y - at.y) < CLOSE);
+const findPiece = (pieces, at) => pieces.findIndex((one) => isClose(one, at));
 
 /**
  * Return the place of the last words that have one.

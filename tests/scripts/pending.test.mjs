@@ -32,6 +32,21 @@ test("of two who leave an inn together each goes to its own room, and beside non
   );
 });
 
+test("what a piece carries goes with it", () => {
+  const places = { Iwan: { x: 100, y: 100 }, "Iwan lady": { x: 61, y: 139 }, Olga: { x: 300, y: 0 } };
+  const dispatch = piece(78, 160, { shift: { x: 17, y: 21 } });
+  const other = piece(400, 160, { shift: { x: 17, y: 21 } });
+  const board = drawing(places, [other, piece(61, 139), dispatch]);
+  const goings = planMove("travel Iwan lady Olga", board);
+  assert.deepEqual(
+    goings.map((one) => [one.piece, one.x, one.y]),
+    [
+      [1, 261, 39],
+      [2, 278, 60],
+    ],
+  );
+});
+
 test("a piece that is moved by its verb goes to the place of the last words that have one", () => {
   const places = { A5: { x: 1, y: 2, turn: "90" }, "Olga lady": { x: 8, y: 9 }, Olga: { x: 5, y: 5 } };
   const horse = piece(40, 40, { moves: ["ride", "play"] });

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from engine.games import carcassonne
+from tests import apps
 from tests.browsing import Player, short_game, tap, wait_for_acceptance
 from tests.golden.make import load
 from tests.sampling import every_other
@@ -88,6 +89,14 @@ def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
     assert own < MAX_OWN_WORK_MS * GENEROUS
 
 
+# All that moves takes ten times as long, so that a test sees it.
+SLOW_MOTION = """() => {
+  const moves = Element.prototype.animate;
+  Element.prototype.animate = function (frames, how) {
+    return moves.call(this, frames, { ...how, duration: how.duration * 10 });
+  };
+}"""
+
 LIST_GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
 
 
@@ -117,6 +126,33 @@ def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: 
     wait_for_gliding(page, 1)
     expect(page.locator(".past")).to_have_count(0)
     assert time.monotonic() - began < 3 * GENEROUS
+
+
+# What came to the board or left it, by kind: how large a piece is at first, and how far it comes.
+LIST_COMING = """() => document.getAnimations().map((one) => [
+  one.effect.target.dataset?.laid ?? one.effect.target.dataset?.piece ?? "", one.effect.getKeyframes()[0]])"""
+
+
+def test_a_new_tile_is_set_down_and_a_new_figure_comes_from_its_player(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne")
+    mover = service.find_mover(opened.table)
+    page = visit(f"/t/{opened.links[1 - mover]}", reduced_motion="no-preference")
+    page.wait_for_load_state("networkidle")
+    page.evaluate(SLOW_MOTION)
+    service.play_until(opened.table, lambda state: len(state.tiles) == 2)
+    page.wait_for_function(
+        f"() => ({LIST_COMING})().some(([kind, {{ scale }}]) => kind === 'tile' && scale === '1.35')"
+    )
+    figure = next(
+        entry
+        for entry in carcassonne.menu(apps.load_table(service.app, opened.table).position.state, mover)
+        if entry.verb == "figure"
+    )
+    service.submit(opened.links[mover], " ".join(("figure", *figure.options[0])))
+    page.wait_for_function(f"() => ({LIST_COMING})().some(([kind]) => kind === '{mover}-meeple')")
+    [start] = [frame for kind, frame in page.evaluate(LIST_COMING) if kind == f"{mover}-meeple"]
+    assert "scale" not in start or start["scale"] in (None, "none", "auto")
+    assert max(abs(float(length)) for length in re.findall(r"-?[\d.]+", start["translate"])) > 50
 
 
 def test_escape_ends_what_plays_since_the_last_move(service: RunningService, visit: Visit) -> None:

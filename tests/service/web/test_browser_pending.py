@@ -92,10 +92,13 @@ def test_a_move_is_on_the_board_within_100_ms_and_a_refusal_takes_it_back_with_a
         slow.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         times.append(page.evaluate(MEASURE))
         slow.send("Emulation.setCPUThrottlingRate", {"rate": 1})
-        assert page.locator(PENDING).count() == (2 if game == "kurier" else 1)
+        assert page.locator(PENDING).count() in (
+            (2, 3) if game == "kurier" else (1,)
+        )  # a dispatch goes with its courier
         route = wait_for_route(page, routes)
         sent = route.request.post_data_buffer or b""
-        route.continue_(post_data=sent.replace(f"\n{verb} ".encode(), f"\n{'x' * len(verb)} ".encode()))
+        assert f"move={verb}+".encode() in sent
+        route.continue_(post_data=sent.replace(f"move={verb}+".encode(), b"move=unknown+"))
         expect(page.locator(".bar .note.bad")).to_be_visible()
         expect(page.locator(PENDING)).to_have_count(0)
         expect(page.locator("[data-stage] .leaving")).to_have_count(0)

@@ -6,7 +6,6 @@ from playwright.sync_api import Page, expect
 
 from service.tables import access, seat_commands, submitting, talk
 from service.tables.opening import Opened
-from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
 from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
@@ -59,18 +58,6 @@ def test_a_click_that_completes_a_move_makes_it_if_the_player_chose_so(service: 
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     find_spot(page, end).click()
     expect(page.get_by_text("Accepted.")).to_be_visible()
-
-
-def test_a_move_without_confirming_can_be_stopped_for_two_seconds(service: RunningService, visit: Visit) -> None:
-    opened, seat, page = open_game(service, visit, at_once=True)
-    length = apps.load_table(service.app, opened.table).row.length
-    start, end = SHORT_GAMES[seat].split()[0].split("-")
-    find_spot(page, start).click()
-    find_spot(page, end).click()
-    expect(page.locator(".confirm.soon")).to_be_visible()
-    page.get_by_role("button", name="Start over").click()
-    page.wait_for_timeout(2_300)
-    assert apps.load_table(service.app, opened.table).row.length == length
 
 
 def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Visit) -> None:
