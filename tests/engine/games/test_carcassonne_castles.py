@@ -1,9 +1,11 @@
 """Castles, paragraph by paragraph of the book."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine import chance
+from engine import bots, chance, options
 from engine.games import carcassonne
 from engine.games.carcassonne.boxes import big_top, rules_of, wheel
 from engine.games.carcassonne.boxes.castles import NO_CASTLE, cells_near
@@ -11,6 +13,7 @@ from engine.games.carcassonne.boxes.princess_dragon import find_prey
 from engine.games.carcassonne.boxes.revolts import find_figures
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_messages import set_up_messages
+from tests.invariants import carcassonne as invariants
 
 CASTLES = {"bridges_castles": True}
 SMALL_CITY = "place 0,-1 180"
@@ -294,3 +297,17 @@ def test_23_8_the_circus_counts_a_lord():
     game.state = replace(game.state, tent="0,1")
     circus = big_top._show_circus(game.state, rules_of(game.state.options), chance.make_rigged({"animal": [5]}))
     assert [(award.seat, award.points) for award in circus.awards] == [(0, 5)]
+
+
+@given(st.integers(0, 5000), st.integers(2, 4))
+@settings(max_examples=12, deadline=None)
+def test_23_a_castle_is_never_a_city_and_no_bridge_castle_or_tile_is_lost(seed, seats):
+    chosen = options.parse(carcassonne.META.options, CASTLES | {"messages": bool(seed % 2), "tower": bool(seed % 3)})
+    for _, _, state, events in bots.playout(carcassonne, chosen, seats, b"castle %d" % seed):
+        invariants.check_castles(state)
+        invariants.check_auction(state)
+        cities = {root for root, feature in state.features.items() if feature.kind == "city"}
+        assert cities.isdisjoint(castle.root for castle in state.castles)
+        for event in events:
+            if type(event).__name__ == "TileBought" and event.awards:
+                assert sum(award.points for award in event.awards) in (0, event.awards[0].points)

@@ -18,7 +18,9 @@ from engine.options import parse as parse_options
 from service.text import drawing, narration, templates
 from tests.board_tokens import list_tokens
 from tests.engine.games.carcassonne_table import set_up
+from tests.engine.games.test_carcassonne_bazaars import lay_bazaar
 from tests.engine.games.test_carcassonne_busy import RARE_EVENTS, boxes_of, play_busy_game
+from tests.engine.games.test_carcassonne_castles import SMALL_CITY, set_up_castles
 from tests.engine.games.test_carcassonne_leipzig import complete
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
@@ -106,6 +108,34 @@ def test_a_meeple_is_sent_to_leipzig_by_touch_and_everybody_reads_where_it_went(
     narrator = narration.Narrator(carcassonne, NAMES)
     assert "to Leipzig (coiners)" in narrator.describe(game.find_events("MerchantSent")[0])
     assert "Leipzig, coiners: Anna" in drawing.draw_board_text(scene(game.state, 0))
+
+
+def test_a_castle_a_bridge_and_a_bid_are_made_by_touch_and_everybody_reads_of_them():
+    narrator = narration.Narrator(carcassonne, NAMES)
+    game = set_up_castles(["B 0,1 0"]).play(SMALL_CITY, "pass")
+    assert list_tokens(scene(game.state, 0)) == ["make", "score"]
+    game.play("castle make")
+    assert narrator.describe(game.find_events("CastleMade")[0]) == "Anna turns the city into a castle."
+    assert "Castle 0,0 + 0,-1: Anna" in drawing.draw_board_text(scene(game.state, 1))
+    pair = narration.Narrator(carcassonne, NAMES[:2])
+    assert "a meeple in the castle" in pair.describe_board(carcassonne.view(game.state, 1))
+    assert {"0,1/bridge-EW", "hand-NS"} <= set(list_tokens(scene(game.state, 1)))
+    game.play("1: bridge 0,1/bridge-EW")
+    assert "builds a bridge over a tile" in narrator.describe(game.find_events("BridgeBuilt")[0])
+    sale = lay_bazaar(3)
+    assert list_tokens(scene(sale.state, 1)) == ["1", "2", "3"]
+    sale.play("1: pick 2", "1: bid 4")
+    assert narrator.describe(sale.find_events("BidMade")[0]) == "Bartholomäus bids 4 points."
+    assert list_tokens(scene(sale.state, 2)) == ["5", "6", "7", "8", "9", "nothing"]
+    assert "Highest bid: 4 (Bartholomäus)." in drawing.draw_board_text(scene(sale.state, 2))
+    assert narrator.label_token("bid", "1") == "1 point"
+
+
+@pytest.mark.parametrize("tile", ["B=NS", "E=EW", "I15*=NS", "BB06=EW"])
+def test_a_tile_with_a_bridge_is_drawn_with_it(tile):
+    state = set_up(drawn=tile).state
+    assert f'href="#tile-{tile.replace("*", "g").replace("=", "b")}"' in drawing.draw_board_svg(scene(state, 0))
+    assert "bridge" in drawing.draw_board_text(scene(state, 0))
 
 
 def test_every_tile_on_the_table_is_drawn(moments):
