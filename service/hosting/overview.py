@@ -186,7 +186,7 @@ def change_address(app: App, person: int, text: str) -> None:
     with app.store.writing() as connection:
         taken = connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one_or_none()
         if taken is not None:
-            raise Refused("Somebody here has this address already; there is one person for each address.")
+            raise Refused("This address is taken; each address belongs to one person.")
         own = update(people).where(people.c.id == person)
         if not connection.execute(
             own.values(

@@ -153,7 +153,7 @@ def _parse_move(game: Game, state: Any, seat: int, text: str) -> str:
     seats = len(game.standing(state))
     menu = game.menu(state, seat) if 0 <= seat < seats else ()
     if not menu:
-        raise Refused("This seat has nothing to do here; play for somebody else, or go back a step.")
+        raise Refused("This seat has nothing to do here; play for another seat, or go back a step.")
     return str(menus.parse_move(menu, text, words.make_vocabulary(game, ())))
 
 

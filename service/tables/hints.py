@@ -84,7 +84,7 @@ def store_request(db: Connection, table: Snapshot | LockedTable, seat: int, at: 
     if number is None:
         recent = select(func.count()).select_from(hints).where(*own, hints.c.at > at - HOUR_S)
         if db.execute(recent).scalar_one() >= MAX_PER_HOUR:
-            raise Refused("That were many hints within an hour; please wait a while before you ask again.")
+            raise Refused("You have used many hints within an hour; please wait a while before you ask again.")
         row = {"table": table.row.id, "seat": seat, "length": table.position.length, "at": at}
         number = queries.insert_new(db, hints, row) or db.execute(same).scalar_one()
     return int(number)

@@ -227,7 +227,7 @@ def draw_qr_code(address: str) -> Markup:
 
 SWITCH_ON, SWITCH_OFF = Sentence("on"), Sentence("off")
 FREE_SEAT = Sentence("A free seat")
-STATUS_OPEN = Sentence("for anybody with the link")
+STATUS_OPEN = Sentence("for anyone with the link")
 STATUS_NOT_SEATED = Sentence("has not sat down yet")
 STATUS_HELD = Sentence("is invited as soon as the organiser has confirmed the address")
 STATUS_BOUNCED = Sentence("letters come back")

@@ -67,7 +67,8 @@ REMATCH_OPENED = Sentence("A rematch with the same players was opened; the lette
 ALREADY_SEATED = Sentence("You have sat down already.")
 NO_LINE = Refused("There is no line of its own in this mail.")
 NO_MOVE = Refused(
-    "There is no move in this mail, and nobody else has seen it. To tell it to the table, answer with one word: say"
+    "There is no move in this mail, and the other players have not seen it. To tell it to the table, answer with one "
+    "word: say"
 )
 FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the host has been told.")
 

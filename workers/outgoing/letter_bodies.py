@@ -137,7 +137,7 @@ def write_pausing(draft: TableDraft) -> Body:
     _ = draft.translator.gettext
     return Body(
         headline=_(
-            "%(who)s would like to pause the game: no clock runs until anybody ends the pause. Do you agree?",
+            "%(who)s would like to pause the game: no clock runs until a player ends the pause. Do you agree?",
             who=find_name(draft, draft.snapshot.position.pause_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
@@ -193,7 +193,7 @@ def write_unlit(draft: TableDraft) -> Body:
             "The public beacon that the dice of this table come from cannot be reached. The table waits, and no clock"
             " runs."
         ),
-        question=_("Whoever would rather go on without it answers with one word: sealed. All players have to agree."),
+        question=_("To go on without it, answer with one word: sealed. All players have to agree."),
         replies=(draft.writer.write_verb("sealed"),),
         answers=build_answers(draft),
         button=write_move_button(draft),
@@ -284,7 +284,7 @@ def write_offer(draft: TableDraft) -> Body:
         headline=_("A seat at your table of %(title)s is free.", title=draft.title),
         offers=tuple(
             OfferedSeat(
-                text=_("Whoever has this link may play on as %(name)s; send it to a friend:", name=seat.name),
+                text=_("Anyone with this link can play on as %(name)s; send it to a friend:", name=seat.name),
                 link=f"{app.settings.address}/offer/{joining.make_offer_token(app, seat)}",
             )
             for seat in snapshot.seats

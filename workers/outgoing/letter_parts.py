@@ -381,7 +381,7 @@ def _write_status(draft: TableDraft, orders: str) -> str:
     turn = (
         translator.gettext("To move: %(names)s.", names=translator.join(to_move))
         if to_move
-        else translator.gettext("Nobody is to move.")
+        else translator.gettext("No player is to move.")
     )
     scores = [f"{name}{translator.colon} {score}" for name, score in list_scores(draft.snapshot)]
     score_word = draft.narrator.label_score() if scores else ""

@@ -65,15 +65,15 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
         headline=_("%(name)s, here is your link to sign in.", name=person.name),
         text=_(
             "It leads to all your tables, and is good until %(until)s (%(zone)s): an hour from when it was asked for."
-            " Whoever has it signs in as you, so keep it to yourself.",
+            " Anyone with this link can sign in as you, so keep it to yourself.",
             until=format_moment(draft.request.language, datetime.fromtimestamp(until, draft.calendar.timezone)),
             zone=draft.calendar.zone.replace("_", " "),
         ),
         button=_("Sign in"),
         link=f"{app.settings.address}/enter/{app.links.sign_in(person.id, person.sessions, requested_at)}",
         reason=_(
-            "Somebody typed this address on the page for signing in. If it was not you, ignore this letter: without the"
-            " link nobody gets in."
+            "This address was entered on our sign-in page. If that was not you, ignore this letter: without the link"
+            " there is no way in."
         ),
     )
 
@@ -100,8 +100,8 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
         button=_("Yes or no"),
         turns=tuple(DigestTurn(describe_claim(draft, claim), link) for claim in claims),
         reason=_(
-            "Somebody typed this address at a table of Depesche. If it was not you, ignore this letter or answer no:"
-            " nothing more will come."
+            "This address was entered at a table of Depesche. If that was not you, ignore this letter or answer no:"
+            " no more letters will come."
         ),
     )
 
@@ -123,7 +123,7 @@ def write_confirm_text(draft: PersonalDraft, claim: SeatClaim) -> str:
     if not claim.opened:
         return _("If you sat down there, say yes, and the letters of that table come to you; until then none does.")
     if claim.others:
-        return _("If you opened it, say yes, and the invitations leave; until then nobody is written to.")
+        return _("If you opened it, say yes and we send the invitations. Until then we write to no one.")
     return _("If you opened it, say yes, and your letters come here.")
 
 

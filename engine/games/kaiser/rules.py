@@ -43,8 +43,8 @@ META = Meta(
     publisher="Otto Maier Verlag Ravensburg",
     year=1976,
     minutes=45,
-    about="Lead your emperor to the centre of the fortress. Emperors step one point, kings two, noblemen three, and "
-    "whoever loses the emperor is out.",
+    about="Lead your emperor to the centre of the fortress. Emperors step one point, kings two, noblemen three. "
+    "Lose your emperor, and you are out.",
 )
 
 

@@ -175,8 +175,8 @@ META = Meta(
     publisher="Winning Moves",
     year=2003,
     minutes=30,
-    about="Bring your dispatch from inn to inn to the palace of the tsar. Two of three guests travel on, whoever they "
-    "belong to; the third is left behind, and the guard wants roubles.",
+    about="Bring your dispatch from inn to inn to the palace of the tsar. Of three guests two travel on, yours "
+    "or not; the third is left behind, and the guard wants roubles.",
     hidden_draws=("rouble", "robbed rouble"),
     skips=("stop", "decline"),
 )

@@ -67,7 +67,7 @@ META = Meta(
     publisher="AZA-Spiele",
     year=1998,
     minutes=120,
-    about="Three horse races on cards and dice. Whoever leads is handicapped, so keep your best cards, and your place "
+    about="Three horse races on cards and dice. The leader is handicapped, so keep your best cards, and your place "
     "by the rails, for the finish; in the Grand National there are hedges to jump as well.",
     skips=("pass",),
 )

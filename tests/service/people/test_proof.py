@@ -169,7 +169,7 @@ def test_a_game_that_a_stranger_joined_is_in_no_record_and_no_list(strict: Site)
     link = join(strict)
     assert submit(strict, link, "resign").accepted
     page = sign_in(strict, victim).get("/my")
-    assert "How it went" not in page
+    assert "Your results" not in page
     assert f"/t/{link}" not in page
 
 

@@ -36,7 +36,7 @@ def test_an_empty_gallery_says_how_a_game_comes_there(visitor: Visitor) -> None:
 
 def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, visitor: Visitor) -> None:
     opened = finish_table(site)
-    assert "Your name is shown there as it stands here: Anna." in visitor.get(f"/t/{opened.links[0]}")
+    assert "Your name appears there as Anna." in visitor.get(f"/t/{opened.links[0]}")
     page = send(visitor, opened.links[0], "released", wanted="yes")
     assert "as soon as the others agree: Bert." in page
     assert opened.table not in visitor.get("/gallery")

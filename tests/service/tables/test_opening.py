@@ -105,7 +105,7 @@ def test_anybody_with_the_link_takes_a_free_seat(site: Site) -> None:
     rows = {**ROWS, "players": "free seat\nfree seat"}
     response = visitor.post("/new/kaiser", **rows)
     page = visitor.get(response.location)
-    assert "for anybody with the link" in page
+    assert "for anyone with the link" in page
     address = re.search(r'value="http://[^/"]+(/join/[^"]+)"', page)
     assert address
     assert PageChecker(visitor.get(address[1])).faults == []

@@ -191,7 +191,7 @@ def test_before_the_end_a_player_sees_no_other_view(app):
     own = re.findall(r"<svg.*?</svg>", client.get(f"/t/{places[0].link}/replay/frame").text, re.DOTALL)
     for query in ("1", "all", "0"):
         page = client.get(f"/t/{places[0].link}/replay/frame?as={query}").text
-        assert "Seen with the eyes of" not in page
+        assert "Seen by" not in page
         assert re.findall(r"<svg.*?</svg>", page, re.DOTALL) == own
 
 

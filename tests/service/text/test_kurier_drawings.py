@@ -100,7 +100,7 @@ def test_rare_events_are_described_too():
     )
     assert narrator.describe(Delivered(1, 10)) == "A guard takes the dispatch of Bartholomäus and asks 10 roubles."
     assert narrator.describe(Won(1, "first rouble", (2, 1))).startswith("No coin is left in the palace")
-    assert narrator.describe(Won(1, "first dispatch", (2, 1))).startswith("Nobody can pay a guard any more")
+    assert narrator.describe(Won(1, "first dispatch", (2, 1))).startswith("No player can pay a guard any more")
 
 
 @every_table

@@ -69,7 +69,7 @@ def open_by_form(service: RunningService, visit: Visit, export: Export) -> tuple
     anna.get_by_label("Your e-mail address").fill(f"anna@{game}.example")
     anna.get_by_label("Who plays with you?").fill(f"bert@{game}.example")
     anna.locator(".settings > summary").click()
-    anna.get_by_text("Dice nobody can choose").click()
+    anna.get_by_text("Your word for the dice").click()
     anna.get_by_label("A word of your own").fill(words[0])
     with fixed_seed(bytes.fromhex(export.seed or "")):
         anna.get_by_role("button", name="Start").click()
@@ -84,7 +84,7 @@ def open_by_form(service: RunningService, visit: Visit, export: Export) -> tuple
 
 
 def sit_down(page: Page, word: str) -> None:
-    page.get_by_text("Dice nobody can choose").click()
+    page.get_by_text("Your word for the dice").click()
     page.get_by_label("A word of your own").fill(word)
     page.get_by_role("button", name="Sit down").click()
 

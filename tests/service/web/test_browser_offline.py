@@ -93,7 +93,7 @@ def service_length(service: RunningService, opened: Opened) -> int:
 def test_a_device_is_offered_after_the_first_own_move_and_listed(
     service: RunningService, opened: Opened, page: Page
 ) -> None:
-    button = page.get_by_role("button", name="Tell me on this device")
+    button = page.get_by_role("button", name="Notify me on this device")
     expect(button).to_be_visible()
     page.evaluate(
         """() => {
@@ -116,6 +116,6 @@ def test_before_an_own_move_nothing_is_asked(chromium: Browser, service: Running
     page = context.new_page()
     page.goto(f"/t/{opened.links[0]}")
     expect(page.locator("[data-stage]")).to_be_visible()
-    expect(page.get_by_role("button", name="Tell me on this device")).to_be_hidden()
+    expect(page.get_by_role("button", name="Notify me on this device")).to_be_hidden()
     assert page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
     context.close()

@@ -27,13 +27,13 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     start = SHORT_GAMES[seat].split()[0].split("-")[0]
     find_spot(page, start).click()
     page.get_by_role("tab", name="Talk").click()
-    page.get_by_label("Say something").fill("I was about to")
+    page.get_by_label("Your message").fill("I was about to")
     app = service.app
     talk.say(app, access.find(app, opened.links[1 - seat]), "Take your time")
     expect(page.get_by_text("Take your time")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
-    expect(page.get_by_label("Say something")).to_have_value("I was about to")
-    page.get_by_role("button", name="Say it").click()
+    expect(page.get_by_label("Your message")).to_have_value("I was about to")
+    page.get_by_role("button", name="Send").click()
     expect(page.locator(".remark").last).to_contain_text("I was about to")
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 

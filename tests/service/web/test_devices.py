@@ -148,7 +148,7 @@ def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, opened: Ope
     assert "Send a test" in visitor.get(settings)
     receiver.mood = "201"
     page = visitor.post(f"{settings}/channels/test", channel=one.id).text
-    assert "“Firefox, Linux” took the test." in page
+    assert "The test reached “Firefox, Linux”." in page
     shown = json.loads(browser.decrypt(receiver.requests[-1].body))["notification"]
     assert shown["body"] == "This is a test. Your games will be announced here."
     receiver.mood = "500"

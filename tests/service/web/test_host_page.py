@@ -121,7 +121,7 @@ def test_an_address_that_takes_no_letters_is_replaced(site: Site, visitor: Visit
         )
     assert "550 no such user" in visitor.get(door)
     taken = visitor.post(f"{door}/readdress/{person}", address="anna@example.org")
-    assert "Somebody here has this address already" in taken.text
+    assert "This address is taken" in taken.text
     assert visitor.post(f"{door}/readdress/{person}", address="bert@example.net").status_code == 303
     with site.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.id == person)).one()

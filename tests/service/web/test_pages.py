@@ -147,8 +147,8 @@ def test_the_form_remembers_the_settings_of_the_last_table_and_no_address(visito
     cookie = visitor.post("/new/kaiser", **ROWS, **fields).headers["Set-Cookie"]
     assert "example.org" not in cookie
     again, other = visitor.get("/new/kaiser"), visitor.get("/new/carcassonne")
-    assert "One rule changed, dice from a public beacon, nobody can watch, hints." in again
-    assert "Usual rules, dice from a public beacon, nobody can watch, hints." in other
+    assert "One rule changed, dice from a public beacon, no spectators, hints." in again
+    assert "Usual rules, dice from a public beacon, no spectators, hints." in other
     assert all('value="7" checked' in page for page in (again, other))
 
 

@@ -103,7 +103,7 @@ def test_the_test_button_shows_the_answer(site: Site, visitor: Visitor, opened: 
     path = f"{make_path(site, person)}/receivers/{add(site, visitor, person, receiver, 'slack').id}/test"
     receiver.answer = b"<b>fine</b>"
     page = visitor.post(path).text
-    assert "took the test" in page
+    assert "The test reached" in page
     assert "&lt;b&gt;fine&lt;/b&gt;" in page
     assert "This is a test." in receiver.requests[-1].json["text"]
     receiver.mood, receiver.answer = "403", b"no_permission"

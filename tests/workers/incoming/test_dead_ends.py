@@ -164,7 +164,7 @@ def test_a_guess_about_an_older_position_is_not_played(app: App) -> None:
 def test_one_word_passes_a_mail_without_a_move_on_to_the_table(app: App) -> None:
     place, _, _ = start(app)
     deliver(app, place, "Lovely weather here!", "And with you?")
-    assert "nobody else has seen it. To tell it to the table, answer with one word: say" in text(
+    assert "the other players have not seen it. To tell it to the table, answer with one word: say" in text(
         last_letter(app, place)
     )
     deliver(app, place, "sag")

@@ -220,7 +220,7 @@ def test_talk_alone_is_quoted_back(app):
     deliver(app, place, "Lovely weather here!", "And with you?")
     assert list_answer_kinds(app) == ["refused"]
     assert "> Lovely weather here!" in text(last_letter(app, place))
-    assert "There is no move in this mail, and nobody else has seen it." in text(last_letter(app, place))
+    assert "There is no move in this mail, and the other players have not seen it." in text(last_letter(app, place))
 
 
 def test_every_mistake_is_answered(app):
