@@ -28,6 +28,7 @@ from service.store.schema import branches
 from service.tables import snapshots, standing_orders
 from service.tables.access import Place, Unknown, require_seat
 from service.tables.judging import at_table
+from service.tables.locked_table import LockedTable
 from service.tables.snapshots import Snapshot
 from service.tables.standing_orders import Condition, VisibleMoves
 from service.text import words
@@ -192,6 +193,34 @@ def deal(app: App, place: Place, number: int) -> int:
     return len(branch.moves) - legal
 
 
+def take_out(app: App, place: Place, number: int, step: int) -> None:
+    """Delete one move of a branch, the first being step 1; later moves that are no longer possible are left out."""
+    moves = _load(app, place, number).moves
+    _change(app, place, number, moves=_dump_moves((*moves[: step - 1], *moves[step:])))
+
+
+def move_sooner(app: App, place: Place, number: int, step: int) -> None:
+    """Exchange a move with the previous move of the same seat; raise Refused if that is not possible."""
+    with app.store.reading() as db:
+        table, branch = snapshots.load_table(app, db, place.table), find(db, place, number)
+        line = play_out(app, db, table, branch)
+    moves, last = list(branch.moves), min(step, len(line)) - 1
+    before = find_previous_step(branch.moves, last + 1) - 1
+    if before < 0:
+        raise Refused("This is the first move of its player in the branch.")
+    moves[before], moves[last] = moves[last], moves[before]
+    if len(play_moves(table.game, line.states[0], replace(branch, moves=tuple(moves)))) < len(line):
+        raise Refused("In this order the moves are not possible.")
+    _change(app, place, number, moves=_dump_moves(moves))
+
+
+def find_previous_step(moves: Moves, step: int) -> int:
+    """Return the step at which the seat of this step moves before it; 0 if there is none. Steps begin with 1."""
+    if not 0 < step <= len(moves):
+        return 0
+    return next((earlier for earlier in range(step - 1, 0, -1) if moves[earlier - 1][0] == moves[step - 1][0]), 0)
+
+
 def _load(app: App, place: Place, number: int) -> Branch:
     with app.store.reading() as db:
         return find(db, place, number)
@@ -244,8 +273,11 @@ class OrdersOfBranch(Struct, frozen=True):
     left: bool
 
 
-def order_branch(app: App, place: Place, number: int) -> int:
-    """Turn this seat's own moves of a branch into standing orders; return how many they are."""
+def order_branch(app: App, place: Place, number: int, *, always: bool = False) -> int:
+    """Turn this seat's own moves of a branch into standing orders; return how many they are.
+
+    They hold as long as the game goes as in the branch, or `always`: after any moves of the others.
+    """
     with app.store.reading() as db:
         table, branch = snapshots.load_table(app, db, place.table), find(db, place, number)
         if table.position.phase != "playing":
@@ -254,14 +286,21 @@ def order_branch(app: App, place: Place, number: int) -> int:
     with at_table(app, place.table) as work:
         planned = list(list_conditional_moves(table.game, then, branch, line))
         statuses = standing_orders.compute_statuses(work.locked, branch.seat, planned)
-        if "left" in statuses:
+        if "left" in statuses and not always:
             raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
         coming = [one for one, status in zip(planned, statuses, strict=True) if status != "done"]
         if not coming:
             raise Refused("No move of your own is still to come in this branch; make one first.")
-        after = standing_orders.replace_branch_orders(work.locked, branch.seat, branch.id, coming)
-        work.locked = standing_orders.follow(after)
+        work.locked = standing_orders.follow(_add_orders(work.locked, branch, coming, always))
     return len(coming)
+
+
+def _add_orders(locked: LockedTable, branch: Branch, coming: list[tuple[str, Condition]], always: bool) -> LockedTable:
+    if not always:
+        return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
+    for move, _ in coming:
+        locked = standing_orders.add_order(locked, branch.seat, move)
+    return locked
 
 
 def list_conditional_moves(

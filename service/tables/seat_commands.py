@@ -249,6 +249,13 @@ def let_look_on(app: App, place: Place, allowed: bool) -> None:
         connection.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
 
 
+def move_order_up(app: App, place: Place, order: int) -> None:
+    """Try a standing order before the order in front of it."""
+    with app.store.writing() as db:
+        queries.lock_table(db, place.table)
+        standing_orders.move_up(db, place.table, require_seat(place), order)
+
+
 def release(app: App, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
     with app.store.writing() as connection:

@@ -119,6 +119,16 @@ def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
     return _count_orders(locked, seat)
 
 
+def move_up(db: Connection, table: str, seat: int, number: int) -> None:
+    """Exchange an order without a condition with the one before it, so that it is tried first."""
+    always = [order for order in list_orders(db, table, seat) if not order.after]
+    at = next((place for place, order in enumerate(always) if order.id == number), 0)
+    if not at:
+        raise Refused("There is no such order, or it is the first one already.")
+    for one, other in ((always[at], always[at - 1]), (always[at - 1], always[at])):
+        db.execute(update(orders).where(orders.c.id == one.id).values(move=other.move, at=other.at))
+
+
 def _delete(locked: LockedTable, order: Any) -> None:
     locked.flush().execute(delete(orders).where(orders.c.id == order.id))
 

@@ -46,6 +46,7 @@ class Scene(Struct, frozen=True):
     """The view and menu that one reader has of a game: a player, or a spectator (`me` is None).
 
     `seats_to_move` are known on the page and in the letters of a table; it may not be the turn of any of them.
+    `planned` are the words of moves that the reader plans; the page tells where their places are.
     """
 
     game: Any
@@ -55,6 +56,7 @@ class Scene(Struct, frozen=True):
     menu: Menu = ()
     language: str = "en"
     seats_to_move: tuple[int, ...] = ()
+    planned: tuple[str, ...] = ()
 
 
 class Stage(Struct, frozen=True):
@@ -115,7 +117,7 @@ def draw_staged_board(cache: LRU[StagedBoard], position: Hashable, scene: Scene,
 def _draw_once(cache: LRU[T], position: Hashable, scene: Scene, draw: Callable[[], T]) -> T:
     """Return the cached board of this position and reader; call `draw` only if there is none."""
     names = tuple(player.name for player in scene.players)
-    key = (position, scene.me, names, bool(scene.menu), scene.language)
+    key = (position, scene.me, names, bool(scene.menu), scene.language, scene.planned)
     board = cache.get(key)
     if board is None:
         board = draw()
@@ -203,6 +205,7 @@ def _list_words(scene: Scene) -> dict[str, Any]:
         "me": scene.me,
         "menu": scene.menu,
         "seats_to_move": scene.seats_to_move,
+        "planned": scene.planned,
         "names": names,
         "name": names.__getitem__,
     }

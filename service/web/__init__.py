@@ -109,6 +109,7 @@ SEAT_VIEWS = (
     "seat.note_presence",
     "seat.allow_spectators",
     "seat.release",
+    "seat.move_order_up",
     "devices.add",
     "devices.remove",
 )

@@ -272,6 +272,13 @@ def release(link: str) -> Reply:
     return _show_section(link, "released")
 
 
+@seat_forms.post("/orders/<int:number>/sooner")
+def move_order_up(link: str, number: int) -> Reply:
+    """Try a standing order before the order in front of it."""
+    seat_commands.move_order_up(get_app(), access.find(get_app(), link), number)
+    return _show_section(link, "plan")
+
+
 def _is_wanted() -> bool:
     return request.form.get("wanted") == "yes"
 

@@ -17,12 +17,8 @@ from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
 from service.accounts import my_tables
-from service.people.proof import SignedIn
-from service.settings import EMBEDDED
-from service.store.rows import SeatRow
-from service.tables import branches, hints, joining, snapshots, standing_orders
+from service.tables import hints, joining, snapshots
 from service.tables.access import Place
-from service.tables.branches import OrdersOfBranch
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
 from service.text import drawing, narration, numbers
@@ -31,6 +27,7 @@ from service.text.narration import Chapter, Narrator
 from service.web import menu_forms
 from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
+from service.web.own_time import OwnTime, list_planned_words, load_orders, make_own_time, plan_orders
 from service.web.player_lines import PlayerLine, list_player_lines
 from service.web.rendering import get_app, join_names, language
 from service.web.result_view import FinalResult, list_ranks, load_result
@@ -79,23 +76,6 @@ class TableNotices(Struct, frozen=True):
     is_paused: bool
     is_bot: bool  # whether a bot plays for the reader
     free_seats: tuple[FreeSeat, ...]
-
-
-class StandingOrder(Struct, frozen=True):
-    """A standing order of the reader's seat."""
-
-    id: int
-    move: str
-
-
-class OwnTime(Struct, frozen=True):
-    """The reader's own time: standing orders, and the way to the settings of letters and vacations."""
-
-    can_order: bool
-    orders: tuple[StandingOrder, ...]
-    intentions: tuple[OrdersOfBranch, ...]
-    settings: str  # address; empty if the reader has to sign in first
-    has_settings: bool
 
 
 class HintNote(Struct, frozen=True):
@@ -193,8 +173,8 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
 
 def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
-    menu = snapshots.open_menu(table.game, table.position, place.seat)
-    scene, narrator = make_scene(place, table, menu), make_narrator(place, table)
+    menu, orders = snapshots.open_menu(table.game, table.position, place.seat), load_orders(db, place, table)
+    scene, narrator = make_scene(place, table, menu, list_planned_words(orders)), make_narrator(place, table)
     board = drawing.draw_staged_board(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
     chosen = _find_chosen_words(menu, hint := _find_hint(db, place, table))
     chapters, happened = _load_chapters(db, place, table, narrator)
@@ -221,7 +201,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
         notices=_make_notices(place, table, frame, commands),
-        own_time=_load_own_time(db, place, table, visitor),
+        own_time=make_own_time(place, table, visitor, orders, plan_orders(place, scene, narrator, hidden, orders)),
         happened=happened,
         chapters=chapters[:MAX_CHAPTERS],
         players=list_player_lines(place, table, board.stage),
@@ -243,11 +223,11 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
     return None if hint is None else HintNote(tuple(menu_forms.describe_move(one, narrator) for one in hint.moves))
 
 
-def make_scene(place: Place, table: Snapshot, menu: Menu = ()) -> Scene:
+def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[str, ...] = ()) -> Scene:
     """The board as this seat, or a spectator, sees it."""
     view = table.game.view(table.position.state, place.seat)
     seats_to_move = snapshots.list_seats_to_move(table)
-    return Scene(table.game, view, list_players(table.names), place.seat, menu, language(), seats_to_move)
+    return Scene(table.game, view, list_players(table.names), place.seat, menu, language(), seats_to_move, planned)
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:
@@ -370,37 +350,6 @@ def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
         if table.position.seats[row.seat].offered and row.seat != place.seat:
             address = url_for("joining.show_offer", token=joining.make_offer_token(get_app(), row))
             yield FreeSeat(row.name, address)
-
-
-def _load_own_time(db: Connection, place: Place, table: Snapshot, visitor: Any) -> OwnTime | None:
-    """The reader's own time; None for spectators, after the game, and for a player who has left."""
-    if place.seat is None or table.position.phase == "over":
-        return None
-    seat = table.seats[place.seat]
-    if seat.status not in ("taken", "bot"):
-        return None
-    if seat.person is None:
-        return OwnTime(seat.status == "taken", (), (), "", has_settings=False)
-    rows = standing_orders.list_orders(db, place.table, place.seat)
-    return OwnTime(
-        can_order=seat.status == "taken",
-        orders=tuple(StandingOrder(row.id, row.move) for row in rows if not row.after),
-        intentions=tuple(branches.list_orders(db, place, rows)),
-        settings=_find_settings_address(seat, visitor),
-        has_settings=True,
-    )
-
-
-def _find_settings_address(seat: SeatRow, visitor: SignedIn | None) -> str:
-    """The address of this person's settings; empty if another may have taken the seat with the person's address.
-
-    On this device the person must have signed in, or the server sends no letters, so that nothing could be proven.
-    """
-    app = get_app()
-    if app.settings.smtp != EMBEDDED and (visitor is None or visitor.id != seat.person):
-        return ""
-    token = app.links.preferences(seat.person or 0, seat.settings_number or 0)
-    return url_for("preferences.show", token=token, table=seat.table)
 
 
 def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: Any) -> tuple[str, ...]:

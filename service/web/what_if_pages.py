@@ -20,6 +20,7 @@ from service.text import numbers
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
 from service.text.narration import Narrator
 from service.web.menu_forms import Turn, make_turn
+from service.web.plan_view import PlanStep, list_branch_steps
 from service.web.rendering import game_title, get_app, language, render
 
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
@@ -63,6 +64,8 @@ class BranchPlayer(Struct, frozen=True):
     score: int
     place: int | None
     is_out: bool
+    level: str = ""  # of a bot; this and the next are shown by the strip of a table
+    is_here: bool = False
 
 
 class Mover(Struct, frozen=True):
@@ -96,6 +99,8 @@ class WhatIfPage(Struct, frozen=True):
     steps: tuple[BranchStep, ...]
     players: tuple[BranchPlayer, ...]
     is_playing: bool  # whether the game at the table goes on
+    plan: tuple[PlanStep, ...]
+    has_own_moves: bool  # whether the branch has moves of the reader's seat, which can be ordered
     knows_all: bool
     branches: tuple[BranchLink, ...]
     error: Refused | None
@@ -160,6 +165,26 @@ def cut(link: str, number: int) -> Reply:
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
+@whatif.post("/<int:number>/take-out")
+def take_out(link: str, number: int) -> Reply:
+    """Delete one move of the branch."""
+    branches.take_out(get_app(), access.find(get_app(), link), number, _step())
+    return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
+
+
+@whatif.post("/<int:number>/sooner")
+def move_sooner(link: str, number: int) -> Response | Reply:
+    """Exchange a move with the previous move of the same seat."""
+    place = access.find(get_app(), link)
+    try:
+        branches.move_sooner(get_app(), place, number, _step())
+    except Unknown:
+        raise
+    except Refused as refused:
+        return _page(place, number, refused, 422)
+    return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
+
+
 @whatif.post("/<int:number>/fork")
 def fork(link: str, number: int) -> Reply:
     """Go on in another branch, and leave this one as it is."""
@@ -190,9 +215,10 @@ def remove(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/orders")
 def order(link: str, number: int) -> Reply:
-    """Make the own moves of a branch standing orders."""
-    branches.order_branch(get_app(), access.find(get_app(), link), number)
-    return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
+    """Make the own moves of a branch standing orders: if the game goes as in the branch, or always."""
+    always = request.form.get("always") == "yes"
+    branches.order_branch(get_app(), access.find(get_app(), link), number, always=always)
+    return redirect(url_for("table.show", link=link, _anchor="plan"), 303)
 
 
 @whatif.post("/<int:number>/forget")
@@ -225,7 +251,9 @@ def _make_page(
     movers = [seat for seat in range(len(table.seats)) if game.menu(state, seat)]
     actor = _choose_actor(movers, branch.seat)
     menu = game.menu(state, actor) if movers else ()
-    scene = Scene(game, game.view(state, actor), list_players(table.names), actor, menu, language())
+    planned = tuple(dict.fromkeys(word for _, move in branch.moves for word in move.split()))
+    players = list_players(table.names)
+    scene = Scene(game, game.view(state, actor), players, actor, menu, language(), planned=planned)
     narrator = Narrator(game, table.names, language(), actor, view=scene.view)
     seats = tuple(_list_players(scene, branch.seat, movers, game.standing(state)))
     return WhatIfPage(
@@ -249,6 +277,8 @@ def _make_page(
         steps=tuple(_list_steps(table, branch, line)),
         players=seats,
         is_playing=table.position.phase == "playing",
+        plan=list_branch_steps(place.link, branch, scene.players, narrator, len(line), step),
+        has_own_moves=any(seat == branch.seat for seat, _ in branch.moves[: len(line)]),
         knows_all=branches.knows_all(table, branch.at),
         **others,
     )

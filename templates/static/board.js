@@ -28,16 +28,18 @@ export class Board {
     this.unfoldMoves(menu);
     if (menu) this.choice = new ChoiceView(root, this.stage, tell);
     else this.stage.frame([], false);
-    if (root.querySelector("[data-stage] [data-mark]")) this.drawNumbers(this.stage);
+    if (root.querySelector("[data-stage] [data-mark], .plan")) this.drawNumbers(this.stage);
   }
 
   /**
-   * Draw the numbers of marked places; few pages have any.
+   * Draw the numbers of marked places or of a plan; few pages have any.
    * @param {StageView} stage
    */
   async drawNumbers(stage) {
-    const { Numbers } = await import("./numbers.js");
-    if (!this.leaving.signal.aborted) this.numbers = new Numbers(stage);
+    const [{ Numbers }, { drawPlan }] = await Promise.all([import("./numbers.js"), import("./plan-view.js")]);
+    if (this.leaving.signal.aborted) return;
+    this.numbers = new Numbers(stage);
+    drawPlan(this.root, stage, this.numbers);
   }
 
   /** Fit what has one size on the screen to the zoom. */

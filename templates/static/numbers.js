@@ -1,8 +1,13 @@
-// Numbers on places of the board that are marked in an order. They have the same size at every zoom.
+// Numbers on the board: on places that are marked in an order, and on the moves of a plan. They have one size at each zoom.
 
 import { SVG } from "./marks.js";
+import { spread } from "./plan.js";
+
+/** @typedef {import("./stage.js").Box} Box */
 
 const RADIUS_PX = 12;
+const TOUCH_PX = 18;
+const BESIDE_PX = 14; // between a piece and the middle of its number, across and up
 
 /** @param {string} name @param {Record<string, string>} attributes */
 function make(name, attributes) {
@@ -13,10 +18,10 @@ function make(name, attributes) {
 
 /**
  * Return a badge with a number, one unit of the drawing for each px.
- * @param {string} number @param {string} look the name of a class
+ * @param {string} number
  */
-export function makeBadge(number, look = "") {
-  const badge = make("g", { class: `badge ${look}`.trim(), "aria-hidden": "true" });
+function makeBadge(number) {
+  const badge = make("g", { class: "badge", "aria-hidden": "true" });
   const text = make("text", { y: "5", "text-anchor": "middle" });
   text.textContent = number;
   badge.append(make("circle", { r: String(RADIUS_PX) }), text);
@@ -27,23 +32,50 @@ export class Numbers {
   /** @param {import("./stage-view.js").StageView} stage */
   constructor(stage) {
     this.stage = stage;
-    const layer = make("g", { class: "numbers" });
-    this.badges = [...stage.svg.querySelectorAll("[data-mark]")].map((spot) => {
-      const badge = makeBadge(/** @type {SVGElement} */ (spot).dataset.mark ?? "");
-      layer.append(badge);
-      return { badge, box: stage.measureBox(spot) };
+    this.layer = make("g", { class: "numbers" });
+    /** @type {{ badge: Element, box: Box }[]} */
+    this.badges = [];
+    for (const spot of /** @type {NodeListOf<SVGElement>} */ (stage.svg.querySelectorAll("[data-mark]")))
+      this.put(spot.dataset.mark ?? "", stage.measureBox(spot));
+    stage.svg.append(this.layer);
+    this.resize();
+  }
+
+  /** @param {string} number @param {Box} box */
+  put(number, box) {
+    const badge = makeBadge(number);
+    this.layer.append(badge);
+    this.badges.push({ badge, box });
+    return badge;
+  }
+
+  /**
+   * Add a number at a point, which can be touched.
+   * @param {string} number @param {import("./stage.js").Point} point @param {() => void} onTouch
+   */
+  add(number, { x, y }, onTouch) {
+    const beside = BESIDE_PX / this.stage.getScale();
+    const badge = this.put(number, { x, y: y - beside, width: beside, height: 0 });
+    badge.classList.add("touched");
+    badge.prepend(make("circle", { class: "area", r: String(TOUCH_PX) }));
+    badge.addEventListener("click", (event) => {
+      event.stopPropagation();
+      onTouch();
     });
-    stage.svg.append(layer);
+    this.stage.svg.append(this.layer);
     this.resize();
   }
 
   /** Keep the size of the badges on the screen, each at the upper right of its place and within it if that is large. */
   resize() {
-    const size = 1 / this.stage.getScale();
-    for (const { badge, box } of this.badges) {
-      const inset = Math.min(box.width, box.height) > 4 * RADIUS_PX * size ? RADIUS_PX * size : 0;
-      const [x, y] = [box.x + box.width - inset, box.y + inset];
-      badge.setAttribute("transform", `translate(${x} ${y}) scale(${size})`);
+    const scale = this.stage.getScale();
+    const points = this.badges.map(({ box }) => {
+      const inset = Math.min(box.width, box.height) * scale > 4 * RADIUS_PX ? RADIUS_PX / scale : 0;
+      return { x: box.x + box.width - inset, y: box.y + inset };
+    });
+    for (const [index, right] of spread(points, scale).entries()) {
+      const { x, y } = points[index];
+      this.badges[index].badge.setAttribute("transform", `translate(${x + right / scale} ${y}) scale(${1 / scale})`);
     }
   }
 }

@@ -4,7 +4,7 @@ import { planMove } from "./pending.js";
 
 /** @typedef {import("./pending.js").Place} Place */
 /** @typedef {import("./pending.js").Piece} Piece */
-/** @typedef {"planned" | "pending"} Look `pending` moves are sent */
+/** @typedef {"planned" | "pending" | "ordered"} Look `pending` moves are sent, `ordered` ones are made later */
 
 /** @param {string} [text] two numbers */
 function parsePoint(text = "0 0") {
@@ -37,7 +37,7 @@ function readPiece(one) {
  * Draw a piece where it goes.
  * @param {SVGGraphicsElement} piece @param {import("./pending.js").Step} step @param {Look} look
  */
-function drawGoing(piece, { x, y, turn }, look) {
+export function drawGoing(piece, { x, y, turn }, look) {
   const going = /** @type {SVGGraphicsElement} */ (piece.cloneNode(true));
   for (const name of ["data-piece", "data-new", "data-place", "data-moves", "data-drag", "display"])
     going.removeAttribute(name);
@@ -49,10 +49,10 @@ function drawGoing(piece, { x, y, turn }, look) {
 }
 
 /**
- * Show the pieces of moves where they go; return what takes that back.
- * @param {Element} world @param {string[]} moves in order @param {Look} look @returns {() => void}
+ * Return the drawn pieces, those that moves may add, and where all of them are.
+ * @param {Element} world
  */
-export function showPieces(world, moves, look) {
+export function readDrawing(world) {
   /** @param {string} selector */
   const all = (selector) => /** @type {SVGGraphicsElement[]} */ ([...world.querySelectorAll(selector)]);
   const [pieces, added] = [all("[data-piece]"), all("[data-new]")];
@@ -61,7 +61,16 @@ export function showPieces(world, moves, look) {
     pieces: pieces.map(readPiece),
     added: added.map((one) => one.dataset.new ?? ""),
   };
-  const ghosts = all("[data-ghost]");
+  return { pieces, added, drawing };
+}
+
+/**
+ * Show the pieces of moves where they go; return what takes that back.
+ * @param {Element} world @param {string[]} moves in order @param {Look} look @returns {() => void}
+ */
+export function showPieces(world, moves, look) {
+  const { pieces, added, drawing } = readDrawing(world);
+  const ghosts = [...world.querySelectorAll("[data-ghost]")];
   for (const ghost of ghosts) ghost.classList.add(look);
   const steps = moves.flatMap((move) => planMove(move, drawing));
   const drawn = steps.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step, look));

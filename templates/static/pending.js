@@ -80,13 +80,13 @@ function leave(drawing, tokens) {
 }
 
 /** @param {Piece[]} pieces @param {Point} at */
-const findPiece = (pieces, at) => pieces.findIndex((one) => isClose(one, at));
+export const findPiece = (pieces, at) => pieces.findIndex((one) => isClose(one, at));
 
 /**
  * Return the place of the last words that have one.
  * @param {Drawing} drawing @param {string[]} tokens
  */
-function findGoal({ places }, tokens) {
+export function findGoal({ places }, tokens) {
   const names = [tokens.slice(-2).join(" "), ...tokens.toReversed()];
   const name = names.find((one) => places.has(one));
   return name === undefined ? null : (places.get(name) ?? null);

@@ -72,6 +72,12 @@ def place_point(along: float, out: float) -> Point:
 
 
 @cache
+def find_field(token: str) -> Field | None:
+    """Return the field of this name; None if there is none."""
+    lanes = (lane for lane, names in enumerate(FIELD_TOKENS) if token in names)
+    return next(((lane, FIELD_TOKENS[lane].index(token)) for lane in lanes), None)
+
+
 def draw_field_lines() -> str:
     """Return the lines between the fields of one lap as an SVG path."""
     starts = dict[Point, Point]()  # where each stroke starts, by the point where it ends

@@ -15,7 +15,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
-from service.tables import access, branches, joining
+from service.tables import access, branches, joining, seat_commands
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
@@ -277,3 +277,72 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
     seat = apps.load_table(app, mover.table).seats[mover.seat or 0]
     link = joining.take_offered_seat(app, joining.make_offer_token(app, seat), Invitee("Eva", "eva@example.org"))
     assert apps.run_query(app, branches.list_branches, access.find(app, link)) == []
+
+
+def play_branch(app: App, place: Place, moves: list[tuple[int, str]]) -> int:
+    """Begin a branch of Kaiser with these moves, and return its number."""
+    number = branches.begin(app, place, find_newest(app, place))
+    for step, (seat, move) in enumerate(moves):
+        branches.play(app, place, number, step, seat, move)
+    return number
+
+
+def list_texts(app: App, place: Place, number: int) -> list[str]:
+    return [move for _, move in apps.run_query(app, branches.find, place, number).moves]
+
+
+@pytest.fixture
+def planned(app: App) -> tuple[Place, int, list[str]]:
+    """The place that waits in a new game of Kaiser, and a branch in which the other player moves a stone to and fro."""
+    waiter = apps.find_waiting(app, apps.start_table(app))
+    assert waiter.seat is not None
+    theirs, own = "AB"[1 - waiter.seat], "AB"[waiter.seat]
+    moves = [f"move {theirs}11 {theirs}6", f"move {own}11 {own}6", f"move {theirs}6 {theirs}11"]
+    seats = (1 - waiter.seat, waiter.seat, 1 - waiter.seat)
+    return waiter, play_branch(app, waiter, list(zip(seats, moves, strict=True))), moves
+
+
+def test_a_move_is_taken_out_of_a_branch_and_what_is_impossible_then_is_left_out(
+    app: App, planned: tuple[Place, int, list[str]]
+) -> None:
+    place, number, moves = planned
+    branches.take_out(app, place, number, 2)
+    assert list_texts(app, place, number) == [moves[0], moves[2]]
+    assert len(replay_states(app, place, number)) == 2  # the first position, and the one after the first move
+
+
+def test_a_move_is_made_sooner_where_that_is_possible(app: App, planned: tuple[Place, int, list[str]]) -> None:
+    place, number, moves = planned
+    with pytest.raises(Refused, match="first move of its player"):
+        branches.move_sooner(app, place, number, 1)
+    with pytest.raises(Refused, match="In this order"):
+        branches.move_sooner(app, place, number, 3)  # the stone has not gone there yet
+    assert list_texts(app, place, number) == moves
+    seat = 1 - (place.seat or 0)
+    later = moves[0].replace("11", "10").replace("6", "3")
+    other, _ = branches.play(app, place, number, 2, seat, later)
+    branches.move_sooner(app, place, other, 3)
+    assert list_texts(app, place, other) == [later, moves[1], moves[0]]
+
+
+def test_own_moves_are_ordered_whatever_the_others_play(app: App, planned: tuple[Place, int, list[str]]) -> None:
+    place, number, moves = planned
+    assert branches.order_branch(app, place, number, always=True) == 1
+    (order,) = apps.list_orders(app, place)
+    assert (order.move, order.after, order.branch) == (moves[1], "", None)
+
+
+def test_an_order_is_tried_before_the_one_that_was_before_it(app: App) -> None:
+    places = apps.start_table(app)
+    waiter = apps.find_waiting(app, places)
+    for move in ("move A1 A2", "move A2 A3", "move A3 A5"):
+        assert apps.submit(app, waiter, f"order {move}").accepted
+    ids = [order.id for order in apps.list_orders(app, waiter)]
+    seat_commands.move_order_up(app, waiter, ids[2])
+    assert [order.move[5:] for order in apps.list_orders(app, waiter)] == ["A1 A2", "A3 A5", "A2 A3"]
+    assert [order.id for order in apps.list_orders(app, waiter)] == ids
+    for wrong in (ids[0], 999):
+        with pytest.raises(Refused, match="no such order"):
+            seat_commands.move_order_up(app, waiter, wrong)
+    with pytest.raises(Refused, match="no such order"):
+        seat_commands.move_order_up(app, next(place for place in places if place != waiter), ids[2])

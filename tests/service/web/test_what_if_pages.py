@@ -182,7 +182,7 @@ def test_orders_made_from_a_branch_are_shown_at_the_table(site: Site, visitor: V
     make_random_moves(site, visitor, waiter, path, 2)
     theirs, mine = apps.run_query(site.app, branches.find, waiter, number_of(path)).moves
     response = visitor.post(f"{path}/orders")
-    assert response.location == f"/t/{waiter.link}#orders"
+    assert response.location == f"/t/{waiter.link}#plan"
     page = visitor.get(f"/t/{waiter.link}")
     assert PageChecker(page).faults == []
     name = apps.load_table(site.app, waiter.table).names[theirs[0]]

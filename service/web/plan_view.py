@@ -1,0 +1,147 @@
+"""A plan on the board: standing orders at the table, or the moves of a branch of what if, each with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flask import url_for
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.menu import Move
+from service.tables.branches import Branch, OrdersOfBranch, find_previous_step
+from service.text.drawing import Player
+from service.text.narration import Narrator
+from service.text.sentences import Sentence, translate
+from service.web.menu_forms import describe_move
+from service.web.rendering import language
+
+MAKE_EARLIER, MAKE_LATER, TAKE_OUT = Sentence("Earlier"), Sentence("Later"), Sentence("Take out")
+CANCEL, CHANGE, GO_HERE = Sentence("Cancel"), Sentence("Change"), Sentence("Go here")
+IF_PLAYED = Sentence("If {who} plays “{move}”")
+AFTER_A_MOVE = Sentence("After a move of {who}")
+ALWAYS = Sentence("As soon as it is possible")
+Fields = tuple[tuple[str, str], ...]
+
+
+class PlanDeed(Struct, frozen=True):
+    """A button that changes the plan: a form with these fields, or a link if it has none."""
+
+    label: str
+    action: str
+    fields: Fields = ()
+
+
+class PlanStep(Struct, frozen=True):
+    """A move of a plan. Moves of one `group` follow from each other; `before` are moves of others that come first."""
+
+    number: int
+    player: Player
+    text: str
+    move: str  # as the menu writes it, for the script
+    condition: str = ""
+    before: tuple[str, ...] = ()
+    group: str = ""
+    is_done: bool = False
+    is_current: bool = False
+    deeds: tuple[PlanDeed, ...] = ()
+
+
+class OrderPlanner(Struct, frozen=True):
+    """Makes a plan of the standing orders of one seat; `hidden` are the fields of each form of the table."""
+
+    link: str
+    players: Sequence[Player]
+    seat: int
+    narrator: Narrator
+    hidden: Fields
+
+    def list_steps(self, rows: Sequence[Any], of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
+        """List the orders in the order in which they are tried."""
+        steps = dict((*self._list_plain([row for row in rows if not row.after]), *self._list_conditional(of_branches)))
+        return tuple(replace(steps[order], number=number) for number, order in enumerate(sorted(steps), 1))
+
+    def _list_plain(self, rows: Sequence[Any]) -> Iterator[tuple[int, PlanStep]]:
+        for place, row in enumerate(rows):
+            earlier = [self._make_sooner(MAKE_EARLIER, row.id)] if place else []
+            later = [self._make_sooner(MAKE_LATER, one.id) for one in rows[place + 1 : place + 2]]
+            deeds = (*earlier, *later, self._make_cancel(row.id))
+            yield row.id, PlanStep(0, self.players[self.seat], row.move, row.move, _say(ALWAYS), deeds=deeds)
+
+    def _list_conditional(self, of_branches: Sequence[OrdersOfBranch]) -> Iterator[tuple[int, PlanStep]]:
+        for one in of_branches:
+            address = url_for("whatif.show", link=self.link, number=one.number)
+            change = (PlanDeed(_say(CHANGE), address),) if one.branch else ()
+            for order in () if one.left else one.intended:
+                yield (
+                    order.id,
+                    PlanStep(
+                        number=0,
+                        player=self.players[self.seat],
+                        text=_describe(order.move, self.narrator),
+                        move=order.move,
+                        condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
+                        before=tuple(move for _, move in order.given if move),
+                        group=str(one.number),
+                        deeds=(*change, self._make_cancel(order.id)),
+                    ),
+                )
+
+    def _describe_condition(self, seat: int, move: str | None) -> str:
+        who = self.players[seat].name
+        if not move:
+            return _say(AFTER_A_MOVE, who=who)
+        return _say(IF_PLAYED, who=who, move=_describe(move, self.narrator))
+
+    def _make_sooner(self, label: Sentence, order: int) -> PlanDeed:
+        return PlanDeed(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden)
+
+    def _make_cancel(self, order: int) -> PlanDeed:
+        fields = (*self.hidden, ("verb", "cancel"), ("arg", str(order)))
+        return PlanDeed(_say(CANCEL), url_for("table.show", link=self.link), fields)
+
+
+def list_branch_steps(
+    link: str, branch: Branch, players: Sequence[Player], narrator: Narrator, length: int, step: int
+) -> tuple[PlanStep, ...]:
+    """List the moves of a branch that are possible, as a page shows them that is at one step of it."""
+    return tuple(
+        PlanStep(
+            number=number,
+            player=players[seat],
+            text=_describe(move, narrator),
+            move=move,
+            is_done=number <= step,
+            is_current=number == step,
+            deeds=tuple(_list_branch_deeds(link, branch, number, length)),
+        )
+        for number, (seat, move) in enumerate(branch.moves[:length], 1)
+    )
+
+
+def _list_branch_deeds(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanDeed]:
+    """Yield what can be done with a move; it is made later by making the next one of its seat sooner."""
+
+    def send(label: Sentence, view: str, step: int) -> PlanDeed:
+        action = url_for(f"whatif.{view}", link=link, number=branch.id)
+        return PlanDeed(_say(label), action, (("step", str(step)),))
+
+    yield PlanDeed(_say(GO_HERE), url_for("whatif.show", link=link, number=branch.id, step=number))
+    if find_previous_step(branch.moves, number):
+        yield send(MAKE_EARLIER, "move_sooner", number)
+    for later in range(number + 1, length + 1):
+        if find_previous_step(branch.moves, later) == number:
+            yield send(MAKE_LATER, "move_sooner", later)
+    yield send(TAKE_OUT, "take_out", number)
+
+
+def _describe(move: str, narrator: Narrator) -> str:
+    """Return the places of a move as people say them; a move without any in words."""
+    whole = Move.parse(move)
+    tokens = " → ".join(narrator.label_token(whole.verb, token) for token in whole.args)
+    return tokens or describe_move(whole, narrator)
+
+
+def _say(sentence: Sentence, **values: str) -> str:
+    return translate(language(), Sentence(sentence.sentence, dict(values)))

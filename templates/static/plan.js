@@ -1,0 +1,85 @@
+// Where the moves of a plan are on the board: pieces that would move are ghosts where they go, and each move has a number.
+// No DOM: a drawing is given as places and pieces.
+
+import { findGoal, findPiece, planMove } from "./pending.js";
+
+/**
+ * @typedef {import("./pending.js").Drawing} Drawing
+ * @typedef {import("./pending.js").Point} Point
+ * @typedef {import("./pending.js").Step} Step
+ *
+ * A move of a plan. Those of one `group` follow from each other; moves of others come `before` it.
+ * @typedef {{ number: string, move: string, before: string[], group: string, done: boolean }} Entry
+ *
+ * Where an entry is: its ghosts, those of moves before it, and the place of its number; null if the board shows none.
+ * @typedef {{ number: string, own: Step[], others: Step[], at: Point | null }} Layout
+ */
+
+const APART = 26; // px between numbers at the same place
+
+/**
+ * Return where each entry is. A move that is done has a number where its piece is now.
+ * @param {Entry[]} entries @param {Drawing} drawing @returns {Layout[]}
+ */
+export function layOut(entries, drawing) {
+  /** @type {Map<string, Drawing>} by group */
+  const drawings = new Map();
+  return entries.map((entry) => {
+    const at = findNumberPlace(entry.move, drawing);
+    if (entry.done) return { number: entry.number, own: [], others: [], at };
+    const start = drawings.get(entry.group) ?? drawing;
+    const others = imagine(entry.before, start);
+    const own = imagine([entry.move], others.drawing);
+    const chosen = own.steps.length ? own : imagine([entry.move], drawing);
+    drawings.set(entry.group, chosen.drawing);
+    return { number: entry.number, own: chosen.steps, others: others.steps, at: chosen.steps.at(-1) ?? at };
+  });
+}
+
+/** @param {string} move @param {Drawing} drawing */
+const findNumberPlace = (move, drawing) => findGoal(drawing, move.split(" ").slice(1));
+
+/**
+ * Return the steps of moves, and the drawing after them.
+ * @param {string[]} moves @param {Drawing} drawing
+ */
+function imagine(moves, drawing) {
+  /** @type {Step[]} */
+  const steps = [];
+  let now = drawing;
+  for (const move of moves) {
+    const next = planMove(move, now);
+    steps.push(...next);
+    now = next.reduce(carryOut, now);
+  }
+  return { steps, drawing: now };
+}
+
+/**
+ * Return the drawing after a step; a piece that was where another one goes is off the board.
+ * @param {Drawing} drawing @param {Step} step @returns {Drawing}
+ */
+function carryOut(drawing, { piece, x, y }) {
+  if (piece < 0) return drawing;
+  const taken = findPiece(drawing.pieces, { x, y });
+  const pieces = drawing.pieces.map((one, index) => {
+    if (index === piece) return { ...one, x, y };
+    return index === taken ? { ...one, x: Number.NaN, y: Number.NaN } : one;
+  });
+  return { ...drawing, pieces };
+}
+
+/**
+ * Return how far to the right each number is put, in px, so that numbers at the same place are beside each other.
+ * @param {(Point | null)[]} points @param {number} scale px for a unit of the drawing
+ */
+export function spread(points, scale) {
+  return points.map((point, index) => {
+    if (!point) return 0;
+    const near = points.slice(0, index).filter((one) => one && isNear(one, point, APART / scale));
+    return near.length * APART;
+  });
+}
+
+/** @param {Point} one @param {Point} other @param {number} far */
+const isNear = (one, other, far) => Math.hypot(one.x - other.x, one.y - other.y) < far;

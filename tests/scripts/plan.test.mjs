@@ -1,0 +1,60 @@
+// Where the moves of a plan are on the board.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { layOut, spread } from "../../templates/static/plan.js";
+
+const shift = { x: 0, y: 0 };
+const piece = (x, y) => ({ x, y, moves: [""], leaves: "", shift });
+
+/** A line of places a to f, 100 units apart, with pieces on some of them. */
+function draw(...names) {
+  const places = new Map([..."abcdef"].map((name, index) => [name, { x: 100 * index, y: 0 }]));
+  return { places, pieces: names.map((name) => piece(places.get(name).x, 0)), added: [] };
+}
+
+const entry = (number, move, more = {}) => ({ number, move, before: [], group: "", done: false, ...more });
+const where = ({ own }) => own.map((step) => [step.piece, step.x]);
+
+test("a move of a plan shows its piece where it goes, and its number there", () => {
+  const [one] = layOut([entry("1", "move a c")], draw("b", "a"));
+  assert.deepEqual(where(one), [[1, 200]]);
+  assert.equal(one.at.x, 200);
+});
+
+test("moves that follow from each other move the same piece on", () => {
+  const [, two] = layOut([entry("1", "move a c"), entry("2", "move c f")], draw("a"));
+  assert.deepEqual(where(two), [[0, 500]]);
+});
+
+test("moves that exclude each other both start from where the piece is now", () => {
+  const plan = layOut([entry("1", "move a c"), entry("2", "move a d")], draw("a"));
+  assert.deepEqual(plan.map(where), [[[0, 200]], [[0, 300]]]);
+});
+
+test("a condition shows the moves of others before the own one, each branch for itself", () => {
+  const given = { before: ["move f b"], group: "7" };
+  const plan = layOut([entry("1", "move b c", given), entry("2", "move b d", { group: "8" })], draw("b", "f"));
+  assert.deepEqual(
+    plan[0].others.map(({ piece: one, x }) => [one, x]),
+    [[1, 100]],
+  );
+  assert.deepEqual(where(plan[0]), [[1, 200]], "the piece that was captured is off the board");
+  assert.deepEqual(where(plan[1]), [[0, 300]], "in the other branch nothing was captured");
+});
+
+test("a move that is done has its number where its piece went, and no ghost", () => {
+  const [one] = layOut([entry("1", "move a c", { done: true })], draw("c"));
+  assert.deepEqual([one.own, one.at.x], [[], 200]);
+});
+
+test("a move without a place on the board has no number there", () => {
+  assert.equal(layOut([entry("1", "flip")], draw("a"))[0].at, null);
+});
+
+test("numbers at the same place are beside each other, whatever the zoom", () => {
+  const points = [{ x: 0, y: 0 }, { x: 300, y: 0 }, null, { x: 1, y: 1 }];
+  assert.deepEqual(spread(points, 1), [0, 0, 0, 26]);
+  assert.deepEqual(spread([points[0], { x: 40, y: 0 }], 0.5), [0, 26]);
+  assert.deepEqual(spread([points[0], { x: 40, y: 0 }], 2), [0, 0]);
+});
