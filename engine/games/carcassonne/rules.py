@@ -113,7 +113,8 @@ def part_menu(state: State, part: Part) -> Menu:
 
 def _draw_menu(state: State, rules: Rules, part: Part) -> Menu:
     instead = _offer_instead_of_tile(state, rules, part)
-    return (DRAW, *instead) if _has_tile(state, rules, state.turn) else (*instead, PASS)
+    has_tile = can_draw(state) or _has_own_tile(state, rules, state.turn)
+    return (DRAW, *instead) if has_tile else (*instead, PASS)
 
 
 def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
@@ -254,12 +255,17 @@ def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Stru
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
     if rules.hooks["offer_instead_of_tile"] and _offer_instead_of_tile(state, rules, part):
         return None
-    return _draw_tile(state, rules, chance) if _has_tile(state, rules, state.turn) else _end_without_tiles(state, rules)
+    if can_draw(state) or _has_own_tile(state, rules, state.turn):
+        return _draw_tile(state, rules, chance)
+    return _end_without_tiles(state, rules)
 
 
 def _draw_tile(state: State, rules: Rules, chance: Chance) -> Struct:
     """§2.1: Take a tile that the seat has already, or else draw one."""
-    own = _take_own_tile(state, rules, state.turn) if rules.hooks["take_own_tile"] else None
+    hooks = rules.hooks
+    if not (hooks["take_own_tile"] or hooks["filter_bag"] or hooks["pick_tile"]):
+        return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
+    own = _take_own_tile(state, rules, state.turn)
     return own or TileDrawn(state.turn, pick_tile(state, rules, chance))
 
 
@@ -267,9 +273,9 @@ def _take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
     return _first_event(box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
 
 
-def _has_tile(state: State, rules: Rules, seat: int) -> bool:
-    """Whether there is a tile for a seat, in the bag or of its own."""
-    return can_draw(state) or (bool(rules.hooks["take_own_tile"]) and _take_own_tile(state, rules, seat) is not None)
+def _has_own_tile(state: State, rules: Rules, seat: int) -> bool:
+    """Whether a seat has a tile of its own, which it takes instead of drawing one."""
+    return bool(rules.hooks["take_own_tile"]) and _take_own_tile(state, rules, seat) is not None
 
 
 def _end_without_tiles(state: State, rules: Rules) -> Struct:
@@ -312,7 +318,9 @@ def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
         if event is not None:
             return event
     following = (state.turn + 1) % len(state.track)
-    return TurnBegan(following) if _has_tile(state, rules, following) else _end_without_tiles(state, rules)
+    if can_draw(state) or _has_own_tile(state, rules, following):
+        return TurnBegan(following)
+    return _end_without_tiles(state, rules)
 
 
 def _list_scores(state: State) -> tuple[int, ...]:

@@ -17,12 +17,15 @@ from engine.games.carcassonne.state import (
     State,
     apply_awards,
     change_part,
+    count_points_of,
     current_part,
     find_root,
 )
 from engine.menu import Choice, Menu
 
 SCORERS = ("meeple", "woman")
+DEBT_WEIGHT = 6.0
+"""For bots: how much more than a point each point below 0 counts, so that they do not pay themselves to ruin."""
 CITY_POINTS = 3
 """The points of a farm for each completed city."""
 
@@ -180,3 +183,8 @@ def next_to_count(state: State, rules: Rules) -> int | None:
     """§4: Return the next feature to be counted at the end, roads first and farms last; None if all are."""
     occupied = [root for root, feature in state.features.items() if feature.figures]
     return min(occupied, key=lambda root: rules.feature_order.index(state.features[root].kind), default=None)
+
+
+def estimate_debt(state: State, seat: int) -> float:
+    """Return what points below 0 cost a bot beyond themselves."""
+    return DEBT_WEIGHT * min(count_points_of(state, seat), 0)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Moment, Rules
 from engine.games.carcassonne.land import cells_of, segments_at
+from engine.games.carcassonne.scoring import estimate_debt
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -30,8 +31,6 @@ POINTS = {"bath3": 3, "bath4": 4, "bath5": 5}
 """The points of a bathhouse, by its mark."""
 
 BATHER, FETCH_NOTE = "meeple", "bath"
-DEBT_WEIGHT = 2.0
-"""For bots: how much more than a point each point below 0 counts, so that they do not pay themselves to ruin."""
 
 
 class Bather(Struct, frozen=True, gc=False):
@@ -149,8 +148,7 @@ class Bathhouses(Box):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what points below 0 cost a bot beyond themselves."""
-        points = sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
-        return DEBT_WEIGHT * min(points, 0)
+        return estimate_debt(state, seat)
 
 
 BOX = Bathhouses()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules, list_free_segments
 from engine.games.carcassonne.land import read_figure, remove_figures, replace_figure, root_at, root_of
-from engine.games.carcassonne.scoring import find_companions
+from engine.games.carcassonne.scoring import estimate_debt, find_companions
 from engine.games.carcassonne.state import (
     Award,
     Figure,
@@ -41,9 +41,6 @@ REVOLT_TILES = {
     name: sign.split()[1] for name in count_tiles_of("revolts") for sign in PIECES[name][0].signs if "revolt" in sign
 }
 """The kind of feature that each tile strikes."""
-
-DEBT_WEIGHT = 2.0
-"""For bots: how much more than a point each point below 0 counts, so that they do not pay themselves to ruin."""
 
 LIFE_TILES, LOSS, REACH = 8, 1.0, 0.55
 """For bots: the tiles that are drawn while a meeple waits, what it loses in a revolt, and how often one reaches it."""
@@ -171,9 +168,7 @@ class Revolts(Box):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what protected meeples save and bring, by how many revolts of their kind may come, less for debts."""
-        left, points = count_tiles_left(state), sum(state.track[seat])
-        points += sum(award.points for award in state.owed if award.seat == seat)
-        debt = DEBT_WEIGHT * min(points, 0)
+        left, debt = count_tiles_left(state), estimate_debt(state, seat)
         if not left:
             return debt
         safe = [figure for figure in figures_on_table(state) if figure.protected and figure.seat == seat]
