@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, u
 from engine.refusal import Refused
 from service.app import App
 from service.links import hash_token
-from service.notify import channels
+from service.notify import channels, table_hooks
 from service.people import limits, proof, register
 from service.people.proof import ProvenPerson, SeatClaim
 from service.people.register import make_deleted_address
@@ -274,7 +274,7 @@ def renew_settings_link(app: App, person: ProvenPerson, keep: Collection[int], *
 
 
 def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> None:
-    """Give a seat of this person a new link; the old one stops working."""
+    """Give a seat of this person a new link; the old one stops working, and the chats end that it could have added."""
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
     with app.store.writing() as connection:
         seat_row = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
@@ -283,6 +283,8 @@ def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> 
         number = seat_row.link_number + 1
         link = hash_token(app.links.seat(table, seat_row.seat, number))
         queries.change_seat(connection, seat_row.table, seat_row.seat, link=link, link_number=number)
+        if seat_row.seat == queries.find_organiser(queries.list_seats(connection, table)):
+            table_hooks.remove_of_table(connection, table)
 
 
 def _is_claim() -> ColumnElement[bool]:

@@ -73,6 +73,11 @@ def remove(db: Connection, table: str, number: int) -> None:
     db.execute(delete(table_hooks).where(table_hooks.c.table == table, table_hooks.c.id == number))
 
 
+def remove_of_table(db: Connection, table: str) -> None:
+    """Remove all chats from a table."""
+    db.execute(delete(table_hooks).where(table_hooks.c.table == table))
+
+
 def remove_all(db: Connection, person: int) -> None:
     """Remove all chats that a person has added to tables."""
     db.execute(delete(table_hooks).where(table_hooks.c.person == person))

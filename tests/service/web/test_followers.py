@@ -147,6 +147,17 @@ def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
     assert "hooks" in woken
 
 
+def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
+    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+) -> None:
+    follow(visitor, opened, receiver)
+    organiser, other = site.load(opened).seats
+    signing_in.renew_link(site.app, ProvenPerson(other.person or 0), opened.table, other.seat)
+    assert load_hook(site)
+    signing_in.renew_link(site.app, ProvenPerson(organiser.person or 0), opened.table, organiser.seat)
+    assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
+
+
 def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
     site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
 ) -> None:
