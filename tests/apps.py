@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import fakeredis
+from sqlalchemy import insert
 
 from engine import menu as menus
 from engine import table as tables
@@ -22,6 +23,7 @@ from service.people.proof import ProvenPerson
 from service.settings import Settings
 from service.store import Store
 from service.store.queries import Verdict
+from service.store.schema import letters
 from service.tables import access, branches, opening, snapshots, standing_orders, submitting
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
@@ -140,6 +142,12 @@ def confirm_seats(app: App, person: ProvenPerson) -> list[str]:
     """Answer yes for each seat that was taken with the address of this person; return the links of these seats."""
     claims = signing_in.list_claims(app, person)
     return [signing_in.confirm_seat(app, person, claim.table, claim.seat) for claim in claims]
+
+
+def owe_confirm_letter(app: App, person: int) -> None:
+    """Insert a letter that asks to confirm the address of a person; its link is good for a month."""
+    with app.store.writing() as db:
+        db.execute(insert(letters).values(person=person, kind="confirm/", due_at=app.now()))
 
 
 def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:

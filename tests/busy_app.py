@@ -40,6 +40,7 @@ class BusyApp:
         push_keys.make_key(app.store)
         self.played = apps.start_table(app)
         self._anna = self.find_person()
+        apps.owe_confirm_letter(app, self._anna)
         self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))
         with app.store.writing() as connection:  # a minute ago, so that a new link to sign in is good
             connection.execute(update(people).values(signed_at=app.now() - 60))

@@ -8,10 +8,8 @@ from itertools import count
 
 import pytest
 from playwright.sync_api import Browser, Page
-from sqlalchemy import insert
 
 from engine import catalogue
-from service.store.schema import letters
 from service.tables.opening import Invitee, Opened
 from tests import apps
 from tests.axe import MODES, find_violations
@@ -86,8 +84,7 @@ def test_ones_own_tables(service: RunningService, visit: Visit, judge: Judge) ->
     free = apps.open_new(app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")])
     anna = apps.load_table(app, free.table).seats[0].person
     page, key = visit("/"), app.links.sign_in(anna, 0, app.now())
-    with app.store.writing() as db:  # the link in this letter is good
-        db.execute(insert(letters).values(person=anna, kind="confirm/", due_at=app.now()))
+    apps.owe_confirm_letter(app, anna)
     judge.check(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
     judge.check(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
     page.goto(f"/enter/{key}")

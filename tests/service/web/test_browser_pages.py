@@ -64,6 +64,21 @@ def test_no_page_jumps_while_it_loads(service: RunningService, visit: Visit) -> 
     assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}
 
 
+@pytest.mark.parametrize("window", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_ones_tables_do_not_jump_when_times_become_local(
+    service: RunningService, visit: Visit, window: dict[str, int]
+) -> None:
+    for game in ("kaiser", "kurier"):
+        opened = service.start_table(game=game, pace=3 * DAY_S)
+    person = apps.load_table(service.app, opened.table).seats[0].person
+    assert person
+    page = visit(f"/enter/{service.app.links.sign_in(person, 0, service.app.now())}", viewport=window)
+    page.get_by_role("button", name="Show my tables").click()
+    page.goto("/my")
+    page.locator(".tables .thing").first.wait_for()
+    assert page.evaluate(MEASURE_SHIFT) < MAX_SHIFT
+
+
 @pytest.mark.release
 def test_every_page_is_painted_in_a_blink(service: RunningService, visit: Visit) -> None:
     page, paints = visit("/"), dict[str, float]()

@@ -459,6 +459,7 @@ def every_page(site: Site) -> list[str]:
     ]
     games = [f"/{form}/{name}" for name in catalogue.find_all() for form in ("new", "play")]
     free = apps.open_new(site.app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")])
+    apps.owe_confirm_letter(site.app, 1)
     return [
         "/",
         *games,
