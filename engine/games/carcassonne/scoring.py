@@ -84,8 +84,10 @@ def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
 
 def count_farm_points(state: State, rules: Rules, farm: Feature, each: int) -> int:
     """§4.4: Return what a farm is worth at so many points for each city."""
-    extra = sum(box.extra_farm_points(state, rules, farm) for box in rules.hooks["extra_farm_points"])
-    return each * count_farm_cities(state, rules, farm) + extra
+    points = each * count_farm_cities(state, rules, farm)
+    for box in rules.hooks["extra_farm_points"]:
+        points += box.extra_farm_points(state, rules, farm)
+    return points
 
 
 def count_leader_points(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
