@@ -338,3 +338,15 @@ def test_a_sentence_names_the_scorer_and_the_tile(language, scored, placed):
     narrator = narration.Narrator(carcassonne, ["Jürgen", "Anna"], language)
     assert narrator.describe(FeatureScored(0, "city", "0,0", (Award(0, 6, "city"),), ())) == scored
     assert narrator.describe(TilePlaced("U", "1,0", 0, 0)) == placed
+
+
+def test_many_buttons_in_the_hand_of_a_letter_leave_room_for_the_tiles_left():
+    game = complete("0 meeple 2,0/road")
+    drawn = ElementTree.fromstring(drawing.draw_board_svg(scene(game.state, 0)))
+    parents = {child: parent for parent in drawn.iter() for child in parent}
+    buttons = [rect for rect in drawn.iter() if rect.get("rx") == "14" and rect.get("fill") == "#fffaf0"]
+    places = [parents[rect].get("transform")[len("translate(") : -1].split() for rect in buttons]
+    halves = [float(rect.get("width")) / 2 for rect in buttons]
+    assert len(places) == 4
+    assert all(float(x) - half >= 3 and float(x) + half <= 953 for (x, _), half in zip(places, halves, strict=True))
+    assert all(float(y) - 32 > 45 for _, y in places)  # the tiles left are written above them
