@@ -57,6 +57,7 @@ class App:
 
     def close(self) -> None:
         self.metrics.flush()
+        self.verdicts.close()
         self.store.close()
         self.redis.close()
 

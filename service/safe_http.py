@@ -20,8 +20,6 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from dns.exception import DNSException
-from dns.resolver import NoResolverConfiguration, resolve_name
 from msgspec import Struct
 
 from engine.refusal import Refused
@@ -80,6 +78,9 @@ def is_public(number: NumericAddress) -> bool:
 
 def resolve(host: str) -> list[str]:
     """Ask the name servers of this machine for the IPv4 and IPv6 addresses of a host."""
+    from dns.exception import DNSException  # 2 MB that a server without webhooks does not need
+    from dns.resolver import NoResolverConfiguration, resolve_name
+
     try:
         numbers = list(resolve_name(host, lifetime=DNS_TIMEOUT_S, search=False).addresses())
     except (DNSException, NoResolverConfiguration, OSError, ValueError) as error:

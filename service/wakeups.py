@@ -141,6 +141,7 @@ class VerdictMessages:
         self._receivers: defaultdict[int, list[Receive]] = defaultdict(list)
         self._listener: threading.Thread | None = None
         self._is_subscribed = threading.Event()
+        self._closed = threading.Event()
         if not is_shared:
             self._is_subscribed.set()
 
@@ -206,11 +207,17 @@ class VerdictMessages:
             for receive in receivers:
                 receive(message)
 
+    def close(self) -> None:
+        """Receive nothing more; the connection to Redis is closed next."""
+        self._closed.set()
+
     def _listen(self) -> None:
-        while True:
+        while not self._closed.is_set():
             try:
                 self._receive_all()
             except (RedisError, OSError, ValueError) as error:  # ValueError: the connection was closed meanwhile
+                if self._closed.is_set():
+                    return
                 self._is_subscribed.clear()
                 self._outage.begin(error)
                 time.sleep(RETRY_S)

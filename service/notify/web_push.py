@@ -5,14 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from msgspec import Struct
 
 from engine.canonical_json import make_decoder
@@ -22,9 +18,21 @@ from service.notify.webhooks import HookOutcome
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
-from service.store.push_keys import CURVE, NUMBER_BYTES, decode, dump_public, encode, load_key
+from service.store.push_keys import (
+    NUMBER_BYTES,
+    decode,
+    dump_public,
+    encode,
+    generate_key,
+    load_key,
+    parse_public,
+    restore_key,
+)
 from service.text import numbers
 from service.text.sentences import Sentence, Translator
+
+if TYPE_CHECKING:  # loaded with the first message
+    from cryptography.hazmat.primitives.asymmetric import ec
 
 RECORD_BYTES = 4096  # of one encrypted message; a push service need not take more
 SALT_BYTES, NONCE_BYTES, KEY_BYTES = 16, 12, 16
@@ -52,8 +60,11 @@ def parse_secret(text: str) -> PushSecret:
 
 def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCurvePrivateKey, salt: bytes) -> bytes:
     """Encrypt a message for a browser, with a key pair and a salt that are used once (RFC 8291, RFC 8188)."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     own = dump_public(key)
-    shared = key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVE, browser_key))
+    shared = key.exchange(ec.ECDH(), parse_public(browser_key))
     material = _derive(shared, auth, b"WebPush: info\0" + browser_key + own, 32)
     content_key = _derive(material, salt, b"Content-Encoding: aes128gcm\0", KEY_BYTES)
     nonce = _derive(material, salt, b"Content-Encoding: nonce\0", NONCE_BYTES)
@@ -62,11 +73,18 @@ def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCur
 
 
 def _derive(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     return HKDF(SHA256(), length, salt, info).derive(material)
 
 
 def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, contact: str) -> str:
     """Return the signed token by which a push service recognises this server: a JWT with ES256."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+    from cryptography.hazmat.primitives.hashes import SHA256
+
     claims = {"aud": audience, "exp": expires_at, "sub": contact}
     parts = [encode(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "ES256"}, claims)]
     signature = decode_dss_signature(key.sign(".".join(parts).encode(), ec.ECDSA(SHA256())))
@@ -76,7 +94,7 @@ def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, 
 @functools.lru_cache(maxsize=256)
 def _make_authorization(number: int, audience: str, period: int, contact: str) -> str:
     """Return the header that proves who sends; it is the same for all messages of some hours."""
-    key = ec.derive_private_key(number, CURVE)
+    key = restore_key(number)
     token = sign_token(key, audience, (period + 2) * TOKEN_AGE_S // 2 + TOKEN_AGE_S // 2, contact)
     return f"vapid t={token}, k={encode(dump_public(key))}"
 
@@ -130,7 +148,7 @@ def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
 
 def _post(app: App, channel: ChannelRow, notice: Notice) -> HttpAnswer:
     secret = parse_secret(channel.secret)
-    key, salt = ec.generate_private_key(CURVE), secrets.token_bytes(SALT_BYTES)
+    key, salt = generate_key(), secrets.token_bytes(SALT_BYTES)
     body = encrypt(write_payload(notice), decode(secret.p256dh), decode(secret.auth), key, salt)
     return app.client.post(channel.address, body, make_headers(app, channel.address, notice))
 

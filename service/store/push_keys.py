@@ -7,17 +7,18 @@ public key: after a renewal the old subscriptions are useless, and are removed.
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from sqlalchemy import Connection
 
 from service.store import channel_queries, queries
 from service.store.connection import Store
 from service.store.schema import channels, server_facts
 
+if TYPE_CHECKING:  # 7 MB that a server without subscriptions does not need
+    from cryptography.hazmat.primitives.asymmetric import ec
+
 FACT = "push_key"  # the row with the private number of the key
-CURVE = ec.SECP256R1()
 NUMBER_BYTES = 32
 PUSH = "push"  # the kind of channel
 
@@ -47,15 +48,37 @@ def renew_key(db: Connection) -> int:
 
 def load_key(db: Connection) -> ec.EllipticCurvePrivateKey:
     """Load the private key."""
-    number = int.from_bytes(decode(queries.get_facts(db, [FACT])[FACT]), "big")
-    return ec.derive_private_key(number, CURVE)
+    return restore_key(int.from_bytes(decode(queries.get_facts(db, [FACT])[FACT]), "big"))
+
+
+def restore_key(number: int) -> ec.EllipticCurvePrivateKey:
+    """Return the private key with this number."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.derive_private_key(number, ec.SECP256R1())
+
+
+def generate_key() -> ec.EllipticCurvePrivateKey:
+    """Return a new private key."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def parse_public(point: bytes) -> ec.EllipticCurvePublicKey:
+    """Return the public key of a browser; raise ValueError if it is none."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
 
 
 def dump_public(key: ec.EllipticCurvePrivateKey) -> bytes:
     """Return the public key as browsers and push services read it: an uncompressed point."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
     return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def _make_number() -> str:
-    number = ec.generate_private_key(CURVE).private_numbers().private_value
+    number = generate_key().private_numbers().private_value
     return encode(number.to_bytes(NUMBER_BYTES, "big"))

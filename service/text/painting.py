@@ -11,15 +11,18 @@ import io
 import re
 import struct
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 from zlib import crc32
 
-from PIL import Image
-from PIL.ImageFile import ImageFile
 from zlib_ng import zlib_ng
 
 from service.lru import LRU
 from service.text.drawing import VIEW_BOX
 from service.text.templates import TEMPLATES
+
+if TYPE_CHECKING:  # web processes seldom paint
+    from PIL import Image
+    from PIL.ImageFile import ImageFile
 
 FONTS = TEMPLATES / "static" / "fonts"
 PICTURE_WIDTH = 760
@@ -39,13 +42,17 @@ PAPER = re.compile(r'<rect class="paper" .*? fill="(.*?)"/>')
 END_TAG = "</svg>"
 SPRITE_TAG = '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans"'
 
-Sprite = tuple[Image.Image, Image.Image | None]  # colours, and how much they cover unless that is everything
+Sprite: TypeAlias = (
+    "tuple[Image.Image, Image.Image | None]"  # colours, and how much they cover unless that is everything
+)
 SpriteKey = tuple[str, int, int]  # its SVG, and its width and height in pixels
-SPRITES = LRU[Sprite](16_000_000)  # pixels: about 80 MB, which holds all grounds and pieces of the games here
+SPRITES: LRU[Sprite] = LRU(16_000_000)  # pixels: about 80 MB, which holds all grounds and pieces of the games here
 
 
 def render(svg: str) -> bytes:
     """Draw an SVG in this process, with as many colours as fit into the size of a picture in a letter."""
+    from PIL import Image
+
     painting = paint(svg)
     size = (painting.width // SAMPLE_STEP, painting.height // SAMPLE_STEP)
     sample = painting.resize(size, Image.Resampling.NEAREST)
@@ -80,6 +87,8 @@ def measure(svg: str) -> tuple[int, int]:
 
 def paint(svg: str) -> Image.Image:
     """Draw an SVG as wide as pictures in letters are. Its sprites are pasted, the parts between them are drawn."""
+    from PIL import Image
+
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
     head, _, body = DEFINITIONS.sub("", svg).rpartition(END_TAG)[0].partition(">")
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric import ec
 from flask import Blueprint, Response, request, url_for
 
 from engine.refusal import Refused
@@ -14,7 +13,7 @@ from service.notify.channels import NewChannel
 from service.people import proof
 from service.safe_http import parse_url
 from service.store import push_keys, queries
-from service.store.push_keys import CURVE, PUSH, decode, dump_public, encode
+from service.store.push_keys import PUSH, decode, dump_public, encode, parse_public
 from service.tables import access
 from service.text.sentences import Translator
 from service.text.templates import TEMPLATES
@@ -97,7 +96,7 @@ def _parse_secret(p256dh: str, auth: str) -> str:
     try:
         if len(p256dh) > MAX_KEY_CHARS or len(decode(auth)) != AUTH_BYTES:
             raise ValueError
-        ec.EllipticCurvePublicKey.from_encoded_point(CURVE, decode(p256dh))
+        parse_public(decode(p256dh))
     except ValueError:
         raise Refused("The browser sent no proper subscription; please reload the page and try again.") from None
     secret: dict[str, Any] = {"p256dh": p256dh, "auth": auth}

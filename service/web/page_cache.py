@@ -125,7 +125,7 @@ class PageCache:
         if SOURCE not in plain or not made.status.startswith("200"):
             return made
         page = _make_cached_page(plain[SOURCE], made)
-        self._pages.put(key, page, len(page.content))
+        self._store(key, page)
         return self._answer(key, page, environ, [one for one in made.headers if one[0] in OWN_HEADERS])
 
     def _answer(self, key: Key, page: CachedPage, environ: dict[str, Any], once: list[tuple[str, str]]) -> PageAnswer:
@@ -141,8 +141,13 @@ class PageCache:
 
     def _zip(self, key: Key, page: CachedPage) -> bytes:
         zipped = zip_with_noise(page.content)
-        self._pages.put(key, replace(page, zipped=zipped), len(page.content) + len(zipped))
+        self._store(key, replace(page, zipped=zipped))
         return zipped
+
+    def _store(self, key: Key, page: CachedPage) -> None:
+        """Cache a page; its key counts too, because a visitor chooses the length of cookies."""
+        key_size = sum(len(part) for part in key if isinstance(part, str))
+        self._pages.put(key, page, key_size + len(page.content) + len(page.zipped))
 
 
 def _call(wsgi_app: WsgiApp, environ: dict[str, Any]) -> PageAnswer:

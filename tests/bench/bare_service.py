@@ -2,7 +2,8 @@
 
     python -m tests.bench.bare_service POSTGRES_URL PORT
 
-It runs Flask on the server that Depesche runs on, and psycopg without SQLAlchemy. A move finds its link, locks the
+It runs Flask on the server that Depesche runs on, in as many processes, and psycopg without SQLAlchemy. A move finds
+its link, locks the
 table, inserts a submission, an entry and a letter, and updates seat and table. `GET /page/BYTES` is a page of any size.
 """
 
@@ -14,11 +15,14 @@ import sys
 import time
 
 import flask
+import psycopg
 import psycopg_pool
 
 from service.web.server import create_wsgi_server
+from workers.processes import run_each
 
 TABLES, THREADS = 64, 16
+PROCESSES = 2  # as many as `depesche web` has unless told
 SCHEMA = """
 create table bare_table (id int primary key, length int not null, head text not null);
 create table bare_seat (link text primary key, at int not null, owed bigint);
@@ -33,8 +37,6 @@ insert into bare_seat select n || '/' || seat, n, null from generate_series(0, 6
 def create_flask_app(url: str) -> flask.Flask:
     flask_app = flask.Flask(__name__)
     pool = psycopg_pool.ConnectionPool(url, min_size=THREADS, max_size=THREADS, open=True)
-    with pool.connection() as db:
-        db.execute(SCHEMA)
 
     @flask_app.post("/moves/<int:table>/<int:seat>")
     def move(table: int, seat: int) -> flask.Response:
@@ -61,8 +63,11 @@ def create_flask_app(url: str) -> flask.Flask:
 
 
 def main(url: str, port: int) -> None:
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute(SCHEMA)
+    names = [f"bare {number + 1}" for number in range(PROCESSES)]
     with socket.create_server(("127.0.0.1", port)) as listener:
-        create_wsgi_server(create_flask_app(url), listener, THREADS).serve_requests()
+        run_each(names, lambda _: create_wsgi_server(create_flask_app(url), listener, THREADS).serve_requests)
 
 
 if __name__ == "__main__":

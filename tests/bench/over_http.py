@@ -156,11 +156,12 @@ def fetch(port: int, path: str) -> bytes:
 
 @contextmanager
 def serve(settings: Settings) -> Iterator[int]:
-    """Run `depesche web` with one process; yield its port."""
+    """Run `depesche web` as a host does, in as many processes as the bare service; yield its port."""
     port = servers.free_port()
     chosen = {f"DEPESCHE_{name.upper()}": str(value) for name, value in asdict(settings).items()}
     chosen["DEPESCHE_MOVES_PER_MINUTE"] = "1000000"
-    command = [sys.executable, "-m", "service.cli", "web", "--workers", "1", "--bind", f"127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "service.cli", "web", "--workers", str(bare_service.PROCESSES)]
+    command += ["--bind", f"127.0.0.1:{port}"]
     with _run(command, chosen, port):
         yield port
 

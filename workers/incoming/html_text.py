@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
 
 MAX_HTML_CHARS = 60_000  # the answer is above what it quotes
 MAX_STYLE_CHARS = 2_000
@@ -53,6 +56,8 @@ DIVIDER = re.compile(r"border:\s*none;\s*border-top:\s*solid\s*#(E1E1E1|B5C4DF)"
 
 def extract_text(html: str) -> str:
     """Return the visible text of an HTML mail, one line for each of its lines, and a line `>` for each quotation."""
+    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser  # 2 MB that mails in HTML need
+
     html = FORMATTING_TAG.sub(r"\1x-\2", html[:MAX_HTML_CHARS])
     document = LexborHTMLParser(html.encode(errors="replace"), options=LexborDocumentOptions.WO_EVENTS)
     sheets = [style.text(deep=False) for style in document.css("style")]

@@ -13,10 +13,9 @@ from email.message import EmailMessage
 from email.policy import EmailPolicy
 from email.utils import format_datetime, localtime, make_msgid
 from email.utils import unquote as unquote_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-import css_inline
 from msgspec import Struct
 
 from service.app import App
@@ -26,6 +25,9 @@ from service.text.sentences import Translator
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
 from workers.outgoing.letter import LetterRequest, find_kind, make_mailto
+
+if TYPE_CHECKING:
+    import css_inline
 
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
@@ -226,6 +228,8 @@ def _add_html(message: EmailMessage, content: LetterContent) -> None:
 
 @functools.cache
 def _inliner() -> css_inline.CSSInliner:
+    import css_inline  # letters are written by another process
+
     return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
 
 

@@ -16,7 +16,7 @@ from service.notify import channels, web_push
 from service.notify.channels import NewChannel
 from service.notify.notices import Notice
 from service.store import push_keys
-from service.store.push_keys import CURVE, decode, dump_public, encode
+from service.store.push_keys import decode, dump_public, encode
 from service.store.schema import letters
 from tests import apps, receivers
 from tests.apps import FakeTime
@@ -28,7 +28,7 @@ AUTH = b"authentication-k"
 
 
 def make_key(text: str) -> ec.EllipticCurvePrivateKey:
-    return ec.derive_private_key(int.from_bytes(decode(text), "big"), CURVE)
+    return ec.derive_private_key(int.from_bytes(decode(text), "big"), ec.SECP256R1())
 
 
 def test_the_example_of_rfc_8291_byte_for_byte() -> None:
@@ -51,7 +51,7 @@ class Browser:
     """A browser's side of a subscription: it decrypts by the RFC, independently of the code that encrypts."""
 
     def __init__(self) -> None:
-        self.key = ec.generate_private_key(CURVE)
+        self.key = ec.generate_private_key(ec.SECP256R1())
         self.public = dump_public(self.key)
         self.secret = json.dumps({"p256dh": encode(self.public), "auth": encode(AUTH)})
 
@@ -59,7 +59,7 @@ class Browser:
         salt, length, size = body[:16], int.from_bytes(body[16:20], "big"), body[20]
         assert len(body) <= length
         sender = body[21 : 21 + size]
-        shared = self.key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVE, sender))
+        shared = self.key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), sender))
         material = HKDF(SHA256(), 32, AUTH, b"WebPush: info\0" + self.public + sender).derive(shared)
         key = HKDF(SHA256(), 16, salt, b"Content-Encoding: aes128gcm\0").derive(material)
         nonce = HKDF(SHA256(), 12, salt, b"Content-Encoding: nonce\0").derive(material)
@@ -115,7 +115,7 @@ def check_token(app: App, header: str, address: str) -> None:
     head, claims, signature = token.split(".")
     number = decode(signature)
     signed = encode_dss_signature(int.from_bytes(number[:32], "big"), int.from_bytes(number[32:], "big"))
-    public = ec.EllipticCurvePublicKey.from_encoded_point(CURVE, decode(key))
+    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), decode(key))
     public.verify(signed, f"{head}.{claims}".encode(), ec.ECDSA(SHA256()))
     with app.store.reading() as db:
         assert decode(key) == dump_public(push_keys.load_key(db))

@@ -194,3 +194,16 @@ def test_the_cache_is_bounded_by_bytes() -> None:
     for number in range(5):
         pages.put(number, b"1234", 4)
     assert [number for number in range(5) if pages.get(number)] == [3, 4]
+
+
+def test_long_cookies_count_as_part_of_the_cache(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Visitors who send cookies of many kilobytes leave no more in memory than others."""
+    page = site.new_visitor().get("/")
+    monkeypatch.setattr(page_cache, "MAX_BYTES", 5 * len(page.encode()))
+    flask_app = create_app(site.app)
+    client = flask_app.test_client(use_cookies=False)
+    for number in range(20):
+        client.get("/", headers={"Cookie": f"x={number}{'y' * 8_000}"})
+    cached = flask_app.wsgi_app._pages._values  # type: ignore[attr-defined]
+    assert 0 < sum(len(key[1]) + size for key, (_, size) in cached.items()) <= 2 * page_cache.MAX_BYTES
+    assert sum(size for _, size in cached.values()) >= sum(len(key[1]) for key in cached)
