@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from engine.games.carcassonne.boxes import bridges, castles, rules_of, tower
+from engine.games.carcassonne.boxes import bridges, castles, plague, rules_of, tower
 from engine.games.carcassonne.boxes.princess_dragon import DRAGON_STEPS, find_prey
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.boxes.wheel import CROWNS
@@ -32,6 +32,7 @@ def check(state):
     check_dragon(state)
     check_castles(state)
     check_auction(state)
+    check_plague(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     check_points(state)
 
@@ -207,6 +208,18 @@ def check_auction(state):
         assert not auction.tile or auction.tile in auction.tiles
         assert auction.bidder is None or auction.bid <= max(0, count_points_of(state, auction.bidder))
         assert set(auction.waiting) <= set(auction.seats[1:])
+
+
+def check_plague(state):
+    """No flea is lost, active ones are connected with an outbreak, and no figure is where the plague is."""
+    assert state.options.plague or not state.outbreaks
+    assert len(state.fleas) <= plague.FLEAS
+    assert len(state.outbreaks) + len(state.ended_outbreaks) <= 6
+    assert not state.fleas.keys() & {*state.outbreaks, *state.ended_outbreaks}
+    active = {cell for cell, is_active in state.fleas.items() if is_active}
+    assert plague.find_region(state.outbreaks, active) == active | set(state.outbreaks)
+    for cell in (*state.fleas, *state.outbreaks):
+        assert not find_prey(state, cell)
 
 
 def check_flocks(state):

@@ -164,6 +164,8 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("kinds", kind)]
         case "tunnel", (place, pair):
             return [("segments", place), ("words", pair)]
+        case "flee", (place, goal):
+            return [("figures", place), ("segments", goal)]
         case "figure" | "protect", (kind, segment):
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):

@@ -61,6 +61,7 @@ SIGN_LETTERS = {
     "portal": "P",
     "bazaar": "z",
     "bridge": "=",
+    "source": "X",
 }
 MARK_WORDS = {"bath3": "bathhouse", "bath4": "bathhouse", "bath5": "bathhouse"}
 """What the legend calls marks that share a letter."""

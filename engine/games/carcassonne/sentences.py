@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.games.carcassonne.tiles import PIECES, SIDES, Piece, Segment, cells_around, neighbours
 
-STRIKING_SIGNS = ("dragon", "volcano", "portal", "princess")
+STRIKING_SIGNS = ("dragon", "volcano", "portal", "princess", "source")
 """Signs and marks that decide what happens with a tile."""
 
 

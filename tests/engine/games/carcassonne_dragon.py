@@ -44,6 +44,10 @@ class SlowDragon:
             case "DragonWoke":
                 assert "dragon" in self.signs(list(self.tiles)[-1])
                 self.visited, self.mover = [self.dragon], event.seat
+            case "Fled":
+                assert event.goal.cell != self.dragon
+                self.figures.remove(self.spot(event.figure))
+                self.figures.add(self.spot(event.goal))
             case "DragonMoved":
                 self.step(event)
             case "DragonStopped":

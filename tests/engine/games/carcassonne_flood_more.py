@@ -56,7 +56,13 @@ class MoreCount(BoxCount):
                 for figure in (event.figure, *event.companions):
                     self.figures.remove(self.spot(figure))
                 self.merchants.add((event.merchant.seat, event.merchant.segment))
-            case "DragonMoved" | "KnightSent":
+            case "Fled":
+                old, new = self.spot(event.figure), self.spot(event.goal)
+                self.figures[self.figures.index(old)] = new
+                self.safe |= {new} if old in self.safe else set()
+                if old in self.flocks:
+                    self.flocks[new] = self.flocks.pop(old)
+            case "DragonMoved" | "KnightSent" | "PlagueSpread":
                 for figure in event.figures:
                     self.figures.remove(self.spot(figure))
                     self.flocks.pop(self.spot(figure), None)

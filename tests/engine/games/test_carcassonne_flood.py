@@ -38,6 +38,7 @@ LATER_BOXES = {
     "count and barns": {"count": True, "abbey_mayor": True, "tollkeepers": True, "hills_sheep": True},
     "wheel": {"wheel": True, "traders_builders": True, "cathars": True, "monasteries": True},
     "dragon": {"princess_dragon": True, "traders_builders": True, "abbey_mayor": True, "monasteries": True},
+    "plague": {"plague": True, "traders_builders": True, "hills_sheep": True, "revolts": True, "tower": True},
     "dragon and flocks": {"princess_dragon": True, "hills_sheep": True, "big_top": True, "tower": True, "count": True},
     "bathhouses": {"bathhouses": True, "traders_builders": True, "inns_cathedrals": True, "besiegers": True},
     "leipzig": {"leipzig": True, "king_robber": True, "traders_builders": True, "cathars": True},

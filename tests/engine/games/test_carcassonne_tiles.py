@@ -39,6 +39,7 @@ def test_each_box_has_its_tiles():
         "bridges_castles": 12,
         "bathhouses": 6,
         "princess_dragon": 30,
+        "plague": 6,
         "leipzig": 8,
     }
 

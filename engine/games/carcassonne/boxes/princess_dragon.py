@@ -125,10 +125,10 @@ def list_ways(state: State) -> list[str]:
     """§24.4: Return the cells to which the dragon can go: beside it, new in this move, without the fairy."""
     fairy: Figure | None = get_field(state, "fairy")
     barred = {*path_of_dragon(state), fairy.cell if fairy else ""}
-    return [cell for cell in neighbours(cell_of_dragon(state)) if cell not in barred and _is_land(state, cell)]
+    return [cell for cell in neighbours(cell_of_dragon(state)) if cell not in barred and is_open_land(state, cell)]
 
 
-def _is_land(state: State, cell: str) -> bool:
+def is_open_land(state: State, cell: str) -> bool:
     """Whether there is a tile on a cell that is not inside a city with walls or the wheel."""
     placed = state.tiles.get(cell)
     return placed is not None and bool(PIECES[placed.tile][0].segments)
@@ -144,10 +144,10 @@ def find_prey(state: State, cell: str) -> list[Figure]:
 def move_dragon(state: State, rules: Rules, seat: int, cell: str) -> DragonMoved:
     """§24.5: Return the event of a step: what is eaten, and what does not stay without it."""
     prey = find_prey(state, cell)
-    return DragonMoved(seat, cell, (*prey, *_find_companions(state, rules, prey)))
+    return DragonMoved(seat, cell, (*prey, *find_companions_of(state, rules, prey)))
 
 
-def _find_companions(state: State, rules: Rules, prey: Sequence[Figure]) -> Iterator[Figure]:
+def find_companions_of(state: State, rules: Rules, prey: Sequence[Figure]) -> Iterator[Figure]:
     """Yield the figures on other tiles that leave a feature with the last meeple of their owner."""
     for figure in {(root_of(state, figure), figure.seat): figure for figure in prey}.values():
         feature = state.features[root_of(state, figure)]

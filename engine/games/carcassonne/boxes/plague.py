@@ -1,0 +1,324 @@
+"""§33, the plague: outbreaks from which fleas spread over the land, and figures that flee from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
+from engine.games.carcassonne.boxes.princess_dragon import find_companions_of, find_prey, is_open_land
+from engine.games.carcassonne.hooks import Box, Rules, is_barred
+from engine.games.carcassonne.land import add_figure, lift_figures, read_figure, root_of, segments_at, signs_at
+from engine.games.carcassonne.state import (
+    Figure,
+    Part,
+    State,
+    Task,
+    TilePlaced,
+    add_note,
+    change_part,
+    figures_on_table,
+    find_figure,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of, neighbours, plain_name
+from engine.menu import Choice, Menu, Move
+
+SOURCE = "source"
+"""The sign of a tile on which the plague breaks out."""
+
+FLEAS: int = DATA["plague"]["fleas"]
+BASE_TILES_FIRST: int = DATA["plague"]["base_tiles_first"]
+BASE_TILES = frozenset(count_tiles_of("base"))
+FLEEING_FROM = frozenset({"road", "city", "field"})
+SPREAD_NOTE, FLIGHT_NOTE, END_NOTE = "spread", "flight", "outbreak ended"
+STRUCK_POINTS = 1.2
+"""For bots: what a figure may lose on a tile that the next flea can reach."""
+
+Fleas = dict[str, bool]
+"""The fleas by their cells, in the order in which they were placed, and whether each is active."""
+
+
+class OutbreakCame(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The plague broke out on this cell; the number says in which order outbreaks end."""
+
+    cell: str
+    number: int
+
+
+class OutbreakEnded(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The outbreak on this cell is over; these fleas have no connection with another one and fall asleep."""
+
+    cell: str
+    fleas: tuple[str, ...]
+
+
+class SpreadAsked(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat has to spread the plague."""
+
+    seat: int
+
+
+class PlagueSpread(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat put a flea on a tile, from the cell `taken` or the supply; figures there and their companions go home."""
+
+    seat: int
+    cell: str
+    taken: str = ""
+    figures: tuple[Figure, ...] = ()
+
+
+class Fled(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A figure fled to another tile of its road, city or field."""
+
+    figure: Figure
+    goal: Figure
+
+
+def outbreaks_of(state: State) -> dict[str, int]:
+    """Return the number of every active outbreak by its cell."""
+    outbreaks: dict[str, int] = get_field(state, "outbreaks")
+    return outbreaks
+
+
+def list_ended_outbreaks(state: State) -> tuple[str, ...]:
+    """Return the cells of the outbreaks that are over."""
+    ended: tuple[str, ...] = get_field(state, "ended_outbreaks")
+    return ended
+
+
+def fleas_of(state: State) -> Fleas:
+    """Return the fleas on the land."""
+    fleas: Fleas = get_field(state, "fleas")
+    return fleas
+
+
+def apply_outbreak_came(state: State, event: OutbreakCame) -> State:
+    return replace(state, outbreaks={**outbreaks_of(state), event.cell: event.number})
+
+
+def apply_outbreak_ended(state: State, event: OutbreakEnded) -> State:
+    outbreaks = {cell: number for cell, number in outbreaks_of(state).items() if cell != event.cell}
+    fleas = {cell: active and cell not in event.fleas for cell, active in fleas_of(state).items()}
+    ended = (*list_ended_outbreaks(state), event.cell)
+    return replace(add_note(state, END_NOTE), outbreaks=outbreaks, ended_outbreaks=ended, fleas=fleas)
+
+
+def apply_spread_asked(state: State, event: SpreadAsked) -> State:
+    return push_work(add_note(state, SPREAD_NOTE), Task(SPREAD_NOTE))
+
+
+def apply_plague_spread(state: State, event: PlagueSpread) -> State:
+    state = remove_with_flocks(pop_work(state), event.figures)
+    fleas = {cell: active for cell, active in fleas_of(state).items() if cell != event.taken}
+    return replace(state, fleas={**fleas, event.cell: True})
+
+
+def apply_fled(state: State, event: Fled) -> State:
+    """Move the figure; a shepherd takes his flock along, the fairy stays."""
+    part = state.work[-1]
+    assert isinstance(part, Part)
+    state = add_figure(lift_figures(change_part(state, notes=(*part.notes, FLIGHT_NOTE)), (event.figure,)), event.goal)
+    supply = list(state.supply)
+    own = supply[event.figure.seat]
+    supply[event.figure.seat] = {**own, event.figure.kind: own[event.figure.kind] + 1}
+    flocks: dict[str, tuple[int, ...]] = get_field(state, "flocks")
+    if event.figure.place in flocks:
+        flocks = {event.goal.place if place == event.figure.place else place: sheep for place, sheep in flocks.items()}
+    return replace(state, supply=tuple(supply), flocks=flocks)
+
+
+def find_region(outbreaks: Iterable[str], active: Iterable[str]) -> set[str]:
+    """§33.3: Return the cells of the outbreaks and of the active fleas that are connected with them side by side."""
+    region, waiting, left = set(outbreaks), list(outbreaks), set(active)
+    while waiting:
+        beside = left.intersection(neighbours(waiting.pop()))
+        left -= beside
+        region |= beside
+        waiting += beside
+    return region
+
+
+def find_flea_to_take(state: State) -> str:
+    """§33.4: Return the cell of the flea that is placed next: empty from the supply, otherwise the oldest one.
+
+    Sleeping fleas come before active ones, and an active flea leaves the others connected.
+    """
+    fleas = fleas_of(state)
+    if len(fleas) < FLEAS:
+        return ""
+    sleeping = [cell for cell, active in fleas.items() if not active]
+    if sleeping:
+        return sleeping[0]
+    return next(
+        cell for cell in fleas if len(find_region(outbreaks_of(state), fleas.keys() - {cell})) == _size(state) - 1
+    )
+
+
+def _size(state: State) -> int:
+    return len(outbreaks_of(state)) + sum(fleas_of(state).values())
+
+
+def list_targets(state: State) -> list[str]:
+    """§33.3: Return the cells of the tiles on which the next flea can be put."""
+    if not outbreaks_of(state):
+        return []
+    fleas, taken = fleas_of(state), find_flea_to_take(state)
+    active = [cell for cell, is_active in fleas.items() if is_active and cell != taken]
+    barred = {*outbreaks_of(state), *list_ended_outbreaks(state), *fleas}
+    beside = dict.fromkeys(other for cell in (*outbreaks_of(state), *active) for other in neighbours(cell))
+    return [cell for cell in beside if cell not in barred and is_open_land(state, cell)]
+
+
+def list_closed_cells(state: State) -> set[str]:
+    """§33.6: Return the cells to which and over which no figure flees."""
+    return {*outbreaks_of(state), *fleas_of(state)}
+
+
+def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
+    """§33.6: Yield the places to which a figure can flee on its own road, city or field."""
+    root, closed = root_of(state, figure), list_closed_cells(state)
+    seen, waiting = {(figure.cell, figure.segment)}, [(figure.cell, figure.segment)]
+    while waiting:
+        cell, token = waiting.pop(0)
+        for other in neighbours(cell):
+            if other not in state.tiles or other in closed:
+                continue
+            for segment, feature in segments_at(state, other):
+                spot = (other, segment.token)
+                if feature == root and spot not in seen and _touches(state, (cell, token), spot):
+                    seen.add(spot)
+                    waiting.append(spot)
+                    if not is_barred(state, rules, other):
+                        yield f"{other}/{segment.token}"
+
+
+def _touches(state: State, one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two segments of one feature meet at the side that their tiles share."""
+    (cell, token), (beyond, far) = one, other
+    side = neighbours(cell).index(beyond)
+    near, next_one = (PIECES[state.tiles[at].tile][state.tiles[at].turn] for at in (cell, beyond))
+    return near.locals[token] in near.joins[side] and next_one.locals[far] in next_one.joins[side - 2]
+
+
+class Plague(Box):
+    """Outbreaks, fleas, and the flight from them."""
+
+    option = "plague"
+    title = "The Plague"
+    about = "Outbreaks from which fleas spread, 6 tiles (§33)"
+    state_fields = {
+        "outbreaks": (dict[str, int], {}),
+        "ended_outbreaks": (tuple[str, ...], ()),
+        "fleas": (Fleas, {}),
+        "base_tiles_later": (int, 0),
+    }
+    view_fields = {
+        "outbreaks": (dict[str, int], outbreaks_of),
+        "ended_outbreaks": (tuple[str, ...], list_ended_outbreaks),
+        "fleas": (Fleas, fleas_of),
+    }
+    verbs = ("spread", "flee")
+    tasks = (SPREAD_NOTE,)
+    tasks_within_round = (SPREAD_NOTE,)
+    shared_tasks = frozenset({SPREAD_NOTE})
+    events = {
+        OutbreakCame: apply_outbreak_came,
+        OutbreakEnded: apply_outbreak_ended,
+        SpreadAsked: apply_spread_asked,
+        PlagueSpread: apply_plague_spread,
+        Fled: apply_fled,
+    }
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, base_tiles_later=_count_base_tiles(state) - BASE_TILES_FIRST)
+
+    def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
+        """§33.1: The first tiles are tiles of the base game."""
+        if _count_base_tiles(state) <= get_field(state, "base_tiles_later"):
+            return bag
+        return [tile for tile in bag if plain_name(tile) in BASE_TILES] or bag
+
+    def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
+        """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends."""
+        outbreaks, fleas = outbreaks_of(state), fleas_of(state)
+        if len(outbreaks) < 2 or len(fleas) < FLEAS or not all(fleas.values()) or END_NOTE in part.notes:
+            return None
+        cell = min(outbreaks, key=lambda one: outbreaks[one])
+        region = find_region([one for one in outbreaks if one != cell], fleas)
+        return OutbreakEnded(cell, tuple(flea for flea in fleas if flea not in region))
+
+    def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> OutbreakCame | None:
+        """§33.2: The plague breaks out on a source."""
+        if SOURCE not in PIECES[event.tile][0].signs:
+            return None
+        return OutbreakCame(event.cell, len(outbreaks_of(state)) + len(list_ended_outbreaks(state)) + 1)
+
+    def bars_figures(self, state: State, cell: str) -> bool:
+        """§33.2: Nothing is put on an outbreak or beside a flea."""
+        return cell in outbreaks_of(state) or cell in fleas_of(state)
+
+    def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
+        """§33.6: Offer the flight from tiles that the next flea can reach, once a turn."""
+        if not outbreaks_of(state) or _has_noted(state, FLIGHT_NOTE):
+            return None
+        struck = set(list_targets(state))
+        own = [figure for figure in figures_on_table(state) if figure.seat == state.turn and figure.cell in struck]
+        fleeing = [
+            one for one in own if one.kind != "barn" and state.features[root_of(state, one)].kind in FLEEING_FROM
+        ]
+        options = tuple((one.place, goal) for one in fleeing for goal in list_goals(state, rules, one))
+        return Choice("flee", options, "33.6") if options else None
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> SpreadAsked | None:
+        """§33.3: The seat on turn spreads the plague, once a turn, but not when it placed a source."""
+        if not outbreaks_of(state) or _has_noted(state, SPREAD_NOTE) or SOURCE in signs_at(state, part.cell):
+            return None
+        return SpreadAsked(state.turn) if list_targets(state) else None
+
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        return (Choice("spread", tuple((cell,) for cell in list_targets(state)), "33.3"),)
+
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> PlagueSpread | None:
+        """Spread the plague to the only tile without a question."""
+        targets = list_targets(state)
+        return _spread(state, rules, state.turn, targets[0]) if len(targets) == 1 else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.verb == "spread":
+            return [_spread(state, rules, seat, move.args[0])]
+        place, token = move.args
+        figure = find_figure(state, place)
+        goal = read_figure(lift_figures(state, (figure,)), seat, figure.kind, token)
+        return [Fled(figure, replace(goal, protected=figure.protected))]
+
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the figures of a seat may lose to the next fleas."""
+        if not outbreaks_of(state):
+            return 0.0
+        struck = set(list_targets(state))
+        return -STRUCK_POINTS * sum(one.seat == seat and one.cell in struck for one in figures_on_table(state))
+
+
+def _count_base_tiles(state: State) -> int:
+    """Count the tiles of the base game in the bags."""
+    return sum(plain_name(tile) in BASE_TILES for bag in state.bags for tile in bag)
+
+
+def _has_noted(state: State, note: str) -> bool:
+    """Whether something was done in this turn: a double turn is one turn."""
+    *below, part = [work for work in state.work if isinstance(work, Part)]
+    return note in part.notes or (part.kind == "builder" and bool(below) and note in below[-1].notes)
+
+
+def _spread(state: State, rules: Rules, seat: int, cell: str) -> PlagueSpread:
+    prey = find_prey(state, cell)
+    return PlagueSpread(seat, cell, find_flea_to_take(state), (*prey, *find_companions_of(state, rules, prey)))
+
+
+BOX = Plague()
