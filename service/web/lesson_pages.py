@@ -57,6 +57,12 @@ class LessonPage(Struct, frozen=True):
     def is_solved(self) -> bool:
         return self.turn is None
 
+    @property
+    def names_places(self) -> bool:
+        """Whether the task calls a place by its name, which the board has to show then."""
+        words = {word.strip(".,:;!?") for word in self.task.split()}
+        return not words.isdisjoint(board_marks.find_spots(self.stage.world))
+
 
 @learning.get("/<name>")
 def first(name: str) -> Response:

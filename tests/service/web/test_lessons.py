@@ -117,6 +117,11 @@ def test_the_answer_is_marked_on_the_board_in_words_and_numbers_if_the_reader_as
     assert "data-solved" not in shown
 
 
+def test_the_board_shows_the_names_of_places_if_the_task_says_one(visitor):
+    assert 'class="table lesson named"' in page(visitor, "kaiser", 3)
+    assert 'class="table lesson"' in page(visitor, "carcassonne", 1)
+
+
 def test_the_goal_of_a_game_is_told_before_its_first_lesson_in_every_language(visitor):
     for name in catalogue.find_all():
         goals = [lessons.get_goal(name, language) for language in LANGUAGES]
