@@ -24,7 +24,7 @@ from service.tables import hints, submitting
 from service.tables.access import Place
 from service.tables.history import replays
 from service.tables.submitting import StoredSubmission
-from service.wakeups import Wakeups
+from service.wakeups import VerdictMessages, Wakeups
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
@@ -68,8 +68,8 @@ def run_until_step(chosen: Settings, now: int, relay: str, redis: str, work: Wor
     set_app(app)
     for moment in ("before_cursor_execute", "commit"):
         event.listen(app.store.engine, moment, steps.count_step)
-    for name in ("wake", "publish"):
-        steps.wrap(Wakeups, name)
+    steps.wrap(Wakeups, "wake")
+    steps.wrap(VerdictMessages, "publish")
     steps.wrap(smtplib.SMTP, "send_message")
     work(app)
     os._exit(0)
