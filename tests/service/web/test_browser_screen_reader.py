@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
-from playwright.sync_api import CDPSession, Page
+from playwright.sync_api import CDPSession, Error, Page
 
 from tests.browsing import PAGE_TIMEOUT_MS, short_game
 from tests.golden.make import load
@@ -90,9 +90,15 @@ class Listener:
         buttons = self.list_nodes("button")
         return [one for one in buttons if one.name not in ASIDE and not one.name.endswith(CHOSEN)]
 
-    def press(self, node: Node) -> None:
-        self._tree.send("DOM.focus", {"backendNodeId": node.number})
+    def press(self, node: Node) -> bool:
+        """Focus a node and press Enter; return False if it was replaced after the tree was read."""
+        try:
+            self._tree.send("DOM.focus", {"backendNodeId": node.number})
+        except Error:
+            self.page.wait_for_timeout(50)
+            return False
         self.page.keyboard.press("Enter")
+        return True
 
     def listen(self, *texts: str) -> None:
         """Wait until all of these texts have been spoken."""
@@ -111,7 +117,10 @@ class Listener:
         self._tree.send("DOM.getDocument")
         rest = list(words)
         for _ in range(MAX_CHOICES):
-            self.press(self._choose(self.list_choices(), rest))
+            before = list(rest)
+            if not self.press(self._choose(self.list_choices(), rest)):
+                rest = before
+                continue
             if "Accepted." in self._wait_for_words():
                 return
             self.forget()
