@@ -176,6 +176,14 @@ def test_33_6_farmers_flee_under_no_road_and_knights_through_their_city():
     assert not any(option.startswith("0,-1/city") and "0,0" in option for option in flights)
 
 
+def test_33_6_a_farmer_goes_round_the_end_of_a_road_but_not_across_it():
+    land = ["U 1,0 0", "U 2,0 0", "A 3,0 90"]
+    game = set_up_plague(["0 meeple 1,0/field-nnw"], land)
+    assert {"1,0/field-nnw 2,0/field-nnw", "1,0/field-nnw 2,0/field-ese"} <= game.menu("flee")
+    game = set_up_plague(["0 meeple 1,0/field-nnw"], land, fleas=["3,0"])
+    assert game.menu("flee") == {"1,0/field-nnw 2,0/field-nnw"}
+
+
 def test_33_6_a_shepherd_takes_his_flock_along_and_a_protected_meeple_stays_protected():
     game = set_up_plague(["0 shepherd 1,0/field-nnw"], hills_sheep=True)
     game.state = replace(game.state, flocks={"1,0/field-nnw": (3,)})

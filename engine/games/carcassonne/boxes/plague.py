@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -203,7 +204,9 @@ def _touches(state: State, one: tuple[str, str], other: tuple[str, str]) -> bool
     (cell, token), (beyond, far) = one, other
     side = neighbours(cell).index(beyond)
     near, next_one = (PIECES[state.tiles[at].tile][state.tiles[at].turn] for at in (cell, beyond))
-    return near.locals[token] in near.joins[side] and next_one.locals[far] in next_one.joins[side - 2]
+    ends, far_ends = near.joins[side], next_one.meets[side - 2]
+    pairs = product(ends, far_ends) if near.shared or next_one.shared else zip(ends, far_ends, strict=False)
+    return (near.locals[token], next_one.locals[far]) in pairs
 
 
 class Plague(Box):
