@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import operator
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +13,7 @@ from msgspec.structs import replace
 from engine.games.carcassonne import editions
 
 About = msgspec.Meta
+T = TypeVar("T")
 
 
 class Options(Struct, frozen=True):
@@ -269,6 +272,11 @@ def find_figure(state: State, place: str) -> Figure:
 def get_field(state: State, name: str) -> Any:
     """Return a field of the state that a box has added, which the type checker does not know."""
     return getattr(state, name)
+
+
+def make_getter(name: str, kind: type[T]) -> Callable[[State], T]:
+    """Return a function that reads a field of this type which a box has added to the state."""
+    return operator.attrgetter(name)
 
 
 def get_setting(state: State, name: str) -> Any:

@@ -22,6 +22,7 @@ from engine.games.carcassonne.state import (
     change_part,
     current_part,
     get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -78,16 +79,12 @@ class BarnBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
     figure: Figure
 
 
-def abbeys_left(state: State) -> tuple[int, ...]:
-    """Return how many abbeys each seat has."""
-    abbeys: tuple[int, ...] = get_field(state, "abbeys")
-    return abbeys
+abbeys_left = make_getter("abbeys", tuple[int, ...])
+"""How many abbeys each seat has."""
 
 
-def wagons_waiting(state: State) -> tuple[Figure, ...]:
-    """Return the wagons whose features were scored in this round, and which may still drive on."""
-    wagons: tuple[Figure, ...] = get_field(state, "wagons")
-    return wagons
+wagons_waiting = make_getter("wagons", tuple[Figure, ...])
+"""The wagons whose features were scored in this round, and which may still drive on."""
 
 
 def apply_abbey_used(state: State, event: AbbeyUsed) -> State:

@@ -19,7 +19,7 @@ from engine.games.carcassonne.state import (
     State,
     add_note,
     apply_awards,
-    get_field,
+    make_getter,
 )
 from engine.games.carcassonne.tiles import DATA
 from engine.menu import Choice, Move
@@ -54,16 +54,12 @@ class BatherFetched(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def bathers_of(state: State) -> tuple[Bather, ...]:
-    """Return the meeples in bathhouses."""
-    bathers: tuple[Bather, ...] = get_field(state, "bathers")
-    return bathers
+bathers_of = make_getter("bathers", tuple[Bather, ...])
+"""The meeples in bathhouses."""
 
 
-def bathers_due(state: State) -> tuple[Bather, ...]:
-    """Return the meeples that left their features and go into bathhouses after the scoring."""
-    due: tuple[Bather, ...] = get_field(state, "bathers_due")
-    return due
+bathers_due = make_getter("bathers_due", tuple[Bather, ...])
+"""The meeples that left their features and go into bathhouses after the scoring."""
 
 
 def apply_bath_entered(state: State, event: BathEntered) -> State:

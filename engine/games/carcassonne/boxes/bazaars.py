@@ -22,6 +22,7 @@ from engine.games.carcassonne.state import (
     count_tiles_left,
     current_part,
     get_field,
+    make_getter,
     pop_work,
     push_work,
     replace_top,
@@ -114,10 +115,8 @@ def auction_of(state: State) -> Auction | None:
     return auction
 
 
-def tiles_of_seats(state: State) -> tuple[tuple[str, ...], ...]:
-    """Return the tiles that each seat has bought and not used yet."""
-    bought: tuple[tuple[str, ...], ...] = get_field(state, "bought")
-    return bought
+tiles_of_seats = make_getter("bought", tuple[tuple[str, ...], ...])
+"""The tiles that each seat has bought and not used yet."""
 
 
 def apply_bazaar_placed(state: State, event: BazaarPlaced) -> State:

@@ -21,6 +21,7 @@ from engine.games.carcassonne.state import (
     change_part,
     figures_on_table,
     get_field,
+    make_getter,
 )
 from engine.games.carcassonne.tiles import DATA, Args, nine_cells
 from engine.menu import Choice, Move
@@ -59,10 +60,8 @@ def cell_of_tent(state: State) -> str:
     return str(get_field(state, "tent"))
 
 
-def animals_left(state: State) -> tuple[int, ...]:
-    """Return the values of the tokens that have not been turned over."""
-    animals: tuple[int, ...] = get_field(state, "animals")
-    return animals
+animals_left = make_getter("animals", tuple[int, ...])
+"""The values of the tokens that have not been turned over."""
 
 
 def apply_circus_shown(state: State, event: CircusShown) -> State:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules, list_places
 from engine.games.carcassonne.land import add_bridge, root_at
-from engine.games.carcassonne.state import Part, State, TileSetAside, add_note, change_part, current_part, get_field
+from engine.games.carcassonne.state import Part, State, TileSetAside, add_note, change_part, current_part, make_getter
 from engine.games.carcassonne.tiles import (
     DATA,
     FITTING_TURNS,
@@ -46,10 +46,8 @@ class BridgeBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
     cell: str = ""
 
 
-def bridges_left(state: State) -> tuple[int, ...]:
-    """Return how many bridges each seat has."""
-    bridges: tuple[int, ...] = get_field(state, "bridges")
-    return bridges
+bridges_left = make_getter("bridges", tuple[int, ...])
+"""How many bridges each seat has."""
 
 
 def apply_bridge_built(state: State, event: BridgeBuilt) -> State:

@@ -27,7 +27,7 @@ from engine.games.carcassonne.state import (
     current_part,
     current_task,
     find_root,
-    get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -90,22 +90,16 @@ class CastlesReached(Struct, frozen=True, omit_defaults=True, tag=True):
     points: dict[str, int]
 
 
-def castles_of(state: State) -> tuple[Castle, ...]:
-    """Return the castles on the table."""
-    castles: tuple[Castle, ...] = get_field(state, "castles")
-    return castles
+castles_of = make_getter("castles", tuple[Castle, ...])
+"""The castles on the table."""
 
 
-def castles_left(state: State) -> tuple[int, ...]:
-    """Return how many castles each seat has."""
-    left: tuple[int, ...] = get_field(state, "castles_left")
-    return left
+castles_left = make_getter("castles_left", tuple[int, ...])
+"""How many castles each seat has."""
 
 
-def pay_of_lords(state: State) -> dict[str, int]:
-    """Return what lords are to be paid in this round, by their places."""
-    pay: dict[str, int] = get_field(state, "lords_pay")
-    return pay
+pay_of_lords = make_getter("lords_pay", dict[str, int])
+"""What lords are to be paid in this round, by their places."""
 
 
 def find_lord(state: State, castle: Castle) -> Figure | None:

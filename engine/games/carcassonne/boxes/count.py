@@ -32,6 +32,7 @@ from engine.games.carcassonne.state import (
     current_part,
     current_task,
     get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -100,10 +101,8 @@ class CitizensRemained(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-def citizens_of(state: State) -> tuple[Figure, ...]:
-    """Return the meeples in the city; the segment of each is its quarter."""
-    citizens: tuple[Figure, ...] = get_field(state, "citizens")
-    return citizens
+citizens_of = make_getter("citizens", tuple[Figure, ...])
+"""The meeples in the city; the segment of each is its quarter."""
 
 
 def quarter_of_count(state: State) -> str:

@@ -17,7 +17,7 @@ from engine.games.carcassonne.state import (
     apply_awards,
     current_part,
     figures_on_table,
-    get_field,
+    make_getter,
 )
 from engine.games.carcassonne.tiles import nine_cells
 
@@ -39,10 +39,8 @@ class ChurchPaid(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def bonuses_due(state: State) -> dict[str, tuple[Award, ...]]:
-    """Return by cell the bonuses of churches that are paid after the scoring."""
-    due: dict[str, tuple[Award, ...]] = get_field(state, "churches")
-    return due
+bonuses_due = make_getter("churches", dict[str, tuple[Award, ...]])
+"""By cell the bonuses of churches that are paid after the scoring."""
 
 
 def apply_church_completed(state: State, event: ChurchCompleted) -> State:

@@ -18,7 +18,7 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     figures_on_table,
-    get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -63,16 +63,12 @@ class FruitLeft(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-def baskets_of(state: State) -> Baskets:
-    """Return the harvested fruit of each seat."""
-    baskets: Baskets = get_field(state, "baskets")
-    return baskets
+baskets_of = make_getter("baskets", Baskets)
+"""The harvested fruit of each seat."""
 
 
-def tokens_picked(state: State) -> PickedTokens:
-    """Return the tokens that were taken from each tree, by its cell."""
-    picked: PickedTokens = get_field(state, "picked")
-    return picked
+tokens_picked = make_getter("picked", PickedTokens)
+"""The tokens that were taken from each tree, by its cell."""
 
 
 def fruit_of_trees(state: State) -> dict[str, str]:

@@ -24,7 +24,7 @@ from engine.games.carcassonne.state import (
     current_task,
     figures_on_table,
     find_figure,
-    get_field,
+    make_getter,
     pop_task,
     push_work,
     root_at_index,
@@ -74,10 +74,8 @@ class FlockHome(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def flocks_of(state: State) -> Flocks:
-    """Return the sheep of every shepherd by his place."""
-    flocks: Flocks = get_field(state, "flocks")
-    return flocks
+flocks_of = make_getter("flocks", Flocks)
+"""The sheep of every shepherd by his place."""
 
 
 def _tokens_in_bag(state: State) -> list[int]:

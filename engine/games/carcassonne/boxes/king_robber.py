@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules
 from engine.games.carcassonne.scoring import count_tiles
-from engine.games.carcassonne.state import Award, State, get_field, get_setting
+from engine.games.carcassonne.state import Award, State, get_setting, make_getter
 
 KING, ROBBER_BARON = "king", "baron"
 TITLES = {"city": KING, "road": ROBBER_BARON}
@@ -26,10 +26,8 @@ class TitleTaken(Struct, frozen=True, omit_defaults=True, tag=True):
     tiles: int
 
 
-def titles_of(state: State) -> Titles:
-    """Return the titles that are held."""
-    titles: Titles = get_field(state, "titles")
-    return titles
+titles_of = make_getter("titles", Titles)
+"""The titles that are held."""
 
 
 def apply_title_taken(state: State, event: TitleTaken) -> State:

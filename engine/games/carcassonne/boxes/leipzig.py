@@ -25,6 +25,7 @@ from engine.games.carcassonne.state import (
     current_part,
     find_figure,
     get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -77,10 +78,8 @@ class MarketDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-def merchants_of(state: State) -> tuple[Figure, ...]:
-    """Return the meeples in Leipzig; the segment of each is its quarter."""
-    merchants: tuple[Figure, ...] = get_field(state, "merchants")
-    return merchants
+merchants_of = make_getter("merchants", tuple[Figure, ...])
+"""The meeples in Leipzig; the segment of each is its quarter."""
 
 
 def apply_market_opened(state: State, event: MarketOpened) -> State:

@@ -24,8 +24,8 @@ from engine.games.carcassonne.state import (
     current_task,
     figures_on_table,
     find_figure,
-    get_field,
     get_setting,
+    make_getter,
     pop_work,
     push_work,
     settle_figures,
@@ -97,10 +97,8 @@ def is_dark(steps: int) -> bool:
     return steps >= 0 and steps % DARK_SPACE_EVERY == 0
 
 
-def pile_of(state: State) -> Pile:
-    """Return the stack of messages."""
-    pile: Pile = get_field(state, "pile")
-    return pile
+pile_of = make_getter("pile", Pile)
+"""The stack of messages."""
 
 
 def apply_message_drawn(state: State, event: MessageDrawn) -> State:

@@ -27,6 +27,7 @@ from engine.games.carcassonne.state import (
     figures_on_table,
     find_figure,
     get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -83,10 +84,8 @@ def cell_of_dragon(state: State) -> str:
     return str(get_field(state, "dragon"))
 
 
-def path_of_dragon(state: State) -> tuple[str, ...]:
-    """Return the cells of the dragon in the move that is going on, from where it began; empty if it rests."""
-    path: tuple[str, ...] = get_field(state, "dragon_path")
-    return path
+path_of_dragon = make_getter("dragon_path", tuple[str, ...])
+"""The cells of the dragon in the move that is going on, from where it began; empty if it rests."""
 
 
 def count_steps_left(state: State) -> int:

@@ -22,6 +22,7 @@ from engine.games.carcassonne.state import (
     apply_awards,
     can_draw,
     get_field,
+    make_getter,
     pop_task,
     push_work,
 )
@@ -60,10 +61,8 @@ def owner_of_teacher(state: State) -> int:
     return int(get_field(state, "teacher"))
 
 
-def lesson_points(state: State) -> tuple[int, ...]:
-    """Return the points of the features scored in this round, for the owner of the teacher to choose from."""
-    points: tuple[int, ...] = get_field(state, "lessons")
-    return points
+lesson_points = make_getter("lessons", tuple[int, ...])
+"""The points of the features scored in this round, for the owner of the teacher to choose from."""
 
 
 def apply_teacher_asked(state: State, event: TeacherAsked) -> State:

@@ -20,6 +20,7 @@ from engine.games.carcassonne.state import (
     change_part,
     current_part,
     get_field,
+    make_getter,
 )
 from engine.games.carcassonne.tiles import DATA, PIECES, plain_name
 from engine.menu import Choice, Move
@@ -53,10 +54,8 @@ class TollRaised(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def tollhouses_of(state: State) -> Tollhouses:
-    """Return the tollhouses on the table."""
-    tollhouses: Tollhouses = get_field(state, "tollhouses")
-    return tollhouses
+tollhouses_of = make_getter("tollhouses", Tollhouses)
+"""The tollhouses on the table."""
 
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:

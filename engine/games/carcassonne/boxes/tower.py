@@ -24,7 +24,7 @@ from engine.games.carcassonne.state import (
     change_part,
     current_task,
     find_figure,
-    get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -112,28 +112,20 @@ class RansomPaid(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def towers_of(state: State) -> Towers:
-    """Return the number of floors of every tower that has any, by its cell."""
-    towers: Towers = get_field(state, "towers")
-    return towers
+towers_of = make_getter("towers", Towers)
+"""The number of floors of every tower that has any, by its cell."""
 
 
-def list_closed_towers(state: State) -> tuple[str, ...]:
-    """Return the cells of the towers on which a meeple was put."""
-    closed: tuple[str, ...] = get_field(state, "closed_towers")
-    return closed
+list_closed_towers = make_getter("closed_towers", tuple[str, ...])
+"""The cells of the towers on which a meeple was put."""
 
 
-def floors_left(state: State) -> tuple[int, ...]:
-    """Return how many floors each seat has."""
-    floors: tuple[int, ...] = get_field(state, "floors")
-    return floors
+floors_left = make_getter("floors", tuple[int, ...])
+"""How many floors each seat has."""
 
 
-def prisoners_of(state: State) -> tuple[Prisoner, ...]:
-    """Return all prisoners, those who were captured first at the front."""
-    prisoners: tuple[Prisoner, ...] = get_field(state, "prisoners")
-    return prisoners
+prisoners_of = make_getter("prisoners", tuple[Prisoner, ...])
+"""All prisoners, those who were captured first at the front."""
 
 
 def apply_floor_built(state: State, event: FloorBuilt) -> State:

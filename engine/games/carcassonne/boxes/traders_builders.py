@@ -21,7 +21,7 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     change_part,
     current_part,
-    get_field,
+    make_getter,
     pop_work,
     push_work,
     replace_top,
@@ -65,10 +65,8 @@ class SecondTileDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-def goods_of(state: State) -> tuple[dict[str, int], ...]:
-    """Return the goods of each seat."""
-    goods: tuple[dict[str, int], ...] = get_field(state, "goods")
-    return goods
+goods_of = make_getter("goods", tuple[dict[str, int], ...])
+"""The goods of each seat."""
 
 
 def apply_goods_taken(state: State, event: GoodsTaken) -> State:

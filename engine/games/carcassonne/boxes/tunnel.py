@@ -17,7 +17,7 @@ from engine.games.carcassonne.state import (
     add_note,
     change_part,
     current_part,
-    get_field,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -58,10 +58,8 @@ class TunnelDeferred(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-def tunnels_of(state: State) -> Tunnels:
-    """Return the tokens on openings."""
-    tunnels: Tunnels = get_field(state, "tunnels")
-    return tunnels
+tunnels_of = make_getter("tunnels", Tunnels)
+"""The tokens on openings."""
 
 
 def apply_tunnel_offered(state: State, event: TunnelOffered) -> State:

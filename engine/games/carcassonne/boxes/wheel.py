@@ -27,6 +27,7 @@ from engine.games.carcassonne.state import (
     find_root,
     get_field,
     get_setting,
+    make_getter,
     pop_work,
     push_work,
 )
@@ -78,10 +79,8 @@ class CrownTaken(Struct, frozen=True, omit_defaults=True, tag=True):
     figure: Figure
 
 
-def figures_on_crowns(state: State) -> tuple[Figure, ...]:
-    """Return the meeples on the crowns of the wheel."""
-    figures: tuple[Figure, ...] = get_field(state, "crowns")
-    return figures
+figures_on_crowns = make_getter("crowns", tuple[Figure, ...])
+"""The meeples on the crowns of the wheel."""
 
 
 def section_of_pig(state: State) -> str:
