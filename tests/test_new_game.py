@@ -180,7 +180,7 @@ def wait_for_text(address: str, expected: str) -> str:
 
 
 def test_dev_shows_every_seat_and_the_errors_of_each_change(package: Path) -> None:
-    rules, sentences = (package / NAME / NAME / name for name in ("__init__.py", "templates/told.txt"))
+    rules, sentences = (package / NAME / NAME / name for name in ("__init__.py", "templates/sentences.txt"))
     written, prose = rules.read_text("utf-8"), sentences.read_text("utf-8")
     with run_dev(package) as address:
         page = wait_for_text(address, "it is your turn")

@@ -47,13 +47,13 @@ class Narrator:
     @functools.cached_property
     def _table_macros(self) -> Any:
         """The macros for events of every table."""
-        return templates.get_environment(self._language).get_template("table/told.txt").make_module(self._context)
+        return templates.get_environment(self._language).get_template("table/sentences.txt").make_module(self._context)
 
     @functools.cached_property
     def _game_macros(self) -> Any:
         """The macros for events of this game; an invitation needs none of them."""
         own = templates.get_environment(self._language, self._name)
-        return own.get_template(f"games/{self._name}/told.txt").make_module(self._context)
+        return own.get_template(f"games/{self._name}/sentences.txt").make_module(self._context)
 
     def describe(self, event: Any) -> str:
         """Describe an event in one sentence; empty if there is nothing to say."""

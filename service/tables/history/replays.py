@@ -313,7 +313,7 @@ class ProtocolLine(Struct, frozen=True):
 def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
     """Return the whole game in plain text: everything after the end, before that what this reader may know."""
     is_over, meta = table.position.phase == "over", table.game.META
-    template = get_environment(reader.language).get_template("table/protocol.txt")
+    template = get_environment(reader.language).get_template("table/log.txt")
     return template.render(
         title=translate_in_game(reader.language, meta.name, meta.title),
         meta=meta,

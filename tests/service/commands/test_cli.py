@@ -82,7 +82,7 @@ def high_card(monkeypatch):
     """A game with secrets, in the catalogue and with templates."""
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
     files = {
-        "games/highcard/told.txt": SENTENCES_TEMPLATE,
+        "games/highcard/sentences.txt": SENTENCES_TEMPLATE,
         "games/highcard/board.txt": "mine {{ view.own | join(' ') }}",
     }
     env = templates.get_environment("en", "highcard")
@@ -538,7 +538,7 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
 def test_a_game_without_drawings_is_refused(refused, tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
     file = save(tmp_path / "log", play.play_to_end(highcard, 2, incident_rate=0))
-    assert "no template games/highcard/told.txt" in refused("replay", file)
+    assert "no template games/highcard/sentences.txt" in refused("replay", file)
 
 
 # audit, export, import

@@ -62,7 +62,7 @@ def list_labels(language: str) -> list[str]:
 @functools.cache
 def list_page_texts() -> frozenset[str]:
     """List the texts on all pages, in English."""
-    paths = [*(TEMPLATES / "pages").glob("*.html"), TEMPLATES / "table" / "told.txt"]
+    paths = [*(TEMPLATES / "pages").glob("*.html"), TEMPLATES / "table" / "sentences.txt"]
     return frozenset(text for path in paths for text in messages.iter_messages(path) if isinstance(text, str))
 
 
