@@ -155,16 +155,20 @@ class VerdictMessages:
             except RedisError as error:
                 self._outage.begin(error)
 
-    def listen(self) -> bool:
-        """Let this process receive verdicts from now on; return whether it did so before."""
-        if self._is_subscribed.is_set():
-            return True
+    @property
+    def is_listening(self) -> bool:
+        """Whether this process receives verdicts."""
+        return self._is_subscribed.is_set()
+
+    def listen(self) -> None:
+        """Let this process receive verdicts from now on."""
+        if self.is_listening:
+            return
         with self._lock:
             if self._listener is None:
                 self._listener = threading.Thread(target=self._listen, name="verdicts", daemon=True)
                 self._listener.start()
         self._is_subscribed.wait(SUBSCRIBE_S)
-        return False
 
     def call(self, number: int, receive: Receive) -> None:
         """Call this function with the verdict on a submission, now or when it comes."""
@@ -195,7 +199,7 @@ class VerdictMessages:
 
     def limit_wait(self, seconds: float) -> float:
         """Return how long it is useful to wait: shorter while no verdict can come."""
-        return seconds if self._is_subscribed.is_set() else min(seconds, OUTAGE_WAIT_S)
+        return seconds if self.is_listening else min(seconds, OUTAGE_WAIT_S)
 
     def _deliver(self, messages: Iterable[tuple[int, bytes]]) -> None:
         for number, message in messages:

@@ -27,11 +27,15 @@ MAX_MOVE_LENGTH = 2_000
 
 
 class StoredSubmission(Struct, frozen=True):
-    """A stored submission: its table, its number, and whether it is the first with its key."""
+    """A stored submission: its table, its number, and whether it is the first with its key.
+
+    `is_ahead` is whether this process could receive its verdict already when it was stored.
+    """
 
     table: str
     number: int
     new: bool = True
+    is_ahead: bool = True
 
 
 class VerdictMessage(Struct, frozen=True):
@@ -80,10 +84,11 @@ def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
     if row["source"] != "player":
         with app.store.reading() as db:
             row["key"] += f"/{_count_refused(db, row)}"
+    is_listening = app.verdicts.is_listening
     with app.store.writing(durable=False, autocommit=True) as db:
         number = queries.insert_new(db, submissions, row, durable=False)
     if number is not None:
-        return StoredSubmission(row["table"], int(number))
+        return StoredSubmission(row["table"], int(number), is_ahead=is_listening)
     with app.store.reading() as db:
         same = select(submissions.c.id).where(_is_of_seat(row), submissions.c.key == row["key"])
         return StoredSubmission(row["table"], int(db.execute(same).scalar_one()), new=False)
@@ -116,8 +121,8 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
     """
     seconds = app.settings.verdict_wait if seconds is None else seconds
     with app.metrics.measure_time("verdict_seconds", "page"):
-        comes_later = app.verdicts.listen() and submitted.new
-        verdict = None if comes_later else _load_verdict(app, submitted)
+        app.verdicts.listen()
+        verdict = None if submitted.new and submitted.is_ahead else _load_verdict(app, submitted)
         if verdict is None:
             message = app.verdicts.wait(submitted.number, seconds)
             verdict = decode_verdict(message, submitted)

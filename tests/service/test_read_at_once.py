@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from engine import catalogue, log, options, record
 from service import timing
-from service.tables.submitting import StoredSubmission, _decode
+from service.tables.submitting import StoredSubmission, decode_verdict
 
 game = catalogue.find("kaiser")
 export = Path("tests/golden/kaiser/abandoned.json").read_bytes()
@@ -19,7 +19,7 @@ stored = [json.dumps(link["entry"]) for link in json.loads(export)["entries"]]
 
 def read():
     message = b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}'
-    assert _decode(message, StoredSubmission("a", 1))
+    assert decode_verdict(message, StoredSubmission("a", 1))
     timing.parse_clock({"bank": "86400", "increment": "3600"}, 60)
     log.parse_export(export)
     for entry in stored:

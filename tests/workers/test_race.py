@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import func, select
 from structlog.testing import capture_logs
 
@@ -33,9 +34,10 @@ Two = tuple[App, App]
 
 @pytest.fixture
 def two(any_app: App, tmp_path: Path, clock: FakeTime) -> Iterator[Two]:
-    """Two workers of the same house, each with its own connections and its own memory."""
-    with apps.run_app(any_app.settings, clock, any_app.redis) as other:
-        yield any_app, other
+    """Two processes of one server, each with its own connections and its own memory, which share a Redis."""
+    settings = replace(any_app.settings, redis="redis://shared")
+    with apps.run_app(settings, clock, any_app.redis) as one, apps.run_app(settings, clock, any_app.redis) as other:
+        yield one, other
 
 
 def run_at_once(*works: Callable[[], Any]) -> list[Any]:
@@ -208,10 +210,11 @@ def test_two_clocks_remind_once(two: Two, clock: FakeTime) -> None:
 
 
 def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
-    app, _ = two
+    app, there = two
     mover, move = apps.find_move(app, apps.start_table(app))
-    number = submitting.submit(app, mover, move)
-    waiting = [lambda one=one: submitting.wait_for_verdict(one, number, 5.0) for one in (*two, *two)]
+    number = submitting.submit(app, mover, move, "key")
+    again = submitting.submit(there, mover, move, "key")  # sent twice
+    waiting = [lambda one=one: submitting.wait_for_verdict(*one, 5.0) for one in 2 * [(app, number), (there, again)]]
     start = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(run_at_once, *waiting)

@@ -45,5 +45,5 @@ def test_labels_have_no_marks(name: str) -> None:
 
 def test_a_sentence_is_escaped_and_its_places_are_links() -> None:
     text = f"<i> to {sentences.mark_place('B2', 'the <inn>')}"
-    link = '<a class="place" href="#stage" data-at="B2">the &lt;inn&gt;</a>'
+    link = '<a class="place" href="#stage" data-at="B2" data-name="B2">the &lt;inn&gt;</a>'
     assert sentences.link_places(text) == f"&lt;i&gt; to {link}"

@@ -149,7 +149,7 @@ def test_a_list_has_a_name_without_a_bare_comma(relay_app, smtp_sink) -> None:
     )
     message = message_from_bytes(raw, policy=policy.default)
     assert message["List-Id"] == f"Kaiser König Edelmann <{place.table}.letters.a-long-name-of-a-club.example.org>"
-    assert message["From"] == "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
+    assert message["From"] == '"Depesche of the Club: invitation" <depesche@letters.a-long-name-of-a-club.example.org>'
     assert message["Reply-To"].startswith(f"Depesche of the Club <play+{place.table}.0.")
     assert message["X-Auto-Response-Suppress"] == "OOF, AutoReply"
 
