@@ -185,6 +185,7 @@ def test_kaiser_from_its_first_move_to_its_last(service: RunningService, visit: 
     assert all(one.is_over() for one in listeners)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("game", "left", "plan"),
     [
