@@ -20,7 +20,7 @@ class CastleCount(MoreCount):
                 turn = self.turns[x, y] // 90
                 self.land.bridge(x, y, {("NESW".index(letter) + turn) % 4 for letter in axis})
             case "CastleMade":
-                self.found(*(tuple(map(int, cell.split(","))) for cell in event.cells))
+                self.make_castle(*(tuple(map(int, cell.split(","))) for cell in event.cells))
             case "TilePicked":
                 self.picker = event.seat
             case "BidMade":
@@ -30,7 +30,7 @@ class CastleCount(MoreCount):
             case _:
                 super().apply(event)
 
-    def found(self, one, other):
+    def make_castle(self, one, other):
         """The city on two cells, of which one side is common, becomes a castle; only its meeple stays."""
         side = {(0, -1): 0, (1, 0): 1, (0, 1): 2, (-1, 0): 3}[other[0] - one[0], other[1] - one[1]]
         spots = []
