@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 from unittest import mock
 
 from msgspec import Struct
@@ -40,7 +40,6 @@ from tests.web_server import serving
 FOLDER = TEMPLATES / "static" / "pictures"  # where `/help` can show them, too
 MAX_FILE_BYTES = 150_000
 WEBP_QUALITY = 70
-COLOURS = (256, 128, 64)  # a picture has the most with which its file is small enough
 
 FIRST_SIGHT = Level(evaluations=0, seconds=1e9)  # a limit of processor time would change the moves
 PACE_S, MOVE_S = 3 * 86_400, 7_200
@@ -72,10 +71,9 @@ class Studio:
         self._site, self._address, self._browser, self._seeds = site, address, browser, seeds
         self._tables = {game: self._play(game) for game in (CARCASSONNE, KAISER, KURIER, TURFMASTER, FINISHED_GAME)}
         site.time = NOW
-        for language in LANGUAGES:
-            if language != SOURCE:
-                site.store_letters(self._tables[CARCASSONNE].table, language)
-        site.store_letters()
+        for game in (CARCASSONNE, FINISHED_GAME):
+            for language in LANGUAGES:
+                site.store_letters(self._tables[game].table, language)
 
     def _play(self, game: Game) -> Opened:
         """Open a table and make its moves, the last one some hours before now."""
@@ -138,7 +136,6 @@ class Picture(Struct, frozen=True):
     scale: int = 1
     dark: bool = False
     language: str = SOURCE
-    kind: Literal["png", "webp"] = "png"
 
     @property
     def size(self) -> tuple[int, int]:
@@ -157,7 +154,7 @@ class Picture(Struct, frozen=True):
         ) as page:
             self.show(studio, page)
             page.wait_for_timeout(SETTLE_MS)
-            return reduce_colours(page.screenshot()) if self.kind == "png" else compress(page.screenshot())
+            return compress(page.screenshot())
 
 
 def show_table(game: Game) -> Callable[[Studio, Page], None]:
@@ -170,39 +167,44 @@ def show_table(game: Game) -> Callable[[Studio, Page], None]:
     return show
 
 
-def show_letter(language: str = SOURCE) -> Callable[[Studio, Page], None]:
+def show_letter(language: str) -> Callable[[Studio, Page], None]:
     """Return what shows a letter in one language."""
     return lambda studio, page: page.goto(f"/mailbox/{studio.find_letter(CARCASSONNE, language).id}/body") and None
 
 
-def show_verifier(studio: Studio, page: Page) -> None:
-    """Check the log of a finished game, and a letter."""
-    page.goto("/verify")
-    log = page.request.get(f"/t/{studio.find_link(FINISHED_GAME)}/log.json").body()
-    page.set_input_files("#log", {"name": "kaiser.json", "mimeType": "application/json", "buffer": log})
-    page.locator(".checks li").first.wait_for()
-    (receipt,) = re.findall(r"^Receipt after .*$", studio.find_letter(FINISHED_GAME).text, re.MULTILINE)
-    page.fill("#pasted", receipt)
-    page.locator(".receipts .good").wait_for()
-    page.locator("#pasted").blur()
+def show_verifier(language: str) -> Callable[[Studio, Page], None]:
+    """Return what checks the log of a finished game and the receipt of a letter in one language."""
+
+    def show(studio: Studio, page: Page) -> None:
+        page.goto("/verify")
+        log = page.request.get(f"/t/{studio.find_link(FINISHED_GAME)}/log.json").body()
+        page.set_input_files("#log", {"name": "kaiser.json", "mimeType": "application/json", "buffer": log})
+        page.locator(".checks li").first.wait_for()
+        letter = studio.find_letter(FINISHED_GAME, language)
+        (receipt,) = re.findall(r"^.+ \d+ .+ [0-9a-f]{64}$", letter.text, re.MULTILINE)
+        page.fill("#pasted", receipt)
+        page.locator(".receipts .good").wait_for()
+        page.locator("#pasted").blur()
+
+    return show
 
 
 PICTURES = {
-    "letter": Picture((640, 1880), show_letter()),
-    "table-laptop": Picture(LAPTOP, show_table(CARCASSONNE)),
-    "table-phone": Picture(PHONE, show_table(CARCASSONNE), scale=2),
+    **{f"letter-{one}": Picture((640, 1880), show_letter(one), language=one) for one in LANGUAGES},
+    **{f"table-laptop-{one}": Picture(LAPTOP, show_table(CARCASSONNE), language=one) for one in LANGUAGES},
+    **{f"table-phone-{one}": Picture(PHONE, show_table(CARCASSONNE), scale=2, language=one) for one in LANGUAGES},
     "table-dark": Picture(PHONE, show_table(CARCASSONNE), scale=2, dark=True),
     "kaiser": Picture(LAPTOP, show_table(KAISER)),
     "kurier": Picture(LAPTOP, show_table(KURIER)),
     "turfmaster": Picture(LAPTOP, show_table(TURFMASTER)),
-    "verifier": Picture((900, 880), show_verifier),
-    **{f"home-letter-{one}": Picture((600, 860), show_letter(one), language=one, kind="webp") for one in LANGUAGES},
-    **{f"home-phone-{one}": Picture(PHONE, show_table(CARCASSONNE), language=one, kind="webp") for one in LANGUAGES},
+    **{f"verifier-{one}": Picture((900, 880), show_verifier(one), language=one) for one in LANGUAGES},
+    **{f"home-letter-{one}": Picture((600, 860), show_letter(one), language=one) for one in LANGUAGES},
+    **{f"home-phone-{one}": Picture(PHONE, show_table(CARCASSONNE), language=one) for one in LANGUAGES},
 }
 
 
 def compress(png: bytes) -> bytes:
-    """Return the picture in the small form in which the home page shows it."""
+    """Return the picture in the small form in which pages show it."""
     file = io.BytesIO()
     Image.open(io.BytesIO(png)).convert("RGB").save(file, "WEBP", quality=WEBP_QUALITY, method=6)
     return file.getvalue()
@@ -210,19 +212,7 @@ def compress(png: bytes) -> bytes:
 
 def get_path(folder: Path, name: str) -> Path:
     """Return the file of a picture."""
-    return folder / f"{name}.{PICTURES[name].kind}"
-
-
-def reduce_colours(png: bytes) -> bytes:
-    """Return the picture with as many colours as its file has room for."""
-    for colours in COLOURS:
-        file = io.BytesIO()
-        Image.open(io.BytesIO(png)).convert("RGB").quantize(
-            colours, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
-        ).save(file, "PNG", optimize=True)
-        if file.tell() < MAX_FILE_BYTES:
-            return file.getvalue()
-    raise ValueError(f"with {colours} colours the picture still has {file.tell()} bytes; choose a smaller window")
+    return folder / f"{name}.webp"
 
 
 def write_pictures(studio: Studio, folder: Path) -> None:
