@@ -11,7 +11,7 @@ from engine import game as games
 from engine.chance import make_from_seed
 from engine.games import carcassonne, kaiser
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.state import count_points_of
 from engine.games.kaiser.board import STEPS_TO_CENTRE
 from engine.games.kurier.board import VILLAGE_OF, count_roubles
@@ -79,7 +79,7 @@ def _best_turn(state: Any, seat: int, depth: int) -> tuple[float, Any]:
 
 def _estimate_points(state: Any) -> list[float]:
     """Count the points as if the game ended now, with bonuses for unfinished features and for meeples in hand."""
-    rules, seats = rules_of(state.options), range(len(state.track))
+    rules, seats = get_rules(state.options), range(len(state.track))
     points = [float(count_points_of(state, seat)) for seat in seats]
     for feature in state.features.values():
         if feature.figures:

@@ -2,20 +2,20 @@
 
 from collections import Counter
 
-from engine.games.carcassonne.boxes import bridges, castles, plague, rules_of, tower
+from engine.games.carcassonne.boxes import bridges, castles, get_rules, plague, tower
 from engine.games.carcassonne.boxes.princess_dragon import DRAGON_STEPS, find_prey
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.boxes.wheel import CROWNS
-from engine.games.carcassonne.land import cells_of, has_segment, root_of, signs_at
+from engine.games.carcassonne.land import find_figure_root, get_signs, has_segment, list_cells
 from engine.games.carcassonne.scoring import count_tiles, find_leaders
-from engine.games.carcassonne.state import Part, Task, count_points_of, figures_on_table
+from engine.games.carcassonne.state import Part, Task, count_points_of, list_figures
 from engine.games.carcassonne.tiles import MESSAGES
 
 PAYMENTS = ("protection", "ransom", "bathhouse", "bazaar")
 
 
 def check(state):
-    rules = rules_of(state.options)
+    rules = get_rules(state.options)
     check_tiles(state, rules.make_deck())
     check_figures(state, rules)
     check_features(state)
@@ -61,10 +61,10 @@ def check_points(state):
     bids = state.options.bridges_castles
     assert may_pay or bids or all(step >= 0 for steps in state.track for step in steps)
     assert may_pay or all(count_points_of(state, seat) >= 0 for seat in range(len(state.track)))
-    protected = [figure for figure in figures_on_table(state) if figure.protected]
+    protected = [figure for figure in list_figures(state) if figure.protected]
     assert state.options.revolts or not protected
     for figure in protected:
-        assert state.features[root_of(state, figure)].kind in ("city", "road", "cloister", "castle")
+        assert state.features[find_figure_root(state, figure)].kind in ("city", "road", "cloister", "castle")
 
 
 def check_tiles(state, deck):
@@ -80,7 +80,7 @@ def check_tiles(state, deck):
 
 
 def check_figures(state, rules):
-    figures = figures_on_table(state)
+    figures = list_figures(state)
     assert len(set(figures)) == len(figures)
     for seat, supply in enumerate(state.supply):
         out = Counter(
@@ -92,7 +92,7 @@ def check_figures(state, rules):
         bathing = Counter(meeple=sum(bather.seat == seat for bather in (*state.bathers, *state.bathers_due)))
         assert out + held + bathing + Counter(supply) == Counter(rules.supply)
     for figure in figures:
-        assert figure in state.features[root_of(state, figure)].figures
+        assert figure in state.features[find_figure_root(state, figure)].figures
 
 
 def check_features(state):
@@ -123,9 +123,9 @@ def check_messages(state):
 def check_circus(state):
     """No more tokens were turned over than there are circus tiles, and the tent is on one of them."""
     if state.options.big_top:
-        circuses = sum("circus" in signs_at(state, cell) for cell in state.tiles)
+        circuses = sum("circus" in get_signs(state, cell) for cell in state.tiles)
         assert len(state.animals) >= 16 - circuses
-        assert not state.tent or "circus" in signs_at(state, state.tent)
+        assert not state.tent or "circus" in get_signs(state, state.tent)
         for feature in state.features.values():
             assert feature.kind != "acrobats" or len(feature.figures) <= 3
 
@@ -151,7 +151,7 @@ def check_titles(state):
     """Each title is for a completed feature, and no completed feature that was scored is larger."""
     for kind, title in {"city": "king", "road": "baron"}.items():
         features = [one for one in state.features.values() if one.kind == kind and not one.open]
-        complete = [count_tiles(state, rules_of(state.options), one) for one in features]
+        complete = [count_tiles(state, get_rules(state.options), one) for one in features]
         seat, tiles = state.titles.get(title, (0, 0))
         assert not tiles or tiles in complete
         if state.options.king_robber and state.phase != "playing":
@@ -190,7 +190,7 @@ def check_castles(state):
     for castle in state.castles:
         feature = state.features[castle.root]
         assert (feature.open, len(feature.tiles), feature.marks) == (0, 2, ())
-        assert set(cells_of(state, feature)) == set(castle.cells)
+        assert set(list_cells(state, feature)) == set(castle.cells)
         assert len(feature.figures) <= 1
     assert set(state.lords_pay) <= {figure.place for root in made for figure in state.features[root].figures}
     if state.options.bridges_castles:
@@ -224,7 +224,7 @@ def check_plague(state):
 
 def check_flocks(state):
     """Every flock has a shepherd, and no more sheep are on the table than there are tokens."""
-    shepherds = {figure.place for figure in figures_on_table(state) if figure.kind == "shepherd"}
+    shepherds = {figure.place for figure in list_figures(state) if figure.kind == "shepherd"}
     assert state.phase != "playing" or set(state.flocks) <= shepherds
     counted = Counter(value for sheep in state.flocks.values() for value in sheep)
     assert all(counted[value] <= number for value, number in {1: 4, 2: 5, 3: 5, 4: 2}.items())

@@ -141,10 +141,10 @@ class MoveWriter:
 
     def _is_clear(self, name: str, others: Sequence[str]) -> bool:
         """Return whether a name means one token only, and no word of the game."""
-        plain_name = menus.normalize_name(name)
-        if plain_name is None or len(name.split()) > 3 or name.casefold() in self._all.small:
+        get_plain_name = menus.normalize_name(name)
+        if get_plain_name is None or len(name.split()) > 3 or name.casefold() in self._all.small:
             return False
-        return sum(plain_name in map(menus.normalize_name, (token, *self._all(token))) for token in others) == 1
+        return sum(get_plain_name in map(menus.normalize_name, (token, *self._all(token))) for token in others) == 1
 
     def list_lines(self, entry: Choice) -> Iterator[HintLine]:
         """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.games.carcassonne.letter import LEGEND, MARK_WORDS, draw_text_map, lay_out_letter, signs_on, space_point
+from engine.games.carcassonne.letter import (
+    LEGEND,
+    MARK_WORDS,
+    draw_text_map,
+    lay_out_letter,
+    list_signs_of_piece,
+    locate_space,
+)
 from engine.games.carcassonne.points import (
     BATHS,
     CORNERS,
@@ -17,24 +24,24 @@ from engine.games.carcassonne.points import (
     LEIPZIG_QUARTERS,
     PLACES,
     SMALL_CLOISTERS,
-    bather_point,
-    bridge_point,
-    castle_point,
-    citizen_point,
-    corner_point,
-    crown_point,
-    figure_point,
     is_lying,
-    merchant_point,
+    locate_bather,
+    locate_bridge_mark,
+    locate_castle,
+    locate_citizen,
+    locate_corner,
+    locate_crown,
+    locate_figure,
+    locate_merchant,
+    locate_offer,
+    locate_offered_tile,
+    locate_place,
+    locate_quarter,
+    locate_tile,
+    locate_tower,
+    locate_tunnel,
     move_below,
     move_outside,
-    offer_point,
-    offer_tile_point,
-    place_point,
-    quarter_point,
-    tile_point,
-    tower_point,
-    tunnel_point,
 )
 from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.tiles import (
@@ -42,9 +49,9 @@ from engine.games.carcassonne.tiles import (
     SIDES,
     TRACK,
     Segment,
-    coordinates,
-    neighbours,
-    plain_name,
+    get_plain_name,
+    list_neighbours,
+    parse_cell,
 )
 from engine.menu import Choice, Menu, MenuEntry, Subset
 
@@ -60,42 +67,42 @@ __all__ = [
     "TRACK",
     "Extent",
     "Offers",
-    "bather_point",
-    "bridge_point",
-    "castle_point",
-    "citizen_point",
-    "coordinates",
-    "corner_point",
-    "crown_point",
     "describe_edges",
     "describe_neighbours",
     "describe_tile",
     "draw_text_map",
-    "figure_point",
     "find_extension",
     "find_extent",
+    "find_space",
+    "get_plain_name",
+    "group_turns_by_cell",
     "is_lying",
     "label_offer",
     "lay_out_letter",
     "list_offers",
     "list_signs",
     "list_unfit_cells",
-    "merchant_point",
+    "locate_bather",
+    "locate_bridge_mark",
+    "locate_castle",
+    "locate_citizen",
+    "locate_corner",
+    "locate_crown",
+    "locate_figure",
+    "locate_merchant",
+    "locate_offer",
+    "locate_offered_tile",
+    "locate_place",
+    "locate_quarter",
+    "locate_space",
+    "locate_tile",
+    "locate_tower",
+    "locate_tunnel",
     "move_below",
     "move_outside",
     "name_marks",
-    "offer_point",
-    "offer_tile_point",
-    "place_point",
-    "plain_name",
-    "quarter_point",
-    "side_letters",
-    "space_number",
-    "space_point",
-    "tile_point",
-    "tower_point",
-    "tunnel_point",
-    "turns_by_cell",
+    "name_sides",
+    "parse_cell",
 ]
 
 
@@ -126,13 +133,13 @@ def list_offers(menu: Menu) -> Offers:
     """Return the tokens of a menu by the kind of thing they name, each once, in the order of the menu."""
     tokens = defaultdict[str, dict[str, None]](dict)  # dicts keep their order, unlike sets
     for entry in menu:
-        for option in _options_of(entry):
-            for kind, token in _tokens_of(entry.verb, option):
+        for option in _list_options(entry):
+            for kind, token in _list_tokens(entry.verb, option):
                 tokens[kind][token] = None
     tokens["turns"] = dict.fromkeys(sorted(tokens["turns"], key=int))
     verbs = [entry.verb for entry in menu]
     return Offers(
-        places=tuple(option for entry in menu if entry.verb == "place" for option in _options_of(entry)),
+        places=tuple(option for entry in menu if entry.verb == "place" for option in _list_options(entry)),
         is_scoring="score" in verbs,
         is_message="message" in verbs and "draw" not in tokens["words"],
         is_builder="builder" in verbs,
@@ -140,14 +147,14 @@ def list_offers(menu: Menu) -> Offers:
     )
 
 
-def _options_of(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
+def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
     """Return the options of an entry that have arguments."""
     if isinstance(entry, Subset):
         return tuple((item,) for item in entry.items)
     return tuple(option for option in entry.options if option) if isinstance(entry, Choice) else ()
 
 
-def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
+def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return the tokens of an option, each with the field of the offers to which it belongs."""
     match verb, option:
         case "place", (cell, turn):
@@ -180,10 +187,10 @@ def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("kinds", kind)]
         case ("message", ("perform" | "points",)) | ("score" | "builder", _):
             return []  # buttons that the templates draw themselves
-    return [(_field_of(verb, option[0]), option[0])]
+    return [(_choose_field(verb, option[0]), option[0])]
 
 
-def _field_of(verb: str, token: str) -> str:
+def _choose_field(verb: str, token: str) -> str:
     """Return the field of the offers for a token whose form tells what it names, such as `1,0/city-N`."""
     if token in CORNERS:
         return "corners"
@@ -203,17 +210,17 @@ class Extent(NamedTuple):
 
 def find_extent(cells: Iterable[str]) -> Extent:
     """Return the extent of these cells and the start tile."""
-    xs, ys = zip((0, 0), *map(coordinates, cells), strict=True)
+    xs, ys = zip((0, 0), *map(parse_cell, cells), strict=True)
     return Extent(min(xs), max(xs), min(ys), max(ys))
 
 
 def list_unfit_cells(tiles: Iterable[str], offered: Iterable[str]) -> list[str]:
     """Return the empty cells beside tiles where the tile in hand does not fit."""
-    taken, beside = set(tiles), {cell: None for tile in tiles for cell in neighbours(tile)}
+    taken, beside = set(tiles), {cell: None for tile in tiles for cell in list_neighbours(tile)}
     return [cell for cell in beside if cell not in taken.union(offered)]
 
 
-def space_number(steps: int) -> int:
+def find_space(steps: int) -> int:
     """Return the space of a scoring figure; below 0, where payments can bring it, the number of its steps."""
     return steps if steps < 0 else steps % TRACK
 
@@ -224,12 +231,12 @@ def list_signs(tiles: Mapping[str, Any]) -> list[str]:
     What its key explains at every table is left out.
     """
     pieces = [PIECES[tile][0] for tile in {placed.tile for placed in tiles.values()}]
-    signs = {sign for piece in pieces for sign in (*signs_on(piece), *piece.locals)}
+    signs = {sign for piece in pieces for sign in (*list_signs_of_piece(piece), *piece.locals)}
     marks = {MARK_WORDS.get(mark, mark) for piece in pieces for one in piece.segments for mark in one.marks}
     return sorted((signs | marks) & LEGEND.keys())
 
 
-def side_letters(segment: Segment) -> str:
+def name_sides(segment: Segment) -> str:
     """Return the sides that a road or city reaches, such as `NE`."""
     return "".join(SIDES[end] for end in segment.ends)
 
@@ -259,7 +266,7 @@ def _label_end(end: str) -> str:
     return end.replace("inner", "in") if end in ("lying", "safe") or end.startswith("inner") else end.upper()
 
 
-def turns_by_cell(places: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
+def group_turns_by_cell(places: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
     """Return for each cell of the options of `place` the turns in which the tile fits."""
     turns: dict[str, list[str]] = {}
     for cell, turn in places:

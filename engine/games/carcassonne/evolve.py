@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.games.carcassonne import land, scoring
-from engine.games.carcassonne.boxes import BOXES, Began, rules_of
+from engine.games.carcassonne.boxes import BOXES, Began, get_rules
 from engine.games.carcassonne.boxes import State as StateWithBoxes
 from engine.games.carcassonne.hooks import merge_distinct
 from engine.games.carcassonne.state import (
@@ -34,7 +34,7 @@ from engine.games.carcassonne.state import (
     TurnBegan,
     apply_awards,
     change_part,
-    current_part,
+    get_current_part,
     pop_work,
     replace_top,
 )
@@ -53,7 +53,7 @@ def evolve(state: State, event: Struct) -> State:
 
 def _apply_began(empty: State, event: Began) -> State:
     seats = len(event.track)
-    rules = rules_of(event.options)
+    rules = get_rules(event.options)
     supply = (event.supply,) * seats
     state = StateWithBoxes(options=event.options, edition=event.edition, turn=event.first, bags=event.bags)
     state = replace(state, supply=supply, track=event.track)
@@ -68,7 +68,7 @@ def _apply_turn_began(state: State, event: TurnBegan) -> State:
 
 def _apply_tile_drawn(state: State, event: TileDrawn) -> State:
     bag, *later = state.bags
-    index, part = bag.index(event.tile), current_part(state)
+    index, part = bag.index(event.tile), get_current_part(state)
     rest = bag[:index] + bag[index + 1 :]
     drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra, part.notes)
     return replace(state, bags=(rest, *later) if rest else tuple(later), work=(*state.work[:-1], drawn))
@@ -88,22 +88,22 @@ def _apply_figure_withheld(state: State, event: FigureWithheld) -> State:
 
 def _end_figure_step(state: State, placed: str) -> State:
     """Go on to the next step of the part; `placed` is the place of the new figure, or empty."""
-    part = current_part(state)
-    step: Step = "between" if rules_of(state.options).hooks["after_figure"] and part.cell else "score"
+    part = get_current_part(state)
+    step: Step = "between" if get_rules(state.options).hooks["after_figure"] and part.cell else "score"
     after = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)
     return replace_top(state, after)
 
 
 def _apply_feature_scored(state: State, event: FeatureScored) -> State:
     state = scoring.apply_feature_scored(state, event)
-    rules = rules_of(state.options)
+    rules = get_rules(state.options)
     for box in rules.hooks["remember_score"]:
         state = box.remember_score(state, rules, event)
     return state
 
 
 def _apply_round_opened(state: State, event: RoundOpened) -> State:
-    step = current_part(state).step
+    step = get_current_part(state).step
     state = change_part(state, passed=event.place, step="score" if step == "between" else step)
     return apply_awards(state, event.awards)
 

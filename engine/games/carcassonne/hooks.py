@@ -23,7 +23,7 @@ from engine.games.carcassonne.state import (
     can_draw,
     find_root,
 )
-from engine.games.carcassonne.tiles import FITTING_TURNS, START, SUPPLY, Args, count_tiles_of, figure_options
+from engine.games.carcassonne.tiles import FITTING_TURNS, START, SUPPLY, Args, count_tiles_of, list_figure_options
 from engine.menu import Menu, MenuEntry, Move
 from engine.refusal import Refused
 
@@ -231,11 +231,11 @@ class Box(Protocol):
         """Return how many completed cities a farm touches that are no features."""
         return 0
 
-    def extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
+    def count_extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
         """Return the points that a farm brings besides those for each city."""
         return 0
 
-    def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
+    def count_extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
         """Return the points that a leading seat gets in addition, in the same award."""
         return 0
 
@@ -327,7 +327,7 @@ class Rules(Struct, frozen=True, eq=False):
         deck = Deck(START, (tuple(bag),))
         return functools.reduce(lambda mixed, box: box.mix_deck(mixed), self.boxes, deck)
 
-    def meeples(self, figures: Iterable[Figure], seat: int) -> list[Figure]:
+    def select_meeples(self, figures: Iterable[Figure], seat: int) -> list[Figure]:
         """Return the meeples of a seat among these figures."""
         return [figure for figure in figures if figure.seat == seat and figure.kind not in self.non_meeples]
 
@@ -425,17 +425,17 @@ def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
         return options
     for kind, segments in rules.segments.items():
         if supply[kind]:
-            options += _free_segments(state, rules, part, kind, segments)
+            options += _list_options_of_kind(state, rules, part, kind, segments)
     return options
 
 
-def _free_segments(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
+def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
     """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
     placed, features, parents = state.tiles[part.cell], state.features, state.parents
     first, unobtrusive = placed.first, rules.unobtrusive
     return [
         args
-        for index, args in figure_options(placed.tile, placed.turn, kind, segments)
+        for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
         if not (figures := features[find_root(parents, first + index)].figures)
         or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
     ]

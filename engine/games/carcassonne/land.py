@@ -15,10 +15,18 @@ from engine.games.carcassonne.state import (
     State,
     TilePlaced,
     Work,
-    current_part,
     find_root,
+    get_current_part,
 )
-from engine.games.carcassonne.tiles import EDGES, MOST_SEGMENTS, PIECES, Piece, Segment, cells_around, neighbours
+from engine.games.carcassonne.tiles import (
+    EDGES,
+    MOST_SEGMENTS,
+    PIECES,
+    Piece,
+    Segment,
+    list_cells_around,
+    list_neighbours,
+)
 
 Features = dict[int, Feature]
 PLAIN_FIELD = Feature("field")
@@ -47,7 +55,7 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
     tiles[cell] = PlacedTile(event.tile, event.turn, first)
     return replace(
         state,
-        work=_work_after_tile(state.work, event, done),
+        work=_begin_figure_step(state.work, event, done),
         tiles=tiles,
         frontier=frontier,
         parents=parents,
@@ -56,7 +64,7 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
     )
 
 
-def _work_after_tile(work: tuple[Work, ...], event: TilePlaced, done: list[int]) -> tuple[Work, ...]:
+def _begin_figure_step(work: tuple[Work, ...], event: TilePlaced, done: list[int]) -> tuple[Work, ...]:
     """Return the work with its part at the step of placing a figure; before the first turn there is no work."""
     if not work:
         return ()
@@ -66,15 +74,15 @@ def _work_after_tile(work: tuple[Work, ...], event: TilePlaced, done: list[int])
     return (*below, Part("figure", part.kind, event.tile, event.cell, completed, part.passed, part.extra, part.notes))
 
 
-def features_met(state: State, piece: Piece, cell: str) -> set[int]:
+def find_features_met(state: State, piece: Piece, cell: str) -> set[int]:
     """Return the features that a tile would extend on this cell."""
     met, _ = _connect_sides(piece, cell, state.tiles, state.frontier.copy(), state.parents.copy())
     return {root for roots in met.values() for root in roots}
 
 
-def features_ending_at(state: State, cell: str) -> list[int]:
+def find_features_ending_at(state: State, cell: str) -> list[int]:
     """Return the features that end at an empty cell."""
-    beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(neighbours(cell)) if beyond in state.tiles]
+    beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(list_neighbours(cell)) if beyond in state.tiles]
     return [
         find_root(state.parents, other.first + index)
         for side, other in beside
@@ -93,7 +101,7 @@ def _connect_sides(
     met: dict[int, list[int]] = {}
     surplus: dict[int, int] = {}
     frontier.pop(cell, None)
-    for side, beyond in enumerate(neighbours(cell)):
+    for side, beyond in enumerate(list_neighbours(cell)):
         other = tiles.get(beyond)
         if other is None:
             frontier[beyond] = frontier.get(beyond, 0) + piece.codes[side]
@@ -172,7 +180,7 @@ def _add_fields(
 def _close_neighbours(state: State, cell: str, features: Features) -> list[int]:
     """Close the roads and cities that end at a tile which closes; return those that are complete now."""
     done: list[int] = []
-    for root in features_ending_at(state, cell):
+    for root in find_features_ending_at(state, cell):
         feature = features[root]
         if feature.kind in ("road", "city"):
             features[root] = replace(feature, open=feature.open - 1)
@@ -242,11 +250,11 @@ def _add_enclosed(
     Return the cells that cloisters and gardens wait for, and the new ones that are complete already.
     """
     enclosed = state.enclosed.copy()
-    beside = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in cells_around(cell) if beyond in state.tiles]
+    beside = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in list_cells_around(cell) if beyond in state.tiles]
     for index in piece.enclosed:
         root, segment = first + index, piece.segments[index]
         features[root] = Feature(segment.kind, 8 - len(beside), (*beside, first // MOST_SEGMENTS), segment.marks)
-        for beyond in cells_around(cell):
+        for beyond in list_cells_around(cell):
             if beyond not in state.tiles:
                 enclosed[beyond] = (*enclosed.get(beyond, ()), root)
     return enclosed, [first + index for index in piece.enclosed if len(beside) == 8]
@@ -275,7 +283,7 @@ def add_bridge(state: State, cell: str, tile: str) -> State:
     placed = state.tiles[cell]
     old, new = PIECES[placed.tile][placed.turn], PIECES[tile][placed.turn]
     frontier = state.frontier.copy()
-    for side, beyond in enumerate(neighbours(cell)):
+    for side, beyond in enumerate(list_neighbours(cell)):
         if new.codes[side] != old.codes[side]:
             frontier[beyond] += new.codes[side] - old.codes[side]
     index, segment, ends = new.built[-1]
@@ -287,7 +295,7 @@ def add_bridge(state: State, cell: str, tile: str) -> State:
 
 def add_figure(state: State, figure: Figure) -> State:
     """Move a figure from its owner's supply to its segment."""
-    root = root_of(state, figure)
+    root = find_figure_root(state, figure)
     feature = state.features[root]
     features = state.features.copy()
     features[root] = replace(feature, figures=(*feature.figures, figure))
@@ -297,12 +305,12 @@ def add_figure(state: State, figure: Figure) -> State:
 def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
     """Return the figure that a move places: on the new tile, unless the token names another cell."""
     cell, _, segment = token.rpartition("/")
-    cell, way = cell or current_part(state).cell, ""
+    cell, way = cell or get_current_part(state).cell, ""
     placed = state.tiles[cell]
     if segment not in PIECES[placed.tile][placed.turn].locals:
         segment, _, way = segment.rpartition("-")
     figure = Figure(seat, kind, cell, segment, way)
-    others = state.features[root_of(state, figure)].figures
+    others = state.features[find_figure_root(state, figure)].figures
     return _number_figure(figure, {other.place for other in others}) if others else figure
 
 
@@ -317,7 +325,7 @@ def _number_figure(figure: Figure, taken: Collection[str]) -> Figure:
 
 def replace_figure(state: State, old: Figure, new: Figure) -> State:
     """Replace a figure on the table by another one on the same segment."""
-    features, root = state.features.copy(), root_of(state, old)
+    features, root = state.features.copy(), find_figure_root(state, old)
     figures = tuple(new if figure == old else figure for figure in features[root].figures)
     features[root] = replace(features[root], figures=figures)
     return replace(state, features=features)
@@ -325,19 +333,19 @@ def replace_figure(state: State, old: Figure, new: Figure) -> State:
 
 def remove_figures(state: State, figures: tuple[Figure, ...]) -> State:
     """Move figures from the table to their owners' supplies."""
-    return replace(state, features=_lift(state, figures), supply=change_supply(state, figures, 1))
+    return replace(state, features=_remove_from_features(state, figures), supply=change_supply(state, figures, 1))
 
 
 def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
     """Take figures from the table, but not to their owners' supplies."""
-    return replace(state, features=_lift(state, figures))
+    return replace(state, features=_remove_from_features(state, figures))
 
 
-def _lift(state: State, figures: tuple[Figure, ...]) -> Features:
+def _remove_from_features(state: State, figures: tuple[Figure, ...]) -> Features:
     """Return the features without these figures."""
     features = state.features.copy()
     for figure in figures:
-        root = root_of(state, figure)
+        root = find_figure_root(state, figure)
         feature = features[root]
         features[root] = replace(feature, figures=tuple([other for other in feature.figures if other != figure]))
     return features
@@ -352,24 +360,24 @@ def change_supply(state: State, figures: tuple[Figure, ...], change: int) -> tup
     return tuple(supply)
 
 
-def root_of(state: State, figure: Figure) -> int:
+def find_figure_root(state: State, figure: Figure) -> int:
     """Return the feature that a figure is on."""
-    return root_at(state, figure.cell, figure.segment)
+    return find_token_root(state, figure.cell, figure.segment)
 
 
-def root_at(state: State, cell: str, token: str) -> int:
+def find_token_root(state: State, cell: str, token: str) -> int:
     """Return the feature of the segment with this token on the tile of a cell."""
     placed = state.tiles[cell]
     return find_root(state.parents, placed.first + PIECES[placed.tile][placed.turn].locals[token])
 
 
-def cells_of(state: State, feature: Feature) -> list[str]:
+def list_cells(state: State, feature: Feature) -> list[str]:
     """Return the cells of the tiles of a feature."""
     cells = list(state.tiles)
     return [cells[number] for number in feature.tiles]
 
 
-def cell_of_segment(state: State, number: int) -> str:
+def find_segment_cell(state: State, number: int) -> str:
     """Return the cell of the tile that the segment with this number is on."""
     return list(state.tiles)[number // MOST_SEGMENTS]
 
@@ -380,14 +388,14 @@ def has_segment(state: State, cell: str, token: str) -> bool:
     return placed is not None and token in PIECES[placed.tile][placed.turn].locals
 
 
-def segments_at(state: State, cell: str) -> Iterator[tuple[Segment, int]]:
+def iter_segments(state: State, cell: str) -> Iterator[tuple[Segment, int]]:
     """Yield each segment of the tile on a cell with the feature that it belongs to."""
     placed = state.tiles[cell]
     for number, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
         yield segment, find_root(state.parents, number)
 
 
-def signs_at(state: State, cell: str) -> tuple[str, ...]:
+def get_signs(state: State, cell: str) -> tuple[str, ...]:
     """Return the marks of the tile on a cell; empty if there is no tile."""
     placed = state.tiles.get(cell)
     return PIECES[placed.tile][0].signs if placed else ()

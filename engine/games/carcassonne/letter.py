@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from engine.games.carcassonne.points import Point
 from engine.games.carcassonne.state import Figure, PlacedTile
-from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, Segment, coordinates
+from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, Segment, parse_cell
 
 TILE_COLUMNS, TILE_ROWS = 5, 3
 MAX_COLUMNS, MAX_ROWS = 15, 20
@@ -97,7 +97,7 @@ class Sheet:
                 if 0 <= column < len(self.lines[y]):
                     self.lines[y][column] = letter
 
-    def rows(self) -> list[str]:
+    def list_rows(self) -> list[str]:
         """Return the rows without the blanks at their ends."""
         return ["".join(line).rstrip() for line in self.lines]
 
@@ -107,10 +107,10 @@ def draw_text_map(tiles: Mapping[str, PlacedTile], figures: Iterable[Figure], fr
 
     A land that is too large is shown around the latest tile.
     """
-    cells = [*map(coordinates, tiles), *map(coordinates, free_cells)]
-    focus_x, focus_y = coordinates(list(tiles)[-1])
-    columns = _window([x for x, _ in cells], focus_x, MAX_COLUMNS)
-    rows = _window([y for _, y in cells], focus_y, MAX_ROWS)
+    cells = [*map(parse_cell, tiles), *map(parse_cell, free_cells)]
+    focus_x, focus_y = parse_cell(list(tiles)[-1])
+    columns = _choose_range([x for x, _ in cells], focus_x, MAX_COLUMNS)
+    rows = _choose_range([y for _, y in cells], focus_y, MAX_ROWS)
     sheet = Sheet(SHEET_COLUMNS, TILE_ROWS * len(rows) + 2)
     for x in columns:
         sheet.write(MAP_COLUMN + 2 + TILE_COLUMNS * (x - columns[0]), 0, x)
@@ -118,25 +118,25 @@ def draw_text_map(tiles: Mapping[str, PlacedTile], figures: Iterable[Figure], fr
         sheet.write(0, MAP_ROW + 1 + TILE_ROWS * (y - rows[0]), y)
 
     def draw(cell: str, dx: int, dy: int, text: object) -> None:
-        x, y = coordinates(cell)
+        x, y = parse_cell(cell)
         if x in columns and y in rows:
             left, top = MAP_COLUMN + TILE_COLUMNS * (x - columns[0]), MAP_ROW + TILE_ROWS * (y - rows[0])
             sheet.write(left + dx, top + dy, text)
 
     for cell, placed in tiles.items():
-        for number, characters in enumerate(_tile_rows(placed.tile, placed.turn)):
+        for number, characters in enumerate(_draw_tile(placed.tile, placed.turn)):
             draw(cell, 0, number, characters)
     for cell in free_cells:
         draw(cell, 1, 1, "[ ]")
     for figure in figures:
         piece = PIECES[tiles[figure.cell].tile][tiles[figure.cell].turn]
-        column, row = _figure_place(piece.segments[piece.locals[figure.segment]])
+        column, row = _locate_in_tile(piece.segments[piece.locals[figure.segment]])
         draw(figure.cell, column, row, figure.seat + 1)
     is_whole = all(x in columns and y in rows for x, y in cells)
-    return TextMap(sheet.rows(), is_whole)
+    return TextMap(sheet.list_rows(), is_whole)
 
 
-def _window(values: Sequence[int], focus: int, size: int) -> range:
+def _choose_range(values: Sequence[int], focus: int, size: int) -> range:
     """Return the numbers from the smallest to the largest, or at most `size` of them around the focus."""
     first, last = min(values), max(values)
     if last - first >= size:
@@ -145,7 +145,7 @@ def _window(values: Sequence[int], focus: int, size: int) -> range:
     return range(first, last + 1)
 
 
-def _figure_place(segment: Segment) -> tuple[int, int]:
+def _locate_in_tile(segment: Segment) -> tuple[int, int]:
     """Return column and row of a figure within its tile."""
     ends = segment.ends
     if not ends or (segment.kind == "road" and len(ends) > 1):
@@ -154,13 +154,13 @@ def _figure_place(segment: Segment) -> tuple[int, int]:
 
 
 @functools.cache
-def _tile_rows(tile: str, turn: int) -> list[str]:
+def _draw_tile(tile: str, turn: int) -> list[str]:
     """Draw a tile: `#` city, `-` and `|` road, `~` river, `.` field, and letters for what is on it."""
     piece = PIECES[tile][turn]
     sheet = Sheet(TILE_COLUMNS, TILE_ROWS, ".")
     _draw_edges(sheet, piece)
-    letters = [SIGN_LETTERS[word] for word in signs_on(piece) if word in SIGN_LETTERS]
-    sheet.write(2, 1, letters[-1] if letters else _middle_letter(piece))
+    letters = [SIGN_LETTERS[word] for word in list_signs_of_piece(piece) if word in SIGN_LETTERS]
+    sheet.write(2, 1, letters[-1] if letters else _choose_middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:
         sheet.write(1, 1, "###")
     if "bridge" in piece.locals:
@@ -170,10 +170,10 @@ def _tile_rows(tile: str, turn: int) -> list[str]:
             column = 3 if segment.kind == "city" and piece.edges.count("c") > 1 else 2
             row = 0 if segment.kind == "city" and piece.edges[0] == "c" else 2
             sheet.write(column, row, MARK_LETTERS[segment.marks[0]])
-    return sheet.rows()
+    return sheet.list_rows()
 
 
-def signs_on(piece: Piece) -> list[str]:
+def list_signs_of_piece(piece: Piece) -> list[str]:
     """Return the words of the signs of a tile, and the kinds of its segments."""
     return [*(sign.split()[0] for sign in piece.signs), *(segment.kind for segment in piece.segments)]
 
@@ -195,7 +195,7 @@ def _draw_edges(sheet: Sheet, piece: Piece) -> None:
                 sheet.write(beginning, 1, "--" if piece.edges[side] == "r" else "~~")
 
 
-def _middle_letter(piece: Piece) -> str:
+def _choose_middle_letter(piece: Piece) -> str:
     """Return the character in the middle of a tile."""
     kinds = [segment.kind for segment in piece.segments]
     road_ends = "".join(str(end) for segment in piece.segments if segment.kind == "road" for end in segment.ends)
@@ -275,8 +275,8 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
     pixel = 100 / (PICTURE_PIXELS * 100 // (columns * 100 + MARGIN))
     width = PICTURE_PIXELS * pixel
     unit = width / 1000
-    things = tuple(_things_of(view, seat) for seat in range(len(view.supply)))
-    abreast = _mats_abreast(things)
+    things = tuple(_list_things(view, seat) for seat in range(len(view.supply)))
+    abreast = _count_mats_abreast(things)
     mat_width = INNER_WIDTH / abreast
     things_abreast = int((mat_width - 30) / 70)
     mat_height = 56 + LINE * max(_count_rows(max(map(len, things)), things_abreast), 1)
@@ -310,13 +310,13 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
     )
 
 
-def _things_of(view: Any, seat: int) -> Things:
+def _list_things(view: Any, seat: int) -> Things:
     """Return the figures and goods that a seat has, with their numbers."""
     goods: Mapping[str, int] = view.goods[seat] if view.goods else {}
     return tuple((kind, number) for kind, number in {**view.supply[seat], **goods}.items() if number)
 
 
-def _mats_abreast(things: Sequence[Things]) -> int:
+def _count_mats_abreast(things: Sequence[Things]) -> int:
     """Return how many mats are beside each other: two if they are full, or if that leaves no gap."""
     return 2 if max(map(len, things)) > 4 or len(things) in (2, 4) else 3
 
@@ -325,7 +325,7 @@ def _count_rows(number: int, abreast: int) -> int:
     return (number + abreast - 1) // abreast
 
 
-def space_point(space: int) -> Point:
+def locate_space(space: int) -> Point:
     """Return the upper left corner of a space of the track, which goes along one row and back on another."""
     is_low = space >= TRACK // 2
     return Point(24 + 38.1 * (TRACK - 1 - space if is_low else space), 60 if is_low else 10)
@@ -341,7 +341,7 @@ def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFig
             number = counts.get(space, 0)
             counts[space] = number + 1
             shared, rows = spaces.count(space) > 1, _count_rows(spaces.count(space), 2)
-            x, y = space_point(space)
+            x, y = locate_space(space)
             dx = 10 + 16 * (number % 2) if shared else 18
             dy = 18 if rows == 1 else 11 + 17 / (rows - 1) * (number // 2)
             figures.append(TrackFigure(seat, token, Point(x + dx, top + y + dy), rows > 1))

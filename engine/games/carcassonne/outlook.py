@@ -14,10 +14,10 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.hooks import Rules, is_barred
 from engine.games.carcassonne.state import Feature, Part, State, count_points_of, find_root
-from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, neighbours
+from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, list_neighbours
 from engine.win_shares import Shares, from_points
 
 USE_OF_FITTING_TILE, USE_OF_OTHER_TILE = {"city": 0.25, "road": 0.22}, 0.22
@@ -50,7 +50,7 @@ OPEN_CELLS: Facts[tuple[str, ...]] = {}
 def outlook(state: State) -> Shares:
     """Return each seat's share of the victory."""
     estimate = Estimate(state)
-    points = [float(count_points_of(state, seat)) + estimate.supply_points(seat) for seat in range(len(state.track))]
+    points = [float(count_points_of(state, seat)) + estimate.value_supply(seat) for seat in range(len(state.track))]
     for root, feature in state.features.items():
         if feature.figures:
             estimate.add_feature(points, root, feature)
@@ -60,7 +60,7 @@ def outlook(state: State) -> Shares:
     for box in estimate.rules.hooks["estimate_points"]:
         for seat in range(len(points)):
             points[seat] += box.estimate_points(state, estimate.rules, seat)
-    points[state.turn] += estimate.turn_points()
+    points[state.turn] += estimate.value_turn()
     return from_points(points, estimate.coming.unit)
 
 
@@ -76,7 +76,7 @@ class ComingTiles:
         self.unit = CERTAIN_LEAD + UNCERTAINTY * sqrt(self.left)
         self.filled = defaultdict[str, dict[int, float]](dict)
 
-    def chance_to_fill(self, kind: str, surroundings: int) -> float:
+    def find_filling_chance(self, kind: str, surroundings: int) -> float:
         """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
         share = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings]) / (
             self.left or 1
@@ -93,7 +93,7 @@ class Estimate:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.rules: Rules = rules_of(state.options)
+        self.rules: Rules = get_rules(state.options)
         self.coming = _coming_tiles(state.bags, len(state.track))
         self.played = len(state.tiles) / (len(state.tiles) + self.coming.left)
         self.cells = tuple(state.tiles)
@@ -103,12 +103,12 @@ class Estimate:
         hooks = self.rules.hooks
         self.can_cache = not (hooks["adjust_strength"] or hooks["break_tie"] or hooks["adjust_points"])
 
-    def supply_points(self, seat: int) -> float:
+    def value_supply(self, seat: int) -> float:
         """Return what the meeples that a seat can still place are worth."""
         meeples = self.count_meeples(seat)
         return FIRST_MEEPLE * self.meeple_use * (1 - NEXT_MEEPLE**meeples) / (1 - NEXT_MEEPLE)
 
-    def next_meeple_points(self, seat: int) -> float:
+    def value_next_meeple(self, seat: int) -> float:
         """Return what a seat loses by placing one more meeple."""
         return FIRST_MEEPLE * self.meeple_use * NEXT_MEEPLE ** max(self.count_meeples(seat) - 1, 0)
 
@@ -119,47 +119,47 @@ class Estimate:
 
     def add_feature(self, points: list[float], root: int, feature: Feature) -> None:
         """Add what a feature is expected to bring to each seat."""
-        expected, completion = self.feature_points(root, feature)
+        expected, completion = self.value_feature(root, feature)
         state, rules = self.state, self.rules
         has_hook = rules.hooks["award_without_lead"]
         awards = scoring.award_without_lead(state, rules, feature, "final") if has_hook else None
         for award in awards or ():
             points[award.seat] += award.points
-        for seat in self.leaders(feature) if awards is None else ():
+        for seat in self.find_leaders(feature) if awards is None else ():
             points[seat] += expected
-            for box in rules.hooks["extra_points"]:
-                points[seat] += box.extra_points(state, rules, feature, seat, "final")
+            for box in rules.hooks["count_extra_points"]:
+                points[seat] += box.count_extra_points(state, rules, feature, seat, "final")
         back, companion = completion * MEEPLE_BACK * self.meeple_use, COMPANION_POINTS * self.meeple_use
         for figure in feature.figures:
             points[figure.seat] += companion if figure.kind in rules.non_meeples else back
 
-    def feature_points(self, root: int, feature: Feature) -> tuple[float, float]:
+    def value_feature(self, root: int, feature: Feature) -> tuple[float, float]:
         """Return what a feature is expected to bring its leader, and the chance that it is completed."""
         match feature.kind:
             case "city" | "road":
-                return self._road_or_city_points(root, feature)
+                return self._value_road_or_city(root, feature)
             case "field":
-                return self._farm_points(feature), 0.0
+                return self._value_farm(feature), 0.0
             case "cloister" | "garden":
                 missing = feature.open
                 return 9 - missing * (1 - self.neighbour_chance), self.neighbour_chance**missing
-        return float(self.points_now_and_complete(feature)[0]), 0.0
+        return float(self.count_now_and_complete(feature)[0]), 0.0
 
-    def _road_or_city_points(self, root: int, feature: Feature) -> tuple[float, float]:
-        now, complete = self.points_now_and_complete(feature)
+    def _value_road_or_city(self, root: int, feature: Feature) -> tuple[float, float]:
+        now, complete = self.count_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0
-        completion = self.chance_to_complete(root, feature)
+        completion = self.find_completion_chance(root, feature)
         return now + completion * (complete - now), completion
 
-    def leaders(self, feature: Feature) -> tuple[int, ...]:
+    def find_leaders(self, feature: Feature) -> tuple[int, ...]:
         """Return the leaders of a feature; cached, unless a box of this table makes them depend on more than it."""
         leaders = _get_fact(LEADERS, feature) if self.can_cache else None
         if leaders is None:
             leaders = _store_fact(LEADERS, feature, scoring.find_leaders(self.state, self.rules, feature))
         return leaders
 
-    def points_now_and_complete(self, feature: Feature) -> tuple[int, int]:
+    def count_now_and_complete(self, feature: Feature) -> tuple[int, int]:
         """Return what a feature is worth as it is, and if it were complete; cached like its leaders."""
         points = _get_fact(POINTS, feature) if self.can_cache else None
         if points is None:
@@ -168,38 +168,38 @@ class Estimate:
             points = _store_fact(POINTS, feature, (now, complete))
         return points
 
-    def _farm_points(self, feature: Feature) -> float:
+    def _value_farm(self, feature: Feature) -> float:
         features, cities = self.state.features, 0.0
         for root in {find_root(self.state.parents, city) for city in feature.cities}:
             city = features[root]
-            cities += self.chance_to_complete(root, city) if city.open else 1.0
+            cities += self.find_completion_chance(root, city) if city.open else 1.0
         for box in self.rules.hooks["count_more_cities"]:
             cities += box.count_more_cities(self.state, self.rules, feature)
         return 3 * FARM_CERTAINTY * cities
 
-    def chance_to_complete(self, root: int, feature: Feature) -> float:
+    def find_completion_chance(self, root: int, feature: Feature) -> float:
         """Return the chance that a road or city is completed: that every cell where it goes on is filled."""
         if root not in self.completion:
-            self.completion[root] = self._chance_to_complete(root, feature)
+            self.completion[root] = self._compute_completion_chance(root, feature)
         return self.completion[root]
 
-    def _chance_to_complete(self, root: int, feature: Feature) -> float:
+    def _compute_completion_chance(self, root: int, feature: Feature) -> float:
         chance, frontier, filled = 1.0, self.state.frontier, self.coming.filled[feature.kind]
-        for cell in self.open_cells(root, feature):
+        for cell in self.find_open_cells(root, feature):
             surroundings = frontier[cell]
             if surroundings not in filled:
-                filled[surroundings] = self.coming.chance_to_fill(feature.kind, surroundings)
+                filled[surroundings] = self.coming.find_filling_chance(feature.kind, surroundings)
             chance *= filled[surroundings]
         for box in self.rules.hooks["estimate_completion"]:
             chance *= box.estimate_completion(self.state, root)
         return chance
 
-    def open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
+    def find_open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
         """Return the empty cells at which a road or city goes on; cached until a tile changes the feature."""
         cells = _get_fact(OPEN_CELLS, feature)
-        return cells if cells is not None else _store_fact(OPEN_CELLS, feature, self._open_cells(root, feature))
+        return cells if cells is not None else _store_fact(OPEN_CELLS, feature, self._search_open_cells(root, feature))
 
-    def _open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
+    def _search_open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
         """Find the cells in a fixed order, so that every machine multiplies to the same number."""
         state, cells = self.state, dict[str, None]()
         for number in feature.tiles:
@@ -207,11 +207,11 @@ class Estimate:
             placed = state.tiles[cell]
             for index, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
                 if segment.kind == feature.kind and find_root(state.parents, index) == root:
-                    beyond = (neighbours(cell)[end] for end in segment.ends)
+                    beyond = (list_neighbours(cell)[end] for end in segment.ends)
                     cells |= {one: None for one in beyond if one in state.frontier}
         return tuple(cells)
 
-    def turn_points(self) -> float:
+    def value_turn(self) -> float:
         """Return what the seat on turn can still gain with the tile that it has just placed, or with its task."""
         if not self.state.work:
             return 0.0
@@ -220,9 +220,9 @@ class Estimate:
             return 0.0 if work.step in self.rules.shared_tasks else TASK_POINTS
         if work.step != "figure":
             return 0.0
-        return max((self._gain_by_claiming(work, root) for root in self._claimable(work)), default=0.0)
+        return max((self._value_claim(work, root) for root in self._iter_claimable_features(work)), default=0.0)
 
-    def _claimable(self, part: Part) -> Iterator[int]:
+    def _iter_claimable_features(self, part: Part) -> Iterator[int]:
         """Yield the features of the new tile that a meeple could claim."""
         state, supply = self.state, self.state.supply[self.state.turn]
         if self.rules.hooks["bars_figures"] and is_barred(state, self.rules, part.cell):
@@ -235,14 +235,14 @@ class Estimate:
                 if any(supply[kind] and segment.kind in segments for kind, segments in kinds):
                     yield root
 
-    def _gain_by_claiming(self, part: Part, root: int) -> float:
+    def _value_claim(self, part: Part, root: int) -> float:
         """Return what a feature is expected to bring less what the meeple on it is worth."""
         feature = self.state.features[root]
-        expected, completion = self.feature_points(root, feature)
+        expected, completion = self.value_feature(root, feature)
         if root in part.done:
             return expected
         back = completion * MEEPLE_BACK * self.meeple_use
-        return max(0.0, expected + back - self.next_meeple_points(self.state.turn))
+        return max(0.0, expected + back - self.value_next_meeple(self.state.turn))
 
 
 def _get_fact(facts: Facts[Fact], feature: Feature) -> Fact | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.games.carcassonne.state import Figure, PlacedTile
-from engine.games.carcassonne.tiles import DATA, PIECES, Segment, coordinates, plain_name
+from engine.games.carcassonne.tiles import DATA, PIECES, Segment, get_plain_name, parse_cell
 
 TILE_SIZE = 100
 
@@ -195,30 +195,30 @@ UPRIGHT_ON_FIELDS = frozenset({"pig", "shepherd", "barn"})
 Tiles = Mapping[str, PlacedTile]
 
 
-def tile_point(cell: str) -> Point:
+def locate_tile(cell: str) -> Point:
     """Return the middle of a cell."""
-    return _offset_point(cell, (0, 0))
+    return _locate_in_cell(cell, (0, 0))
 
 
-def castle_point(cells: Sequence[str]) -> Point:
+def locate_castle(cells: Sequence[str]) -> Point:
     """Return the point of a castle: in the middle of the side that its two tiles share."""
-    one, other = map(tile_point, cells)
+    one, other = map(locate_tile, cells)
     return Point((one.x + other.x) / 2, (one.y + other.y) / 2)
 
 
-def bridge_point(token: str) -> Point:
+def locate_bridge_mark(token: str) -> Point:
     """Return the point of the mark for a bridge over a tile, such as `1,0/bridge-NS`: near one of its ends."""
     cell, _, rest = token.partition("/")
     x, y = BRIDGE_MARKS[rest.rpartition("-")[2]]
-    return _offset_point(cell, (x, y))
+    return _locate_in_cell(cell, (x, y))
 
 
-def corner_point(cell: str, corner: str) -> Point:
+def locate_corner(cell: str, corner: str) -> Point:
     """Return the corner of a cell, such as `NE`."""
-    return _offset_point(cell, CORNERS[corner])
+    return _locate_in_cell(cell, CORNERS[corner])
 
 
-def crown_point(section: str, number: str) -> Point:
+def locate_crown(section: str, number: str) -> Point:
     """Return the point of a crown of the wheel: two crowns of a section are beside each other."""
     sections = list(CROWNS)
     spread = CROWN_SPREAD if CROWNS[section] > 1 else 0
@@ -227,27 +227,27 @@ def crown_point(section: str, number: str) -> Point:
     return Point(WHEEL_MIDDLE + CROWN_DISTANCE * x, WHEEL_MIDDLE + CROWN_DISTANCE * y)
 
 
-def quarter_point(quarter: str) -> Point:
+def locate_quarter(quarter: str) -> Point:
     """Return the middle of a quarter of Carcassonne."""
     x, y = QUARTER_PLACES[quarter]
     return Point(x, y)
 
 
-def citizen_point(quarter: str, index: int) -> Point:
+def locate_citizen(quarter: str, index: int) -> Point:
     """Return the point of a meeple in a quarter: three are beside each other, more in front of them."""
     x, y = QUARTER_PLACES[quarter]
     return Point(x - 20 + 24 * (index % 3), y + 4 + 20 * (index // 3))
 
 
-def merchant_point(quarter: str, index: int) -> Point:
+def locate_merchant(quarter: str, index: int) -> Point:
     """Return the point of a meeple in a quarter of Leipzig: three are beside each other, more in front of them."""
     x, y = LEIPZIG_QUARTERS[quarter]
     return Point(LEIPZIG_MIDDLE + x - 14 + 14 * (index % 3), LEIPZIG_MIDDLE + y + 3 + 15 * (index // 3))
 
 
-def tunnel_point(tiles: Tiles, place: str) -> Point:
+def locate_tunnel(tiles: Tiles, place: str) -> Point:
     """Return the point of the opening of a tunnel: on its road, near the middle of its tile."""
-    middle, end = tile_point(place.partition("/")[0]), place_point(tiles, place)
+    middle, end = locate_tile(place.partition("/")[0]), locate_place(tiles, place)
     share = OPENING_DISTANCE / math.hypot(end.x - middle.x, end.y - middle.y)
     return Point(middle.x + share * (end.x - middle.x), middle.y + share * (end.y - middle.y))
 
@@ -261,34 +261,34 @@ def is_lying(figure: Figure) -> bool:
     )
 
 
-def figure_point(tiles: Tiles, figure: Figure) -> Point:
+def locate_figure(tiles: Tiles, figure: Figure) -> Point:
     """Return the point of a figure; figures on the same segment are beside each other."""
     if figure.way in CORNERS:
-        return corner_point(figure.cell, figure.way)
-    x, y = segment_point(tiles, figure.cell, figure.segment)
+        return locate_corner(figure.cell, figure.way)
+    x, y = locate_segment(tiles, figure.cell, figure.segment)
     dx, dy = BESIDE_OTHERS.get(figure.way, (0, 0))
     return Point(x + dx, y + dy)
 
 
-def place_point(tiles: Tiles, place: str) -> Point:
+def locate_place(tiles: Tiles, place: str) -> Point:
     """Return the point of a place such as `1,0/cloister-lying`; the way of the figure does not matter."""
     cell, _, token = place.partition("/")
     segment, _ = split_way(tiles, cell, token)
-    return segment_point(tiles, cell, segment)
+    return locate_segment(tiles, cell, segment)
 
 
-def offer_point(tiles: Tiles, token: str) -> Point:
+def locate_offer(tiles: Tiles, token: str) -> Point:
     """Return the point of the mark for placing a figure; a token without a cell belongs to the latest tile."""
     cell, _, rest = token.rpartition("/")
     cell = cell or list(tiles)[-1]
     segment, way = split_way(tiles, cell, rest)
-    x, y = segment_point(tiles, cell, segment)
+    x, y = locate_segment(tiles, cell, segment)
     return Point(x + BESIDE_UPRIGHT.get(way, 0), y)
 
 
-def offer_tile_point(tiles: Tiles, token: str) -> Point:
+def locate_offered_tile(tiles: Tiles, token: str) -> Point:
     """Return the middle of the tile to which the token of a segment belongs."""
-    return tile_point(token.rpartition("/")[0] or list(tiles)[-1])
+    return locate_tile(token.rpartition("/")[0] or list(tiles)[-1])
 
 
 def move_outside(middle: Point, point: Point) -> Point:
@@ -296,14 +296,14 @@ def move_outside(middle: Point, point: Point) -> Point:
 
     Fields beside a road go out diagonally, so that their names do not cover the name of the road.
     """
-    x, y = _direction(point.x - middle.x), _direction(point.y - middle.y)
+    x, y = _find_direction(point.x - middle.x), _find_direction(point.y - middle.y)
     if not x and not y:
         return move_below(point)
     step = NAME_DISTANCE / math.hypot(x, y)
     return Point(point.x + x * step, point.y + y * step)
 
 
-def _direction(offset: float) -> int:
+def _find_direction(offset: float) -> int:
     """Return 1 or -1 by the sign of an offset, and 0 near the middle."""
     return 0 if abs(offset) < NEAR_MIDDLE else round(math.copysign(1, offset))
 
@@ -322,36 +322,36 @@ def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:
     return segment, way
 
 
-def segment_point(tiles: Tiles, cell: str, token: str) -> Point:
+def locate_segment(tiles: Tiles, cell: str, token: str) -> Point:
     """Return the point of the first figure of a segment."""
     placed = tiles[cell]
     pieces = PIECES[placed.tile]
     unturned = pieces[0].segments[pieces[placed.turn].locals[token]]
-    point = _find_turned_point(cell, placed, _find_offset(placed.tile, unturned))
+    point = _locate_on_turned_tile(cell, placed, _find_offset(placed.tile, unturned))
     return Point(point.x, point.y - ON_TOP_OF_TOWER) if unturned.kind == "tower" else point
 
 
-def _find_turned_point(cell: str, placed: PlacedTile, offset: Offset) -> Point:
+def _locate_on_turned_tile(cell: str, placed: PlacedTile, offset: Offset) -> Point:
     """Return the point that has this offset from the middle of its tile before it is turned."""
     x, y = offset
-    return _offset_point(cell, ((x, y), (-y, x), (-x, -y), (y, -x))[placed.turn // 90])
+    return _locate_in_cell(cell, ((x, y), (-y, x), (-x, -y), (y, -x))[placed.turn // 90])
 
 
-def bather_point(tiles: Tiles, cell: str) -> Point:
+def locate_bather(tiles: Tiles, cell: str) -> Point:
     """Return the point of a meeple in the bathhouse on a cell."""
-    x, y = _find_turned_point(cell, tiles[cell], BATHS[tiles[cell].tile])
+    x, y = _locate_on_turned_tile(cell, tiles[cell], BATHS[tiles[cell].tile])
     return Point(x, y - BATHER_ABOVE)
 
 
-def tower_point(tiles: Tiles, cell: str) -> Point:
+def locate_tower(tiles: Tiles, cell: str) -> Point:
     """Return the point of the base of a tower."""
-    x, y = segment_point(tiles, cell, "tower")
+    x, y = locate_segment(tiles, cell, "tower")
     return Point(x, y + ON_TOP_OF_TOWER)
 
 
 def _find_offset(tile: str, segment: Segment) -> Offset:
     """Return where the first figure of a segment is on the unturned tile."""
-    plain, ends = plain_name(tile), segment.ends
+    plain, ends = get_plain_name(tile), segment.ends
     match segment.kind:
         case "garden":
             return GARDENS[plain]
@@ -370,6 +370,6 @@ def _find_offset(tile: str, segment: Segment) -> Offset:
     return SEGMENT_OFFSETS[segment.kind + "".join(map(str, ends))]
 
 
-def _offset_point(cell: str, offset: Offset) -> Point:
-    x, y = coordinates(cell)
+def _locate_in_cell(cell: str, offset: Offset) -> Point:
+    x, y = parse_cell(cell)
     return Point(float(x * TILE_SIZE + offset[0]), float(y * TILE_SIZE + offset[1]))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, inns_cathedrals, plays_with, rules_of
+from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, get_rules, inns_cathedrals, plays_with
 from engine.games.carcassonne.hooks import (
     Rules,
     is_barred,
@@ -40,7 +40,7 @@ from engine.games.carcassonne.state import (
     Work,
     can_draw,
     count_points_of,
-    current_part,
+    get_current_part,
 )
 from engine.menu import Choice, Menu, MenuEntry, Move
 from engine.refusal import Refused
@@ -72,13 +72,13 @@ def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: The sixth set of figures comes with Inns & Cathedrals."""
     if seats == 6 and not plays_with(options, inns_cathedrals.BOX):
         return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
-    objections = (box.objection(options) for box in rules_of(options).hooks["objection"])
+    objections = (box.objection(options) for box in get_rules(options).hooks["objection"])
     return next((refusal for refusal in objections if refusal is not None), None)
 
 
 def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:
     """§1: Return the events that prepare the table, and the first turn of a random seat."""
-    rules = rules_of(options)
+    rules = get_rules(options)
     deck = rules.make_deck()
     first = chance.pick("start player", range(seats))
     track = ((0,) * rules.scoring_figures,) * seats
@@ -94,30 +94,30 @@ def menu(state: State, seat: int) -> Menu:
         return ()
     work = state.work[-1]
     if isinstance(work, Part):
-        return part_menu(state, work) if seat == state.turn else ()
+        return get_part_menu(state, work) if seat == state.turn else ()
     is_asked = seat in work.seats if work.seats else seat == state.turn
-    rules = rules_of(state.options)
+    rules = get_rules(state.options)
     return rules.tasks[work.step].menu(state, rules, seat, work) if is_asked else ()
 
 
-def part_menu(state: State, part: Part) -> Menu:
+def get_part_menu(state: State, part: Part) -> Menu:
     """Return the moves of the seat on turn with its tile.
 
     Cached in the state: upkeep, the page and the check of the move ask for it one after another.
     """
     cached: Menu | None = state.__dict__.get("menu")
     if cached is None:
-        cached = state.__dict__["menu"] = MENUS[part.step](state, rules_of(state.options), part)
+        cached = state.__dict__["menu"] = MENUS[part.step](state, get_rules(state.options), part)
     return cached
 
 
-def _draw_menu(state: State, rules: Rules, part: Part) -> Menu:
+def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:
     instead = _offer_instead_of_tile(state, rules, part)
     has_tile = can_draw(state) or _has_own_tile(state, rules, state.turn)
     return (DRAW, *instead) if has_tile else (*instead, PASS)
 
 
-def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
+def _make_place_menu(state: State, rules: Rules, part: Part) -> Menu:
     """§2.2: Offer every cell and turn where the tile fits, or what a box allows with a tile that fits nowhere."""
     options = list_places(state, rules, part.tile)
     if not options:
@@ -138,7 +138,7 @@ def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuE
     return [entry for box in boxes if (entry := box.offer_instead_of_tile(state, rules, part))]
 
 
-def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
+def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     """§2.4: Offer every figure of the supply with every segment on which it can be placed, and the moves of boxes."""
     options = list_free_segments(state, rules, part)
     for box in rules.hooks["offer_figures"]:
@@ -158,9 +158,9 @@ def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[Men
 
 
 MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
-    "draw": _draw_menu,
-    "place": _place_menu,
-    "figure": _figure_menu,
+    "draw": _make_draw_menu,
+    "place": _make_place_menu,
+    "figure": _make_figure_menu,
     "between": lambda state, rules, part: (),
     "score": lambda state, rules, part: (),
 }
@@ -168,11 +168,11 @@ MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
     """Return the events of a move from the menu."""
-    rules = rules_of(state.options)
+    rules = get_rules(state.options)
     match move.verb:
         case "place":
             cell, turn = move.args
-            event = TilePlaced(current_part(state).tile, cell, int(turn), seat)
+            event = TilePlaced(get_current_part(state).tile, cell, int(turn), seat)
             return place_tile(state, rules, event, chance)
         case "figure":
             return [FigurePlaced(read_figure(state, seat, *move.args))]
@@ -198,40 +198,40 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
         return _end_game(state, chance)
     if state.owed and waits_for_scorer(state):
         return None
-    work, rules = state.work[-1], rules_of(state.options)
+    work, rules = state.work[-1], get_rules(state.options)
     if not isinstance(work, Part):
         box = rules.tasks[work.step]
         closed = None if work.step in box.tasks_within_round else _close_round(state, rules, work, chance)
         return closed or box.resolve_task(state, rules, work, chance)
-    for stage in stages_of(rules)[work.step]:
+    for stage in list_stages(rules)[work.step]:
         event = stage(state, rules, work, chance)
         if event is not None:
             return event
     return None
 
 
-def _first_event(events: Iterable[Struct | None]) -> Struct | None:
+def _find_first_event(events: Iterable[Struct | None]) -> Struct | None:
     return next((event for event in events if event is not None), None)
 
 
 @functools.cache
-def stages_of(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
+def list_stages(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
     """Return for each step of a part what the rules may do in it, in order."""
 
-    def hook(name: str) -> tuple[Stage, ...]:
+    def list_hooks(name: str) -> tuple[Stage, ...]:
         return tuple(getattr(box, name) for box in rules.hooks[name])
 
-    def round_at(place: str) -> tuple[Stage, ...]:
+    def list_rounds(place: str) -> tuple[Stage, ...]:
         return (functools.partial(_open_round, place),) if rules.rounds[place] else ()
 
     close = (_close_round,) if rules.scoring_figures > 1 else ()
-    features = (*round_at("3"), _score_completed, *hook("after_scoring"), *hook("end_scoring"), *close)
-    score = (*features, *round_at("4"), *hook("after_tile"), _end_part)
+    features = (*list_rounds("3"), _score_completed, *list_hooks("after_scoring"), *list_hooks("end_scoring"), *close)
+    score = (*features, *list_rounds("4"), *list_hooks("after_tile"), _end_part)
     return {
-        "draw": (*round_at("1a"), *close, _draw_or_end),
-        "place": (*hook("react_to_drawing"), *close, _set_tile_aside),
-        "figure": (*round_at("1c"), *close, _skip_figure),
-        "between": (*hook("after_figure"), *close, *score),
+        "draw": (*list_rounds("1a"), *close, _draw_or_end),
+        "place": (*list_hooks("react_to_drawing"), *close, _set_tile_aside),
+        "figure": (*list_rounds("1c"), *close, _skip_figure),
+        "between": (*list_hooks("after_figure"), *close, *score),
         "score": score,
     }
 
@@ -248,7 +248,8 @@ def _close_round(state: State, rules: Rules, work: Work, chance: Chance) -> Stru
     """§5.4: End a scoring round in which figures of the seat on turn moved."""
     if not state.moved:
         return None
-    return _first_event(box.after_round(state, rules, chance) for box in rules.hooks["after_round"]) or RoundClosed()
+    event = _find_first_event(box.after_round(state, rules, chance) for box in rules.hooks["after_round"])
+    return event or RoundClosed()
 
 
 def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -270,7 +271,7 @@ def _draw_tile(state: State, rules: Rules, chance: Chance) -> Struct:
 
 
 def _take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
-    return _first_event(box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
+    return _find_first_event(box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
 
 
 def _has_own_tile(state: State, rules: Rules, seat: int) -> bool:
@@ -282,18 +283,18 @@ def _end_without_tiles(state: State, rules: Rules) -> Struct:
     """§4.1: Return to interrupted work; if there is none, begin an extra turn of a box or the final scoring."""
     if len(state.work) > 1:
         return PartEnded(state.turn)
-    overtime = _first_event(box.begin_overtime(state, rules) for box in rules.hooks["begin_overtime"])
+    overtime = _find_first_event(box.begin_overtime(state, rules) for box in rules.hooks["begin_overtime"])
     return overtime or FinalScoringBegan(_list_scores(state))
 
 
 def _set_tile_aside(state: State, rules: Rules, part: Part, chance: Chance) -> TileSetAside | None:
     """§2.3: Remove a tile that fits nowhere from the game."""
-    return None if part_menu(state, part) else TileSetAside(state.turn, part.tile)
+    return None if get_part_menu(state, part) else TileSetAside(state.turn, part.tile)
 
 
 def _skip_figure(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWithheld | None:
     """§2.6: Pass for a seat that can do nothing else."""
-    return None if len(part_menu(state, part)) > 1 else FigureWithheld(state.turn)
+    return None if len(get_part_menu(state, part)) > 1 else FigureWithheld(state.turn)
 
 
 def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -331,12 +332,12 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
     """§4: Count the features left on the table, then the bonuses of boxes, then end the game."""
     if state.phase == "over":
         return None
-    rules = rules_of(state.options)
+    rules = get_rules(state.options)
     boxes = rules.hooks["before_final_scoring"]
-    event = _first_event(box.before_final_scoring(state, rules, chance) for box in boxes)
+    event = _find_first_event(box.before_final_scoring(state, rules, chance) for box in boxes)
     if event is not None:
         return event
-    root = scoring.next_to_count(state, rules)
+    root = scoring.find_next_to_count(state, rules)
     if root is not None:
         return scoring.score_feature(state, rules, root, "final")
     for box in rules.hooks["award_at_end"]:

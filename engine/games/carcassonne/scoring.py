@@ -18,8 +18,8 @@ from engine.games.carcassonne.state import (
     apply_awards,
     change_part,
     count_points_of,
-    current_part,
     find_root,
+    get_current_part,
 )
 from engine.menu import Choice, Menu
 
@@ -47,13 +47,13 @@ def find_leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...
 
 def count_points(state: State, rules: Rules, feature: Feature, moment: Moment) -> int:
     """§3, §4: Return what a feature is worth as it is now, regardless of the figures on it."""
-    points = _base_points(state, rules, feature)
+    points = _count_base_points(state, rules, feature)
     for box in rules.hooks["adjust_points"]:
         points = box.adjust_points(state, rules, feature, points, moment)
     return points
 
 
-def _base_points(state: State, rules: Rules, feature: Feature) -> int:
+def _count_base_points(state: State, rules: Rules, feature: Feature) -> int:
     """Return what a feature is worth in the base game."""
     if feature.kind == "field":
         return count_farm_points(state, rules, feature, CITY_POINTS)
@@ -85,15 +85,17 @@ def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
 def count_farm_points(state: State, rules: Rules, farm: Feature, each: int) -> int:
     """§4.4: Return what a farm is worth at so many points for each city."""
     points = each * count_farm_cities(state, rules, farm)
-    for box in rules.hooks["extra_farm_points"]:
-        points += box.extra_farm_points(state, rules, farm)
+    for box in rules.hooks["count_extra_farm_points"]:
+        points += box.count_extra_farm_points(state, rules, farm)
     return points
 
 
 def count_leader_points(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
     """Return what a feature brings to a seat that leads on it."""
-    extra = sum(box.extra_points(state, rules, feature, seat, moment) for box in rules.hooks["extra_points"])
-    return count_points(state, rules, feature, moment) + extra
+    points = count_points(state, rules, feature, moment)
+    for box in rules.hooks["count_extra_points"]:
+        points += box.count_extra_points(state, rules, feature, seat, moment)
+    return points
 
 
 def select_figures(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...]:
@@ -147,7 +149,7 @@ def apply_feature_scored(state: State, event: FeatureScored) -> State:
     """Send the figures home and apply the awards."""
     state = remove_figures(state, event.figures)
     if state.work:
-        done = tuple(root for root in current_part(state).done if root != event.feature)
+        done = tuple(root for root in get_current_part(state).done if root != event.feature)
         state = change_part(state, step="score", done=done)
     return apply_awards(state, event.awards)
 
@@ -181,7 +183,7 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
     return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 
-def next_to_count(state: State, rules: Rules) -> int | None:
+def find_next_to_count(state: State, rules: Rules) -> int | None:
     """§4: Return the next feature to be counted at the end, roads first and farms last; None if all are."""
     occupied = [root for root, feature in state.features.items() if feature.figures]
     return min(occupied, key=lambda root: rules.feature_order.index(state.features[root].kind), default=None)

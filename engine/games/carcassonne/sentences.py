@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from engine.games.carcassonne.tiles import PIECES, SIDES, Piece, Segment, cells_around, neighbours
+from engine.games.carcassonne.tiles import PIECES, SIDES, Piece, Segment, list_cells_around, list_neighbours
 
 STRIKING_SIGNS = ("dragon", "volcano", "portal", "princess", "source")
 """Signs and marks that decide what happens with a tile."""
@@ -44,7 +44,7 @@ def _describe_roads(roads: list[Segment]) -> str:
 
 def describe_neighbours(tiles: Mapping[str, Any], cell: str) -> list[tuple[str, str]]:
     """Return for each tile beside an empty cell its side and the kind of its edge there: `("N", "c")` for a city."""
-    beside = [(side, tiles[neighbour]) for side, neighbour in enumerate(neighbours(cell)) if neighbour in tiles]
+    beside = [(side, tiles[neighbour]) for side, neighbour in enumerate(list_neighbours(cell)) if neighbour in tiles]
     # The edge of a neighbour that touches the cell is on its opposite side, two sides further.
     return [(SIDES[side], PIECES[placed.tile][placed.turn].edges[side - 2]) for side, placed in beside]
 
@@ -78,7 +78,7 @@ def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) 
             old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in owners))
             added = {one for one, _ in feature} - {one for one, _ in old}
             return Extension(kind, tuple(sorted({figure.seat for figure in owners})), len(added))
-    beside = (earlier[one] for one in cells_around(cell) if one in earlier)
+    beside = (earlier[one] for one in list_cells_around(cell) if one in earlier)
     return Extension("cloister") if any("cloister" in piece.locals for piece in beside) else None
 
 
@@ -91,7 +91,7 @@ def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]
             continue
         connected.add((cell, token))
         segment = pieces[cell].segments[pieces[cell].locals[token]]
-        for side, beyond in enumerate(neighbours(cell)):
+        for side, beyond in enumerate(list_neighbours(cell)):
             if side in segment.ends and beyond in pieces:
                 others = (one for one in pieces[beyond].segments if one.kind == segment.kind)
                 queue += [(beyond, one.token) for one in others if (side + 2) % 4 in one.ends]

@@ -254,19 +254,19 @@ def find_root(parents: dict[int, int], segment: int) -> int:
     return segment
 
 
-def root_at_index(state: State, cell: str, index: int) -> int:
+def find_index_root(state: State, cell: str, index: int) -> int:
     """Return the feature of the segment with this index on the tile of a cell."""
     return find_root(state.parents, state.tiles[cell].first + index)
 
 
-def figures_on_table(state: State) -> tuple[Figure, ...]:
+def list_figures(state: State) -> tuple[Figure, ...]:
     """Return all figures on the table."""
     return tuple([figure for feature in state.features.values() for figure in feature.figures])
 
 
 def find_figure(state: State, place: str) -> Figure:
     """Return the figure at this place."""
-    return next(figure for figure in figures_on_table(state) if figure.place == place)
+    return next(figure for figure in list_figures(state) if figure.place == place)
 
 
 def get_field(state: State, name: str) -> Any:
@@ -307,14 +307,14 @@ def count_points_of(state: State, seat: int) -> int:
     return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
-def current_part(state: State) -> Part:
+def get_current_part(state: State) -> Part:
     """Return the part of the turn on top of the work."""
     part = state.work[-1]
     assert isinstance(part, Part)
     return part
 
 
-def current_task(state: State) -> Task:
+def get_current_task(state: State) -> Task:
     """Return the task on top of the work."""
     task = state.work[-1]
     assert isinstance(task, Task)
@@ -343,7 +343,7 @@ def pop_task(state: State) -> State:
 
 def change_part(state: State, **changes: Any) -> State:
     """Change fields of the part on top of the work."""
-    return replace_top(state, replace(current_part(state), **changes))
+    return replace_top(state, replace(get_current_part(state), **changes))
 
 
 def settle_figures(state: State) -> State:
@@ -362,7 +362,7 @@ def _settle_figure(work: Work) -> Work:
 
 def add_note(state: State, note: str) -> State:
     """Add a note of a box to the part on top of the work."""
-    return change_part(state, notes=(*current_part(state).notes, note))
+    return change_part(state, notes=(*get_current_part(state).notes, note))
 
 
 def apply_awards(state: State, awards: tuple[Award, ...]) -> State:

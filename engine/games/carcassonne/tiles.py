@@ -88,7 +88,7 @@ def count_gardens_of(box: str) -> dict[str, int]:
     return {name: row["garden"] for name, row in DATA["tiles"][box].items() if "garden" in row}
 
 
-def _tile_rows() -> Iterator[tuple[str, dict[str, Any]]]:
+def _iter_tile_rows() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each tile of board.toml by its name, and those with a garden or a number once more with it."""
     for box in DATA["tiles"].values():
         for name, row in box.items():
@@ -105,7 +105,7 @@ def number_tile(name: str, number: int) -> str:
     return f"{name}{NUMBER}{number}"
 
 
-def plain_name(tile: str) -> str:
+def get_plain_name(tile: str) -> str:
     """Return the name of a tile without its bridge, its garden or its number."""
     return tile.partition(BRIDGE)[0].rstrip(GARDEN).partition(NUMBER)[0]
 
@@ -116,7 +116,7 @@ def name_bridged_tile(name: str, axis: str) -> str:
 
 
 @functools.cache
-def bridge_axes(tile: str) -> Args:
+def list_bridge_axes(tile: str) -> Args:
     """Return the axes of an unturned tile along which a bridge can lead: both its ends are on field sides."""
     halves = {end for segment in PIECES[tile][0].segments if segment.kind == "field" for end in segment.ends}
     edges = PIECES[tile][0].edges
@@ -137,9 +137,9 @@ def _make_piece(row: dict[str, Any], turn: int) -> Piece:
     segments = _name_segments([*_list_built_segments(row, quarter), *_list_fields(row, quarter)])
     segments += tuple(_list_bridge(row, quarter))
     rivers = tuple(_rotate_sides(word, quarter) for word in row.get("rivers", ()))
-    kinds = [_side_kind(segments, rivers, side) for side in range(4)]
+    kinds = [_find_side_kind(segments, rivers, side) for side in range(4)]
     closes = bool(row.get("closes"))
-    joins = tuple(() if closes else _segments_along(segments, kinds[side], side) for side in range(4))
+    joins = tuple(() if closes else _list_segments_along(segments, kinds[side], side) for side in range(4))
     return Piece(
         segments=segments,
         edges="".join(EDGES[kind] for kind in kinds),
@@ -207,7 +207,7 @@ def _name_segments(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     )
 
 
-def _side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: int) -> str:
+def _find_side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: int) -> str:
     """Return what a side of a tile shows: river, city, road or field."""
     if any(SIDES[side] in river for river in rivers):
         return "river"
@@ -215,7 +215,7 @@ def _side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: int) ->
     return built[0] if built else "field"
 
 
-def _segments_along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]:
+def _list_segments_along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]:
     """Return the indexes of the segments along a side of this kind, clockwise: beside a road there is field."""
 
     def find(kind: str, end: int) -> int | None:
@@ -236,7 +236,7 @@ def _segments_along(segments: Sequence[Segment], kind: str, side: int) -> tuple[
     return tuple(dict.fromkeys(find_all(("field", first), ("field", last))))
 
 
-def _appearance(piece: Piece) -> object:
+def _describe_look(piece: Piece) -> object:
     """Return a value that is equal for rotations of a tile that look the same."""
     return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers)
 
@@ -248,9 +248,9 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
     """
     fits, seen = [Args()] * SURROUNDINGS, set[object]()
     for turn, piece in PIECES[tile].items():
-        if _appearance(piece) in seen:
+        if _describe_look(piece) in seen:
             continue
-        seen.add(_appearance(piece))
+        seen.add(_describe_look(piece))
         codes = [EDGE_DIGITS[edge] * weight for edge, weight in zip(piece.edges, SIDE_WEIGHTS, strict=True)]
         for sides in range(1, 16):  # a bit for each side that has a neighbour
             fits[sum(code for side, code in enumerate(codes) if sides >> side & 1)] += (str(turn),)
@@ -263,33 +263,33 @@ def has_river_beside(surroundings: int) -> bool:
 
 
 @functools.cache
-def coordinates(cell: str) -> tuple[int, int]:
+def parse_cell(cell: str) -> tuple[int, int]:
     """Return how far a cell is to the east and to the south of the start tile."""
     x, y = cell.split(",")
     return int(x), int(y)
 
 
 @functools.cache
-def neighbours(cell: str) -> tuple[str, ...]:
+def list_neighbours(cell: str) -> tuple[str, ...]:
     """Return the cells to the north, east, south and west."""
-    x, y = coordinates(cell)
+    x, y = parse_cell(cell)
     return tuple(f"{x + dx},{y + dy}" for dx, dy in SIDE_STEPS)
 
 
 @functools.cache
-def cells_around(cell: str) -> tuple[str, ...]:
+def list_cells_around(cell: str) -> tuple[str, ...]:
     """Return the eight cells around a cell."""
-    x, y = coordinates(cell)
+    x, y = parse_cell(cell)
     return tuple(f"{x + dx},{y + dy}" for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy)
 
 
-def nine_cells(cell: str) -> tuple[str, ...]:
+def list_nine_cells(cell: str) -> tuple[str, ...]:
     """Return a cell and the eight around it."""
-    return (cell, *cells_around(cell))
+    return (cell, *list_cells_around(cell))
 
 
 @functools.cache
-def figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) -> tuple[tuple[int, Args], ...]:
+def list_figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) -> tuple[tuple[int, Args], ...]:
     """Return the index of each segment of these kinds on a tile, with the arguments that place a figure there."""
     numbered = enumerate(PIECES[tile][turn].segments)
     return tuple((index, (kind, segment.token)) for index, segment in numbered if segment.kind in segments)
@@ -331,6 +331,6 @@ class FittingTurns(dict[str, tuple[Args, ...]]):
         return self[tile]
 
 
-ROWS = dict(_tile_rows())
+ROWS = dict(_iter_tile_rows())
 PIECES = Pieces({name: {turn: _make_piece(row, turn) for turn in TURNS} for name, row in ROWS.items()})
 FITTING_TURNS = FittingTurns({tile: _find_fitting_turns(tile) for tile in PIECES})

@@ -20,7 +20,7 @@ from engine.games.carcassonne.state import (
     State,
     Task,
     count_tiles_left,
-    figures_on_table,
+    list_figures,
 )
 
 
@@ -77,7 +77,7 @@ def view(state: State, seat: int | None) -> View:
         waiting=_find_waiting_tile(state),
         message=work.number if isinstance(work, Task) else 0,
         tiles=state.tiles,
-        figures=figures_on_table(state),
+        figures=list_figures(state),
         supply=state.supply,
         track=state.track,
         owed=state.owed,

@@ -55,7 +55,7 @@ INNER_RADIUS = 100.0
 OUTER_RADIUS = INNER_RADIUS + LANES * LANE_WIDTH
 
 
-def place_point(along: float, out: float) -> Point:
+def locate_place(along: float, out: float) -> Point:
     """Return a point of the drawing, so many fields along the inner lane and so far out from the inner rail."""
     along, radius = along % 80, INNER_RADIUS + out
     if along <= 24:
@@ -83,7 +83,7 @@ def draw_field_lines() -> str:
     starts = dict[Point, Point]()  # where each stroke starts, by the point where it ends
     for lane, fields in enumerate(LAP_FIELDS):
         for edge in FRONTS[lane][:fields]:
-            near, far = (place_point(edge / UNIT, out * LANE_WIDTH) for out in (lane, lane + 1))
+            near, far = (locate_place(edge / UNIT, out * LANE_WIDTH) for out in (lane, lane + 1))
             starts[far] = starts.pop(near, near)  # continue the stroke of the lane before, if it ends here
     return "".join(f"M{x} {y}L{far_x} {far_y}" for (far_x, far_y), (x, y) in starts.items())
 
@@ -103,8 +103,8 @@ def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
     steps = [rear + trim + (ahead - rear - 2 * trim) * step / 3 for step in range(4)]
     inside, outside = lane * LANE_WIDTH + inset, (lane + 1) * LANE_WIDTH - inset
     return [
-        *(place_point(along, inside) for along in steps),
-        *(place_point(along, outside) for along in reversed(steps)),
+        *(locate_place(along, inside) for along in steps),
+        *(locate_place(along, outside) for along in reversed(steps)),
     ]
 
 
@@ -122,7 +122,7 @@ def draw_trail(start: Field, end: Field) -> list[Point]:
     """Return the points of a ride, enough of them to make a smooth line in the bends."""
     (along, out), (end_along, end_out) = field_middle(start), field_middle(end)
     return [
-        place_point(along + (end_along - along) * step / 12, out + (end_out - out) * step / 12) for step in range(13)
+        locate_place(along + (end_along - along) * step / 12, out + (end_out - out) * step / 12) for step in range(13)
     ]
 
 
@@ -143,7 +143,7 @@ FOCUS_FIELDS, FOCUS_MARGIN = 7, 60
 def choose_focus(horses: Iterable[Field]) -> tuple[float, float, float, float] | None:
     """Return left, top, width and height of the part to look at first: all horses, with some fields before them."""
     middles = [field_middle(field) for field in horses]
-    spots = [place_point(along + more, out) for along, out in middles for more in (0, FOCUS_FIELDS)]
+    spots = [locate_place(along + more, out) for along, out in middles for more in (0, FOCUS_FIELDS)]
     if not spots:
         return None
     across, down = [x for x, _ in spots], [y for _, y in spots]
@@ -170,8 +170,8 @@ FIELDS_AHEAD = 5  # fields before each horse that the window shows too
 def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     """Return the part with all horses and the ends of their rides; only one straight where all are on it."""
     middles = [field_middle(field) for field in horses]
-    spots = [place_point(along + more, out) for along, out in middles for more in (0, FIELDS_AHEAD)]
-    spots += [place_point(*field_middle(field)) for field in ends]
+    spots = [locate_place(along + more, out) for along, out in middles for more in (0, FIELDS_AHEAD)]
+    spots += [locate_place(*field_middle(field)) for field in ends]
     across = [x for x, _ in spots] or [-OUTER_RADIUS, STRAIGHT + OUTER_RADIUS]
     down = [y for _, y in spots] or [-OUTER_RADIUS, OUTER_RADIUS]
     need = max(across) - min(across) + 2 * HORSE_MARGIN

@@ -71,7 +71,7 @@ class Land:
         assert segments or cell in self.closed, "the tiles do not match"
         return segments
 
-    def segments_at(self, x, y):
+    def iter_segments(self, x, y):
         """Return the segments of a tile, or those that reach it if it closes everything."""
         if (x, y) not in self.closed:
             return [(x, y, number) for number in range(len(self.cells[x, y]))]
@@ -160,7 +160,7 @@ class Count:
             return
         seat, x, y = self.latest
         seen = set()
-        for spot in self.land.segments_at(x, y):
+        for spot in self.land.iter_segments(x, y):
             kind = self.land.cells[spot[:2]][spot[2]][0]
             if kind in ("road", "city") and spot not in seen:
                 area, is_open = self.land.flood(spot)

@@ -149,7 +149,7 @@ class BoxCount(Count):
     def find_completed(self):
         """Return the roads and cities that the latest tile completed."""
         areas = []
-        for spot in self.land.segments_at(*self.latest[1:]):
+        for spot in self.land.iter_segments(*self.latest[1:]):
             if self.land.cells[spot[:2]][spot[2]][0] in ("road", "city") and not any(spot in area for area in areas):
                 area, is_open = self.land.flood(spot)
                 areas += [] if is_open else [area]

@@ -4,7 +4,7 @@ from engine import chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
 from engine.games.carcassonne import land
-from engine.games.carcassonne.boxes import Began, rules_of
+from engine.games.carcassonne.boxes import Began, get_rules
 from engine.games.carcassonne.state import Figure, TileDrawn, TilePlaced, TurnBegan
 
 WITHOUT_MESSAGES = {"messages": False}
@@ -16,7 +16,7 @@ def build_state(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=
     Tiles are written as `U 1,0 90`, figures as `0 meeple 1,0/road`. There are no messages unless `messages=True`.
     """
     chosen = options.parse(carcassonne.META.options, WITHOUT_MESSAGES | boxes)
-    rules = rules_of(chosen)
+    rules = get_rules(chosen)
     track = track or ((0,) * rules.scoring_figures,) * seats
     events = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track, edition), TilePlaced(start, "0,0")]
     for text in tiles:

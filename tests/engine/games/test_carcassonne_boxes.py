@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine import chance, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.tiles import PIECES
 from tests.engine.games.carcassonne_table import Game, set_up
 from tests.engine.games.test_carcassonne_messages import CITY, draw_message, set_up_messages
@@ -20,7 +20,7 @@ BUILDER = ["0 meeple 0,0/road", "0 builder 1,0/road"]
 
 
 def make_deck(**chosen):
-    return rules_of(options.parse(OPTIONS, chosen)).make_deck()
+    return get_rules(options.parse(OPTIONS, chosen)).make_deck()
 
 
 def count_tiles(**chosen):

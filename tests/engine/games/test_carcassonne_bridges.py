@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.games import carcassonne
-from engine.games.carcassonne.tiles import PIECES, bridge_axes, count_tiles_of
+from engine.games.carcassonne.tiles import PIECES, count_tiles_of, list_bridge_axes
 from tests.engine.games.carcassonne_table import figure, set_up
 from tests.engine.games.test_carcassonne_boxes import count_tiles
 from tests.engine.games.test_carcassonne_messages import set_up_messages
@@ -51,7 +51,7 @@ def test_23_2_a_bridge_needs_two_opposite_sides_with_nothing_but_field():
         "BB06": ("NS", "EW"),
         "WH02": (),  # the wall of the wheel
     }
-    assert {tile: bridge_axes(tile) for tile in expected} == expected
+    assert {tile: list_bridge_axes(tile) for tile in expected} == expected
 
 
 def test_23_2_a_bridge_over_a_tile_on_the_table_is_for_a_tile_that_is_laid_beside_it():
@@ -86,7 +86,7 @@ def test_23_2_one_bridge_for_each_tile_and_three_for_a_player():
 def test_23_2_a_tile_has_one_bridge_at_most():
     game = set_up_bridges(["B=EW 0,1 0"], drawn="U")
     assert not any(option.startswith("0,1/") for option in game.menu("bridge"))
-    assert bridge_axes("B=EW") == ()
+    assert list_bridge_axes("B=EW") == ()
 
 
 def test_23_2_not_over_acrobats_but_over_their_empty_stage():

@@ -10,7 +10,7 @@ import pytest
 from engine import chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.tiles import NUMBERS, count_tiles_of, number_tile
 from tests.invariants import carcassonne as invariants
 
@@ -101,7 +101,7 @@ def test_busy_games_keep_every_promise_and_everything_happens_in_them(figures, s
 
 
 def check(state):
-    rules = rules_of(state.options)
+    rules = get_rules(state.options)
     invariants.check_figures(state, rules)
     invariants.check_features(state)
     invariants.check_leads(state, rules)

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from engine import bots, chance, options
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import big_top, rules_of, wheel
-from engine.games.carcassonne.boxes.castles import NO_CASTLE, cells_near
+from engine.games.carcassonne.boxes import big_top, get_rules, wheel
+from engine.games.carcassonne.boxes.castles import NO_CASTLE, list_castle_cells
 from engine.games.carcassonne.boxes.princess_dragon import find_prey
 from engine.games.carcassonne.boxes.revolts import find_figures
 from tests.engine.games.carcassonne_table import set_up
@@ -95,8 +95,8 @@ def test_23_5_the_other_city_of_a_tower_s_tile_can_become_a_castle():
 
 
 def test_23_6_the_six_cells_are_those_of_the_castle_and_beside_its_long_sides():
-    assert cells_near(("0,0", "0,-1")) == {"-1,0", "0,0", "1,0", "-1,-1", "0,-1", "1,-1"}
-    assert cells_near(("2,5", "3,5")) == {"2,4", "2,5", "2,6", "3,4", "3,5", "3,6"}
+    assert list_castle_cells(("0,0", "0,-1")) == {"-1,0", "0,0", "1,0", "-1,-1", "0,-1", "1,-1"}
+    assert list_castle_cells(("2,5", "3,5")) == {"2,4", "2,5", "2,6", "3,4", "3,5", "3,6"}
 
 
 ROAD = ["A -1,0 270", "U 2,0 0", "A 3,0 90"]
@@ -269,14 +269,14 @@ def test_23_8_the_wheel_counts_no_castle_and_no_lord():
     farmer = "1 meeple 0,0/field-ene"
     for answer, taxes, famine in (("make", 0, 0), ("score", 0, 1)):
         game = set_up_castles((), [KNIGHT, farmer]).play(SMALL_CITY, "pass", f"castle {answer}")
-        rules = rules_of(game.state.options)
+        rules = get_rules(game.state.options)
         assert wheel.count_taxes(game.state, rules, 0) == taxes
         assert wheel.count_famine(game.state, rules, 1) == famine
 
 
 def test_23_8_a_revolt_does_not_reach_a_lord():
     game = make_castle(revolts=True)
-    assert find_figures(game.state, rules_of(game.state.options), 0, "city") == []
+    assert find_figures(game.state, get_rules(game.state.options), 0, "city") == []
 
 
 def test_23_8_the_fairy_pays_three_when_the_lord_is_paid():
@@ -295,7 +295,7 @@ def test_23_8_the_pay_of_a_lord_is_a_feature_for_the_teacher():
 def test_23_8_the_circus_counts_a_lord():
     game = make_castle(["BT06 0,1 0"], big_top=True)
     game.state = replace(game.state, tent="0,1")
-    circus = big_top._show_circus(game.state, rules_of(game.state.options), chance.make_rigged({"animal": [5]}))
+    circus = big_top._show_circus(game.state, get_rules(game.state.options), chance.make_rigged({"animal": [5]}))
     assert [(award.seat, award.points) for award in circus.awards] == [(0, 5)]
 
 

@@ -10,7 +10,7 @@ from engine.games import carcassonne
 from engine.games.carcassonne.boxes.bathhouses import Bather
 from engine.games.carcassonne.boxes.revolts import REVOLT_TILES
 from engine.games.carcassonne.boxes.tower import Prisoner
-from engine.games.carcassonne.state import figures_on_table
+from engine.games.carcassonne.state import list_figures
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_boxes import BUILDER
 from tests.engine.games.test_carcassonne_count import citizen, set_up_city
@@ -116,7 +116,7 @@ def test_a_protected_meeple_that_a_tower_takes_comes_back_unprotected():
     build(protect(game, "1,1/cloister")).play("capture 1,1/cloister")
     assert prisoners(game) == [(0, 1, "meeple")]
     game.play("1: ransom meeple-1", "1: place 2,0 0", "1: figure meeple road")
-    assert (game.points, [figure.protected for figure in figures_on_table(game.state)]) == ([3, 6], [False])
+    assert (game.points, [figure.protected for figure in list_figures(game.state)]) == ([3, 6], [False])
 
 
 def test_neither_the_payer_nor_the_captor_of_a_ransom_draws_a_message():
@@ -136,7 +136,7 @@ def test_a_figure_below_zero_counts_in_the_sum_at_the_end():
 def test_a_wagon_that_drives_on_is_protected_no_longer():
     game = set_up(["A -1,0 270", "U 1,0 0"], ["0 wagon 0,0/road"], drawn="A", abbey_mayor=True, revolts=True)
     protect(game, "0,0/road").play("place 2,0 90", "pass", "drive 0,0/city")
-    assert [(figure.kind, figure.protected) for figure in figures_on_table(game.state)] == [("wagon", False)]
+    assert [(figure.kind, figure.protected) for figure in list_figures(game.state)] == [("wagon", False)]
 
 
 def test_message_8_takes_a_protected_meeple_back():

@@ -125,7 +125,7 @@ def set_up_school(*figures, land=(), drawn="A", teacher=-1, **given):
     return game
 
 
-def owner_of_teacher(game):
+def get_teacher_owner(game):
     return carcassonne.view(game.state, None).teacher
 
 
@@ -149,19 +149,19 @@ def test_21_1_a_wagon_does_not_drive_to_the_school(edition, drives_to_school):
 def test_21_2_the_seat_that_completes_a_road_to_the_school_takes_the_teacher():
     game = set_up_school("1 meeple 0,0/road").play("place 1,0 90", "pass")
     assert game.points == [0, 3]
-    assert owner_of_teacher(game) == 0
-    assert owner_of_teacher(set_up_school().play("place 1,0 90", "pass")) == 0
-    assert owner_of_teacher(set_up_school(teacher=1).play("place 1,0 90", "pass")) == 0
+    assert get_teacher_owner(game) == 0
+    assert get_teacher_owner(set_up_school().play("place 1,0 90", "pass")) == 0
+    assert get_teacher_owner(set_up_school(teacher=1).play("place 1,0 90", "pass")) == 0
 
 
 def test_21_3_the_next_feature_brings_the_owner_as_much_as_its_leader():
     game = set_up_school("1 meeple 0,0/city", drawn="E", teacher=0).play("place 0,-1 180", "pass")
     assert game.points == [4, 4]
-    assert owner_of_teacher(game) == -1
+    assert get_teacher_owner(game) == -1
     own = set_up_school("0 meeple 0,0/city", drawn="E", teacher=0).play("place 0,-1 180", "pass")
     assert own.points == [8, 0]
     nobody = set_up_school(drawn="E", teacher=0).play("place 0,-1 180", "pass")
-    assert (nobody.points, owner_of_teacher(nobody)) == ([0, 0], 0)
+    assert (nobody.points, get_teacher_owner(nobody)) == ([0, 0], 0)
     tower = set_up_school("1 meeple 0,0/city", drawn="WT04", teacher=0, watchtowers=True).play("place 0,-1 180", "pass")
     assert tower.points == [4, 4]
 
@@ -171,12 +171,12 @@ def test_21_4_of_different_points_the_owner_chooses():
     game = set_up_school(*figures, land=["A 1,-1 90"], drawn="L", teacher=1).play("place 0,-1 180", "pass")
     assert game.menu("lesson", seat=1) == {"2", "4"}
     assert game.play("1: lesson 4").points == [0, 2 + 4 + 4]
-    assert owner_of_teacher(game) == -1
+    assert get_teacher_owner(game) == -1
 
 
 def test_21_5_the_old_owner_is_paid_for_the_road_that_takes_the_teacher_away():
     game = set_up_school("1 meeple 0,0/road", teacher=1).play("place 1,0 90", "pass")
     assert game.points == [0, 3 + 3]
-    assert owner_of_teacher(game) == 0
+    assert get_teacher_owner(game) == 0
     last = set_up_school(teacher=0, bag=(), drawn="U").play("place 1,0 0", "pass")
     assert last.points == [0, 0]

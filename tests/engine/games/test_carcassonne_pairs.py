@@ -10,7 +10,7 @@ from engine import menu as menus
 from engine.contract import suite as contract
 from engine.contract.cases import play_case, sample
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.state import FeatureScored, FinalScoringBegan
 from engine.search.levels import Level
 from tests.carcassonne_boxes import sample_cases
@@ -77,5 +77,5 @@ def test_the_final_scoring_goes_on_step_by_step_and_takes_every_figure_that_is_s
         assert now == [old + gain for old, gain in zip(points, gains, strict=True)]
         kinds += [event.kind] if isinstance(event, FeatureScored) and event.final else []
     assert [event for event in last.events if isinstance(event, FinalScoringBegan)]
-    assert kinds == sorted(kinds, key=rules_of(case.options).feature_order.index)
+    assert kinds == sorted(kinds, key=get_rules(case.options).feature_order.index)
     assert not any(feature.figures for feature in state.features.values())

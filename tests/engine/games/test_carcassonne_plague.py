@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine import bots, chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import plague, rules_of
+from engine.games.carcassonne.boxes import get_rules, plague
 from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_plague import SlowPlague
 from tests.engine.games.carcassonne_table import set_up
@@ -42,7 +42,7 @@ def test_33_1_six_tiles_more_and_none_among_the_first_seventeen():
         options.parse(carcassonne.META.options, BOX | {"inns_cathedrals": True}), 2, chance.make_from_random(Random(1))
     )
     state = carcassonne.evolve(carcassonne.State(), began)
-    rules, bag = rules_of(state.options), state.bags[0]
+    rules, bag = get_rules(state.options), state.bags[0]
     assert {tile[0] for tile in plague.BOX.filter_bag(state, rules, bag)}.isdisjoint({"P1", "I0"})
     assert not any(tile.startswith(("PL", "I0", "I1")) for tile in plague.BOX.filter_bag(state, rules, bag))
     later = replace(state, bags=(bag[17:],))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine import bots, chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import princess_dragon, rules_of
+from engine.games.carcassonne.boxes import get_rules, princess_dragon
 from engine.games.carcassonne.boxes.count import CELLS, START
 from engine.games.carcassonne.boxes.princess_dragon import find_prey, list_ways
 from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of
@@ -94,9 +94,9 @@ def test_24_2_no_barn_is_built_on_a_volcano():
 def test_24_3_before_the_first_volcano_no_dragon_tile_is_drawn():
     bag = ("PD16", "PD04*", "U", "PD01")
     state = set_up(bag=bag, **BOX).state
-    assert princess_dragon.BOX.filter_bag(state, rules_of(state.options), bag) == ["U", "PD01"]
+    assert princess_dragon.BOX.filter_bag(state, get_rules(state.options), bag) == ["U", "PD01"]
     state = replace(state, dragon="0,0")
-    assert princess_dragon.BOX.filter_bag(state, rules_of(state.options), bag) == bag
+    assert princess_dragon.BOX.filter_bag(state, get_rules(state.options), bag) == bag
 
 
 def test_24_3_if_only_dragon_tiles_are_left_they_are_placed_without_a_dragon():

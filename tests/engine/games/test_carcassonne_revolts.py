@@ -11,9 +11,9 @@ from engine import game as games
 from engine import options
 from engine.chance import make_sealed
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.boxes.revolts import REVOLT_TILES, strike
-from engine.games.carcassonne.state import count_tiles_left, figures_on_table
+from engine.games.carcassonne.state import count_tiles_left, list_figures
 from engine.games.carcassonne.tiles import DATA, count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_boxes import BUILDER
@@ -39,7 +39,7 @@ def draw_revolt(tile, figures, *safe, land=(), **given):
 
 
 def places(game, seat):
-    return sorted(figure.place for figure in figures_on_table(game.state) if figure.seat == seat)
+    return sorted(figure.place for figure in list_figures(game.state) if figure.seat == seat)
 
 
 def test_27_1_twelve_tiles_of_which_three_are_out_of_the_game():
@@ -107,7 +107,7 @@ def test_27_4_a_meeple_is_placed_protected_for_four_points_and_below_zero():
     assert {"meeple road-safe", "meeple field-nnw-safe"} & game.menu("protect") == {"meeple road-safe"}
     game.play("protect meeple road-safe")
     assert game.points == [-1, 0]
-    assert [figure.protected for figure in figures_on_table(game.state)] == [True]
+    assert [figure.protected for figure in list_figures(game.state)] == [True]
 
 
 def test_27_4_instead_of_placing_one_a_meeple_on_the_land_is_protected_for_two():
@@ -175,13 +175,13 @@ def test_27_6_a_builder_goes_home_with_the_last_meeple():
 
 def test_27_6_the_fairy_stays_beside_a_meeple_that_is_protected_and_does_not_protect_it():
     game = set_up(meeples=["0 meeple 0,0/city"], fairy=True, **REVOLTS)
-    game.state = replace(game.state, fairy=figures_on_table(game.state)[0])
+    game.state = replace(game.state, fairy=list_figures(game.state)[0])
     game.play("place 1,0 0", "protect 0,0/city")
-    assert game.state.fairy in figures_on_table(game.state)
+    assert game.state.fairy in list_figures(game.state)
     unsafe = set_up(
         meeples=["1 meeple 0,0/city"], bag=tuple(REVOLT_TILES), rig={"tile": ["RV01"]}, fairy=True, **REVOLTS
     )
-    unsafe.state = replace(unsafe.state, fairy=figures_on_table(unsafe.state)[0])
+    unsafe.state = replace(unsafe.state, fairy=list_figures(unsafe.state)[0])
     assert places(unsafe.play(*PLACES), 1) == []
 
 
@@ -201,7 +201,7 @@ def test_27_2_one_seat_at_most_loses_meeples_and_those_before_it_are_paid(knight
         land, [f"{seat} meeple {2 * number},5/city" for number, (seat, _) in enumerate(knights)], seats=3, **REVOLTS
     )
     protect(game, *(f"{2 * number},5/city" for number, (_, safe) in enumerate(knights) if safe))
-    event = strike(game.state, rules_of(game.state.options), "city")
+    event = strike(game.state, get_rules(game.state.options), "city")
     losers = {figure.seat for figure in event.figures}
     assert len(losers) <= 1
     asked = range(min(losers, default=2) + 1)

@@ -15,7 +15,7 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
-    current_part,
+    get_current_part,
     pop_work,
     push_work,
     replace_top,
@@ -48,12 +48,12 @@ def mix_in(monkeypatch):
     """Return a function that mixes a box into every table with the option `fairy`."""
 
     def mix(box):
-        def rules_of(options):
+        def get_rules(options):
             return combine_boxes([b for b in [*others, box] if boxes.plays_with(options, b)])
 
         others = [b for b in boxes.BOXES if b.option != "fairy"]
         for module in (rules, EVOLVE):
-            monkeypatch.setattr(module, "rules_of", rules_of)
+            monkeypatch.setattr(module, "get_rules", get_rules)
         monkeypatch.setattr(EVOLVE, "APPLY", EVOLVE.APPLY | dict(box.events))
 
     return mix
@@ -118,7 +118,7 @@ def box_that_charges(hook, points, seat=0):
     """Return a box that charges a seat for its first tile, at a hook that makes events."""
 
     def charge(self, state, rules, *rest):
-        if "charged" in current_part(state).notes or len(state.tiles) > 2:
+        if "charged" in get_current_part(state).notes or len(state.tiles) > 2:
             return None
         return Charged((Award(seat, points, "toll"),))
 
@@ -220,7 +220,7 @@ def apply_traded(state, event):
 
 
 def apply_trade_offered(state, event):
-    state = change_part(add_note(state, "asked"), done=tuple(reversed(current_part(state).done)))
+    state = change_part(add_note(state, "asked"), done=tuple(reversed(get_current_part(state).done)))
     return push_work(state, Task("trade"))
 
 
@@ -232,7 +232,7 @@ class TradeBox(MadeUp):
     events = {Asked: apply_trade_offered, Traded: apply_traded}
 
     def before_feature(self, state, rules, root, chance):
-        return None if "asked" in current_part(state).notes else Asked()
+        return None if "asked" in get_current_part(state).notes else Asked()
 
     def menu(self, state, rules, seat, task):
         return (Choice("trade", (("yes",), ("no",))),)

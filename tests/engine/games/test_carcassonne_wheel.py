@@ -9,8 +9,8 @@ from engine import game as games
 from engine import options
 from engine.chance import make_sealed
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.boxes.wheel import CROWNS, SECTIONS, number_on, turn_wheel
+from engine.games.carcassonne.boxes import get_rules
+from engine.games.carcassonne.boxes.wheel import CROWNS, SECTIONS, get_number, turn_wheel
 from engine.games.carcassonne.state import Figure
 from engine.games.carcassonne.tiles import DATA, START
 from tests.engine.games.carcassonne_table import set_up
@@ -60,7 +60,7 @@ def test_28_1_the_wheel_does_not_go_with_another_beginning(other):
 def test_28_2_nineteen_tiles_have_a_number():
     deck = make_deck(wheel=True)
     tiles = [tile for bag in deck.bags for tile in bag]
-    numbers = [number_on(tile) for tile in tiles if number_on(tile)]
+    numbers = [get_number(tile) for tile in tiles if get_number(tile)]
     assert (len(tiles), len(numbers), set(numbers)) == (71, 19, {1, 2, 3})
     assert (sum(CROWNS.values()), len(CROWNS)) == (9, 6)
     assert {"wheel.crowns", "wheel.numbers", "tiles.wheel"} <= set(DATA["own"])
@@ -69,7 +69,7 @@ def test_28_2_nineteen_tiles_have_a_number():
 def test_28_2_a_numbered_tile_is_no_garden_and_a_special_monastery_takes_its_number_away():
     assert "E*" in make_deck(wheel=True, abbot=True).bags[0]
     tiles = make_deck(wheel=True, monasteries=True).bags[0]
-    assert sum(number_on(tile) > 0 for tile in tiles) == 17
+    assert sum(get_number(tile) > 0 for tile in tiles) == 17
 
 
 def test_28_3_the_pig_runs_as_many_sections_as_the_number_before_the_tile_is_laid():
@@ -193,7 +193,7 @@ def test_28_7_one_look_at_the_figures_after_the_event_and_before_the_tile_is_lai
 
 def test_a_table_without_the_wheel_has_no_pig():
     assert carcassonne.view(set_up().state, None).pig == ""
-    assert rules_of(set_up().state.options).hooks["react_to_drawing"] == ()
+    assert get_rules(set_up().state.options).hooks["react_to_drawing"] == ()
 
 
 @given(
@@ -203,7 +203,7 @@ def test_28_6_only_the_crowns_of_the_section_are_paid_and_all_of_them(start, num
     game = set_up(**WHEEL)
     crowns = [crown(seat, section, str(way)) for way, (seat, section) in enumerate(wanted)]
     game.state = replace(game.state, pig=start, crowns=tuple(crowns))
-    event = turn_wheel(game.state, rules_of(game.state.options), number)
+    event = turn_wheel(game.state, get_rules(game.state.options), number)
     assert event.section == SECTIONS[(start + number) % 6]
     assert list(event.figures) == [one for one in crowns if one.segment == event.section]
     paid = {award.seat: award.points for award in event.awards if award.why == "crown"}

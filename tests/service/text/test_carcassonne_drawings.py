@@ -317,8 +317,8 @@ def test_through_a_portal_each_tile_bears_its_cell_once_so_that_names_do_not_cov
 
 
 def test_names_of_marks_are_outside_of_their_tile_and_apart():
-    middle = board.tile_point("0,0")
-    above = board.move_outside(middle, board.tile_point("0,0")._replace(y=-32))
+    middle = board.locate_tile("0,0")
+    above = board.move_outside(middle, board.locate_tile("0,0")._replace(y=-32))
     beside = board.move_outside(middle, middle._replace(x=-20, y=-40))
     assert (above.x, above.y) == (0, -57)
     assert beside.x < -35

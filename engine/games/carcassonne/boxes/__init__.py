@@ -94,7 +94,7 @@ EDITION_1_OPTIONS = (
 """The options of the first edition: always written, as in its logs; the others only where they are not the default."""
 
 
-def _option_fields() -> list[tuple[str, Any, Any]]:
+def _list_option_fields() -> list[tuple[str, Any, Any]]:
     """Return name, type and default of each option: a switch for each box, those of the base game, the settings."""
     options = [
         (box.option, Annotated[bool, msgspec.Meta(title=box.title, description=box.about)], box.default)
@@ -104,10 +104,10 @@ def _option_fields() -> list[tuple[str, Any, Any]]:
     options += [(field.name, field.type, field.default) for field in fields(state.Options)]
     settings = merge_distinct("settings", *(box.settings for box in BOXES))
     options += [(name, kind, default) for name, (kind, default) in settings.items()]
-    return [(name, kind, _default(name, default)) for name, kind, default in options]
+    return [(name, kind, _make_default(name, default)) for name, kind, default in options]
 
 
-def _default(name: str, value: Any) -> Any:
+def _make_default(name: str, value: Any) -> Any:
     """Return the default of an option; msgspec writes an option with a `default_factory` even if it is the default."""
     return msgspec.field(default_factory=lambda: value) if name in EDITION_1_OPTIONS else value
 
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
     from engine.games.carcassonne.state import State as State
 else:
     Options = msgspec.defstruct(
-        "Options", _option_fields(), frozen=True, omit_defaults=True, cache_hash=True, module=__name__
+        "Options", _list_option_fields(), frozen=True, omit_defaults=True, cache_hash=True, module=__name__
     )
     State = msgspec.defstruct(
         "State",
@@ -154,6 +154,6 @@ def plays_with(options: Options, box: Box) -> bool:
 
 
 @functools.cache
-def rules_of(options: Options) -> Rules:
+def get_rules(options: Options) -> Rules:
     """Return the rules of a table with these options."""
     return combine_boxes([box for box in BOXES if plays_with(options, box)])

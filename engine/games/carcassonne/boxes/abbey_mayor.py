@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import Box, Moment, Rules, is_barred, place_tile
-from engine.games.carcassonne.land import add_figure, root_of, segments_at, signs_at
+from engine.games.carcassonne.land import add_figure, find_figure_root, get_signs, iter_segments
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -20,13 +20,13 @@ from engine.games.carcassonne.state import (
     Task,
     TilePlaced,
     change_part,
-    current_part,
+    get_current_part,
     get_field,
     make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import SIDES, neighbours, nine_cells
+from engine.games.carcassonne.tiles import SIDES, list_neighbours, list_nine_cells
 from engine.menu import Choice, Move
 
 ABBEY, MAYOR, WAGON, BARN = "AB", "mayor", "wagon", "barn"
@@ -79,16 +79,16 @@ class BarnBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
     figure: Figure
 
 
-abbeys_left = make_getter("abbeys", tuple[int, ...])
+get_abbeys_left = make_getter("abbeys", tuple[int, ...])
 """How many abbeys each seat has."""
 
 
-wagons_waiting = make_getter("wagons", tuple[Figure, ...])
+get_waiting_wagons = make_getter("wagons", tuple[Figure, ...])
 """The wagons whose features were scored in this round, and which may still drive on."""
 
 
 def apply_abbey_used(state: State, event: AbbeyUsed) -> State:
-    return replace(state, abbeys=tuple(n - (seat == event.seat) for seat, n in enumerate(abbeys_left(state))))
+    return replace(state, abbeys=tuple(n - (seat == event.seat) for seat, n in enumerate(get_abbeys_left(state))))
 
 
 def apply_overtime_began(state: State, event: OvertimeBegan) -> State:
@@ -96,11 +96,11 @@ def apply_overtime_began(state: State, event: OvertimeBegan) -> State:
 
 
 def apply_wagon_scored(state: State, event: WagonScored) -> State:
-    return replace(state, wagons=(*wagons_waiting(state), *event.figures))
+    return replace(state, wagons=(*get_waiting_wagons(state), *event.figures))
 
 
 def apply_wagon_asked(state: State, event: WagonAsked) -> State:
-    wagons = tuple(figure for figure in wagons_waiting(state) if figure != event.figure)
+    wagons = tuple(figure for figure in get_waiting_wagons(state) if figure != event.figure)
     task = Task("drive", seats=(event.figure.seat,), place=event.figure.cell)
     return replace(push_work(state, task), wagons=wagons)
 
@@ -119,23 +119,23 @@ def apply_barn_built(state: State, event: BarnBuilt) -> State:
 
 def find_holes(state: State) -> list[str]:
     """§18.2: Return the empty cells with a tile on all four sides."""
-    return [cell for cell in state.frontier if all(beyond in state.tiles for beyond in neighbours(cell))]
+    return [cell for cell in state.frontier if all(beyond in state.tiles for beyond in list_neighbours(cell))]
 
 
-def field_in_corner(state: State, cell: str, corner: str) -> tuple[str, int] | None:
+def find_field_in_corner(state: State, cell: str, corner: str) -> tuple[str, int] | None:
     """Return token and feature of the field in a corner of a tile; None if there is no tile or no field."""
     if cell in state.tiles:
-        for segment, root in segments_at(state, cell):
+        for segment, root in iter_segments(state, cell):
             if segment.kind == "field" and CORNERS[corner].issubset(segment.ends):
                 return segment.token, root
     return None
 
 
-def cells_at_corner(cell: str, corner: str) -> dict[str, str]:
+def list_cells_at_corner(cell: str, corner: str) -> dict[str, str]:
     """Return the four cells that meet in a corner of a cell, each with what the corner is called seen from it."""
     upright, level = corner[0], corner[1]
-    beside = neighbours(cell)[SIDES.index(level)]
-    beyond, across = neighbours(cell)[SIDES.index(upright)], neighbours(beside)[SIDES.index(upright)]
+    beside = list_neighbours(cell)[SIDES.index(level)]
+    beyond, across = list_neighbours(cell)[SIDES.index(upright)], list_neighbours(beside)[SIDES.index(upright)]
     return {
         cell: corner,
         beside: upright + OPPOSITE[level],
@@ -148,17 +148,17 @@ def find_barn_sites(state: State, cell: str) -> dict[str, str]:
     """§18.7: Return the corners of a tile where four fields meet on a farm without a barn, each with its field."""
     sites: dict[str, str] = {}
     for corner in CORNERS:
-        own, *others = (field_in_corner(state, *one) for one in cells_at_corner(cell, corner).items())
-        if own and all(others) and not _barns_on(state.features[own[1]]):
+        own, *others = (find_field_in_corner(state, *one) for one in list_cells_at_corner(cell, corner).items())
+        if own and all(others) and not _select_barns(state.features[own[1]]):
             sites[corner] = own[0]
     return sites
 
 
-def _barns_on(feature: Feature) -> tuple[Figure, ...]:
+def _select_barns(feature: Feature) -> tuple[Figure, ...]:
     return tuple(figure for figure in feature.figures if figure.kind == BARN)
 
 
-def wagon_goals(state: State, rules: Rules, cell: str) -> list[str]:
+def list_wagon_goals(state: State, rules: Rules, cell: str) -> list[str]:
     """§18.6: Return the free and unfinished roads, cities and cloisters to which a wagon can drive from its tile.
 
     §21.1: None on the school, where it could drive in earlier editions.
@@ -166,10 +166,10 @@ def wagon_goals(state: State, rules: Rules, cell: str) -> list[str]:
     to_school = editions.lets_wagons_into_school(state.edition)
     return [
         f"{one}/{segment.token}"
-        for one in nine_cells(cell)
-        if one in state.tiles and (to_school or "school" not in signs_at(state, one))
+        for one in list_nine_cells(cell)
+        if one in state.tiles and (to_school or "school" not in get_signs(state, one))
         if not is_barred(state, rules, one)
-        for segment, root in segments_at(state, one)
+        for segment, root in iter_segments(state, one)
         if segment.kind in ("road", "city", "cloister") and _is_free(state.features[root])
     ]
 
@@ -193,7 +193,7 @@ class AbbeyMayor(Box):
         "late": (tuple[int, ...], ()),
         "wagons": (tuple[Figure, ...], ()),
     }
-    view_fields = {"abbeys": (tuple[int, ...], abbeys_left)}
+    view_fields = {"abbeys": (tuple[int, ...], get_abbeys_left)}
     verbs = ("abbey", "barn", "drive")
     tasks = ("drive",)
     tasks_within_round = ("drive",)
@@ -212,7 +212,7 @@ class AbbeyMayor(Box):
 
     def offer_instead_of_tile(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§18.2: Offer to place the own abbey in a hole."""
-        if not abbeys_left(state)[state.turn]:
+        if not get_abbeys_left(state)[state.turn]:
             return None
         options: Sequence[tuple[str, ...]] = [(cell, "0") for cell in find_holes(state)]
         for box in rules.hooks["filter_cells"]:
@@ -220,14 +220,14 @@ class AbbeyMayor(Box):
         return Choice("abbey", tuple((cell,) for cell, _ in options), "18.2") if options else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        return ABBEY_IN_HAND * abbeys_left(state)[seat]
+        return ABBEY_IN_HAND * get_abbeys_left(state)[seat]
 
     def begin_overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
         """§18.4: After the last tile let all seats place their abbeys, from the left of the seat on turn."""
         seats = len(state.track)
         order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
         late = get_field(state, "late")
-        own = [seat for seat in order if seat not in late and abbeys_left(state)[seat]]
+        own = [seat for seat in order if seat not in late and get_abbeys_left(state)[seat]]
         ready = (seat for seat in own if self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()))
         seat = next(ready, None)
         return None if seat is None else OvertimeBegan(seat)
@@ -244,7 +244,7 @@ class AbbeyMayor(Box):
         if move.verb == "abbey":
             return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, word, 0, seat), chance)]
         if move.verb == "barn":
-            cell = current_part(state).cell
+            cell = get_current_part(state).cell
             return [BarnBuilt(Figure(seat, BARN, cell, find_barn_sites(state, cell)[word], word))]
         if word == "home":
             return [WagonRested(seat)]
@@ -258,18 +258,18 @@ class AbbeyMayor(Box):
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> WagonScored | None:
         """§18.6: Remember the wagons of a feature before it is scored."""
         figures = scoring.select_figures(state, rules, state.features[root], "scored")
-        wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in wagons_waiting(state))
+        wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in get_waiting_wagons(state))
         return WagonScored(wagons) if wagons else None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§18.8, §18.9: Score farms with a barn; then let the wagons drive, from the seat on turn clockwise."""
         for root, feature in state.features.items():
-            has_barn = feature.figures and feature.kind == "field" and _barns_on(feature)
+            has_barn = feature.figures and feature.kind == "field" and _select_barns(feature)
             if has_barn and scoring.select_figures(state, rules, feature, "scored"):
                 scored = scoring.score_feature(state, rules, root, "scored")
                 return self._prepare_farm(state, rules, root, chance) or scored
         seats = len(state.track)
-        wagons = sorted(wagons_waiting(state), key=lambda figure: (figure.seat - state.turn) % seats)
+        wagons = sorted(get_waiting_wagons(state), key=lambda figure: (figure.seat - state.turn) % seats)
         return WagonAsked(wagons[0]) if wagons else None
 
     def _prepare_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
@@ -278,12 +278,12 @@ class AbbeyMayor(Box):
         return next(filter(None, (box.before_feature(state, rules, root, chance) for box in boxes)), None)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> tuple[Choice, ...]:
-        goals = ((goal,) for goal in wagon_goals(state, rules, task.place))
+        goals = ((goal,) for goal in list_wagon_goals(state, rules, task.place))
         return (Choice("drive", (*goals, ("home",)), "18.6"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> WagonRested | None:
         """Send a wagon home that has no goal."""
-        return None if wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
+        return None if list_wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
         """§18.8: Of a farm with a barn the farmers and pigs are scored, and the barn stays."""
@@ -301,14 +301,14 @@ class AbbeyMayor(Box):
 
     def _has_new_barn(self, state: State, farm: Feature) -> bool:
         """Whether a barn was built with this tile on the farm of these farmers."""
-        whole = state.features[root_of(state, farm.figures[0])]
-        return any(figure.cell == current_part(state).cell for figure in _barns_on(whole))
+        whole = state.features[find_figure_root(state, farm.figures[0])]
+        return any(figure.cell == get_current_part(state).cell for figure in _select_barns(whole))
 
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
     ) -> tuple[Award, ...] | None:
         """§18.10: At the end pay every barn for its farm."""
-        barns = _barns_on(feature)
+        barns = _select_barns(feature)
         if moment != "final" or not barns:
             return None
         points = scoring.count_farm_points(state, rules, feature, BARN_POINTS)

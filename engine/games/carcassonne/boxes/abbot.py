@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import Box, Deck, Rules
-from engine.games.carcassonne.land import remove_figures, root_of
+from engine.games.carcassonne.land import find_figure_root, remove_figures
 from engine.games.carcassonne.state import (
     Award,
     Figure,
@@ -18,8 +18,8 @@ from engine.games.carcassonne.state import (
     State,
     apply_awards,
     change_part,
-    figures_on_table,
     find_figure,
+    list_figures,
 )
 from engine.games.carcassonne.tiles import DATA, ENCLOSED_KINDS, GARDEN, count_gardens_of
 from engine.menu import Choice, Move
@@ -50,7 +50,7 @@ def _plant_gardens(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, 
 
 def is_about_to_be_scored(state: State, rules: Rules, figure: Figure) -> bool:
     """Whether the place of a figure is complete, so that the figure goes home when it is scored."""
-    feature = state.features[root_of(state, figure)]
+    feature = state.features[find_figure_root(state, figure)]
     return not feature.open and figure in scoring.select_figures(state, rules, feature, "scored")
 
 
@@ -74,14 +74,14 @@ class Abbot(Box):
         """§8.3: Offer to take the own abbot back, unless his place is scored in this turn anyway."""
         if state.supply[seat]["abbot"]:
             return None
-        own = [figure for figure in figures_on_table(state) if figure.seat == seat and figure.kind == "abbot"]
+        own = [figure for figure in list_figures(state) if figure.seat == seat and figure.kind == "abbot"]
         if own and not editions.recalls_surrounded_abbot(state.edition):
             own = [figure for figure in own if not is_about_to_be_scored(state, rules, figure)]
         return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         figure = find_figure(state, move.args[0])
-        feature = state.features[root_of(state, figure)]
+        feature = state.features[find_figure_root(state, figure)]
         awards: tuple[Award, ...] = (
             Award(seat, scoring.count_points(state, rules, feature, "recalled"), feature.kind),
         )

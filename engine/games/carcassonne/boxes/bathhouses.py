@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Moment, Rules
-from engine.games.carcassonne.land import cells_of, segments_at
+from engine.games.carcassonne.land import iter_segments, list_cells
 from engine.games.carcassonne.scoring import estimate_debt
 from engine.games.carcassonne.state import (
     Award,
@@ -54,21 +54,21 @@ class BatherFetched(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-bathers_of = make_getter("bathers", tuple[Bather, ...])
+get_bathers = make_getter("bathers", tuple[Bather, ...])
 """The meeples in bathhouses."""
 
 
-bathers_due = make_getter("bathers_due", tuple[Bather, ...])
+get_due_bathers = make_getter("bathers_due", tuple[Bather, ...])
 """The meeples that left their features and go into bathhouses after the scoring."""
 
 
 def apply_bath_entered(state: State, event: BathEntered) -> State:
-    due = tuple(bather for bather in bathers_due(state) if bather != event.bather)
-    return replace(state, bathers_due=due, bathers=(*bathers_of(state), event.bather))
+    due = tuple(bather for bather in get_due_bathers(state) if bather != event.bather)
+    return replace(state, bathers_due=due, bathers=(*get_bathers(state), event.bather))
 
 
 def apply_bather_fetched(state: State, event: BatherFetched) -> State:
-    left = tuple(bather for bather in bathers_of(state) if bather.cell != event.cell)
+    left = tuple(bather for bather in get_bathers(state) if bather.cell != event.cell)
     state = replace(add_note(state, FETCH_NOTE), bathers=left)
     return apply_awards(_change_meeples(state, event.awards[0].seat, 1), event.awards)
 
@@ -82,8 +82,8 @@ def _change_meeples(state: State, seat: int, change: int) -> State:
 
 def find_baths(state: State, root: int) -> Iterator[tuple[str, int]]:
     """Yield the cell and the points of each bathhouse of a feature."""
-    for cell in cells_of(state, state.features[root]):
-        for segment, other in segments_at(state, cell):
+    for cell in list_cells(state, state.features[root]):
+        for segment, other in iter_segments(state, cell):
             if other == root:
                 yield from ((cell, POINTS[mark]) for mark in segment.marks if mark in POINTS)
 
@@ -105,7 +105,7 @@ class Bathhouses(Box):
     title = "The Bathhouses"
     about = "Bathhouses that pay more and keep a meeple, 6 tiles (§31)"
     state_fields = {"bathers": (tuple[Bather, ...], ()), "bathers_due": (tuple[Bather, ...], ())}
-    view_fields = {"bathers": (tuple[Bather, ...], bathers_of)}
+    view_fields = {"bathers": (tuple[Bather, ...], get_bathers)}
     verbs = ("fetch",)
     events = {BathEntered: apply_bath_entered, BatherFetched: apply_bather_fetched}
 
@@ -126,20 +126,20 @@ class Bathhouses(Box):
         bathers = () if event.final or event.kind not in ("road", "city") else find_bathers(state, event)
         for bather in bathers:
             state = _change_meeples(state, bather.seat, -1)
-        return replace(state, bathers_due=(*bathers_due(state), *bathers)) if bathers else state
+        return replace(state, bathers_due=(*get_due_bathers(state), *bathers)) if bathers else state
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> BathEntered | None:
-        return next((BathEntered(bather) for bather in bathers_due(state)), None)
+        return next((BathEntered(bather) for bather in get_due_bathers(state)), None)
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§31.4: Offer to buy a meeple back before the figure, once for each tile."""
         if part.step != "figure" or FETCH_NOTE in part.notes:
             return None
-        cells = [bather.cell for bather in bathers_of(state) if bather.seat == state.turn]
+        cells = [bather.cell for bather in get_bathers(state) if bather.seat == state.turn]
         return Choice("fetch", tuple((cell,) for cell in cells), "31.4") if cells else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        bather = next(one for one in bathers_of(state) if one.cell == move.args[0])
+        bather = next(one for one in get_bathers(state) if one.cell == move.args[0])
         return [BatherFetched(bather.cell, (Award(seat, -bather.points, "bathhouse"),))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.boxes.bridges import OPTION
 from engine.games.carcassonne.hooks import Box, Rules, pick_tile
-from engine.games.carcassonne.land import features_ending_at
+from engine.games.carcassonne.land import find_features_ending_at
 from engine.games.carcassonne.state import (
     Award,
     Part,
@@ -20,7 +20,7 @@ from engine.games.carcassonne.state import (
     apply_awards,
     count_points_of,
     count_tiles_left,
-    current_part,
+    get_current_part,
     get_field,
     make_getter,
     pop_work,
@@ -28,7 +28,7 @@ from engine.games.carcassonne.state import (
     replace_top,
     take_from_bag,
 )
-from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, plain_name
+from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, get_plain_name
 from engine.menu import Choice, Menu, Move
 
 BAZAAR = "bazaar"
@@ -109,13 +109,13 @@ class BoughtTileTaken(Struct, frozen=True, omit_defaults=True, tag=True):
     tile: str
 
 
-def auction_of(state: State) -> Auction | None:
+def get_auction(state: State) -> Auction | None:
     """Return the auction that goes on."""
     auction: Auction | None = get_field(state, "auction")
     return auction
 
 
-tiles_of_seats = make_getter("bought", tuple[tuple[str, ...], ...])
+get_bought_tiles = make_getter("bought", tuple[tuple[str, ...], ...])
 """The tiles that each seat has bought and not used yet."""
 
 
@@ -131,33 +131,33 @@ def apply_auction_began(state: State, event: AuctionBegan) -> State:
 
 
 def apply_tile_picked(state: State, event: TilePicked) -> State:
-    return _go_on(state, tile=event.tile, waiting=_get_auction(state).seats[1:])
+    return _go_on(state, tile=event.tile, waiting=require_auction(state).seats[1:])
 
 
 def apply_bid_made(state: State, event: BidMade) -> State:
-    waiting = tuple(seat for seat in _get_auction(state).waiting if seat != event.seat)
+    waiting = tuple(seat for seat in require_auction(state).waiting if seat != event.seat)
     return _go_on(state, bid=event.points, bidder=event.seat, waiting=waiting)
 
 
 def apply_bid_declined(state: State, event: BidDeclined) -> State:
-    return _go_on(state, waiting=_get_auction(state).waiting[1:])
+    return _go_on(state, waiting=require_auction(state).waiting[1:])
 
 
 def _go_on(state: State, **changes: object) -> State:
     """Change the auction, and ask the seat whose turn it is in it."""
-    auction = replace(_get_auction(state), **changes)
+    auction = replace(require_auction(state), **changes)
     return replace(replace_top(state, Task(BAZAAR, seats=(auction.next_seat,))), auction=auction)
 
 
-def _get_auction(state: State) -> Auction:
-    auction = auction_of(state)
+def require_auction(state: State) -> Auction:
+    auction = get_auction(state)
     assert auction is not None
     return auction
 
 
 def apply_tile_bought(state: State, event: TileBought) -> State:
     """Give the tile to the seat; the seat to the left of the last picker picks next, until all tiles are sold."""
-    auction, bought = _get_auction(state), list(tiles_of_seats(state))
+    auction, bought = require_auction(state), list(get_bought_tiles(state))
     tiles = list(auction.tiles)
     tiles.remove(event.tile)
     bought[event.seat] += (event.tile,)
@@ -178,13 +178,13 @@ def _apply_payment(state: State, awards: tuple[Award, ...]) -> State:
 
 
 def apply_bought_tile_taken(state: State, event: BoughtTileTaken) -> State:
-    bought, part = list(tiles_of_seats(state)), current_part(state)
+    bought, part = list(get_bought_tiles(state)), get_current_part(state)
     bought[event.seat] = bought[event.seat][1:]
     taken = replace(part, step="place", tile=event.tile, notes=(*part.notes, NOTE + event.tile))
     return replace(replace_top(state, taken), bought=tuple(bought))
 
 
-def highest_bid(state: State, seat: int) -> int:
+def find_highest_bid(state: State, seat: int) -> int:
     """§23.10: Return the most that a seat can bid: no more than it has."""
     return max(0, min(MOST_POINTS, count_points_of(state, seat)))
 
@@ -209,7 +209,7 @@ class Bazaars(Box):
         "auction": (Auction | None, None),
         "bought": (tuple[tuple[str, ...], ...], ()),
     }
-    view_fields = {"auction": (Auction | None, auction_of), "bought": (tuple[tuple[str, ...], ...], tiles_of_seats)}
+    view_fields = {"auction": (Auction | None, get_auction), "bought": (tuple[tuple[str, ...], ...], get_bought_tiles)}
     verbs = ("pick", "bid", "deal")
     tasks = (BAZAAR,)
     shared_tasks = frozenset({BAZAAR})
@@ -229,7 +229,7 @@ class Bazaars(Box):
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BazaarPlaced | None:
         """§23.9, §23.11: A bazaar is due for its tile, unless that was bought in one."""
         has_bazaar = BAZAAR in PIECES[event.tile][0].signs and not get_field(state, BAZAAR)
-        is_bought = NOTE + plain_name(event.tile) in current_part(state).notes
+        is_bought = NOTE + get_plain_name(event.tile) in get_current_part(state).notes
         return BazaarPlaced(state.turn) if has_bazaar and not is_bought else None
 
     def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> AuctionBegan | None:
@@ -245,38 +245,38 @@ class Bazaars(Box):
 
     def take_own_tile(self, state: State, rules: Rules, seat: int) -> BoughtTileTaken | None:
         """§23.11: A seat uses its tile at the beginning of its turn."""
-        own, work = tiles_of_seats(state)[seat], state.work[-1]
+        own, work = get_bought_tiles(state)[seat], state.work[-1]
         is_turn = seat != state.turn or (isinstance(work, Part) and work.kind == "turn")
         return BoughtTileTaken(seat, own[0]) if own and is_turn else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        auction = _get_auction(state)
+        auction = require_auction(state)
         if not auction.tile:
             return (Choice("pick", tuple((str(number),) for number in range(1, len(auction.tiles) + 1)), "23.10"),)
         if auction.bidder is not None and not auction.waiting:
             return (Choice("deal", ((BUY,), (SELL,)), "23.10"),)
         least = 0 if auction.bidder is None else auction.bid + 1
-        bids = tuple((str(points),) for points in range(least, highest_bid(state, seat) + 1))
+        bids = tuple((str(points),) for points in range(least, find_highest_bid(state, seat) + 1))
         return (Choice("bid", bids if auction.bidder is None else (*bids, (NO_BID,)), "23.10"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
         """§23.10: Go on without a question where there is no choice."""
-        auction = _get_auction(state)
+        auction = require_auction(state)
         seat, picker = auction.next_seat, auction.seats[0]
         if len(auction.tiles) == 1:
             return TileBought(seat, auction.tiles[0])
         if not auction.tile:
             return None
         if auction.bidder is None:
-            return None if highest_bid(state, seat) else BidMade(seat, 0)
+            return None if find_highest_bid(state, seat) else BidMade(seat, 0)
         if auction.waiting:
-            return BidDeclined(seat) if highest_bid(state, seat) <= auction.bid else None
+            return BidDeclined(seat) if find_highest_bid(state, seat) <= auction.bid else None
         if auction.bidder == picker:
             return sell(auction, picker, None)
-        return sell(auction, auction.bidder, picker) if highest_bid(state, picker) < auction.bid else None
+        return sell(auction, auction.bidder, picker) if find_highest_bid(state, picker) < auction.bid else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        auction, word = _get_auction(state), move.args[0]
+        auction, word = require_auction(state), move.args[0]
         match move.verb:
             case "pick":
                 return [TilePicked(seat, auction.tiles[int(word) - 1])]
@@ -288,8 +288,8 @@ class Bazaars(Box):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the tiles of a seat are worth, and what it can expect of an auction."""
-        points = sum(value_tile(state, tile, seat) for tile in tiles_of_seats(state)[seat])
-        auction = auction_of(state)
+        points = sum(value_tile(state, tile, seat) for tile in get_bought_tiles(state)[seat])
+        auction = get_auction(state)
         if auction is None or seat not in auction.seats:
             return points
         if auction.bidder is None or seat not in (auction.bidder, auction.seats[0]):
@@ -303,7 +303,7 @@ def value_tile(state: State, tile: str, seat: int) -> float:
     fits = FITTING_TURNS[tile]
     for cell, edges in state.frontier.items():
         if fits[edges]:
-            roots = features_ending_at(state, cell)
+            roots = find_features_ending_at(state, cell)
             features = [state.features[root] for root in roots if state.features[root].kind != "field"]
             if any(figure.seat == seat for feature in features for figure in feature.figures):
                 return ANY_TILE + OWN_TILE

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
-from engine.games.carcassonne.land import has_segment, remove_figures, root_at, signs_at
+from engine.games.carcassonne.land import find_token_root, get_signs, has_segment, remove_figures
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -19,11 +19,11 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
-    figures_on_table,
     get_field,
+    list_figures,
     make_getter,
 )
-from engine.games.carcassonne.tiles import DATA, Args, nine_cells
+from engine.games.carcassonne.tiles import DATA, Args, list_nine_cells
 from engine.menu import Choice, Move
 
 ACROBATS = "acrobats"
@@ -55,17 +55,17 @@ class PyramidScored(Struct, frozen=True, omit_defaults=True, tag=True):
     figures: tuple[Figure, ...]
 
 
-def cell_of_tent(state: State) -> str:
+def get_tent_cell(state: State) -> str:
     """Return the cell with the tent; empty if it is not on the table."""
     return str(get_field(state, "tent"))
 
 
-animals_left = make_getter("animals", tuple[int, ...])
+get_animals_left = make_getter("animals", tuple[int, ...])
 """The values of the tokens that have not been turned over."""
 
 
 def apply_circus_shown(state: State, event: CircusShown) -> State:
-    left = list(animals_left(state))
+    left = list(get_animals_left(state))
     left.remove(event.animal)
     if state.work:
         state = change_part(state, step="score")
@@ -85,22 +85,22 @@ def apply_pyramid_scored(state: State, event: PyramidScored) -> State:
 
 def _show_circus(state: State, rules: Rules, chance: Chance) -> CircusShown:
     """§13.3: Turn a token over, and award its value for each meeple on the nine cells around the tent."""
-    cell, animal = cell_of_tent(state), chance.pick("animal", animals_left(state))
-    cells = nine_cells(cell)
-    audience = [figure for figure in figures_on_table(state) if figure.cell in cells]
-    counts = {seat: len(rules.meeples(audience, seat)) for seat in range(len(state.track))}
+    cell, animal = get_tent_cell(state), chance.pick("animal", get_animals_left(state))
+    cells = list_nine_cells(cell)
+    audience = [figure for figure in list_figures(state) if figure.cell in cells]
+    counts = {seat: len(rules.select_meeples(audience, seat)) for seat in range(len(state.track))}
     return CircusShown(cell, animal, tuple(Award(seat, animal * n, "circus") for seat, n in counts.items() if n))
 
 
-def _pyramids(state: State) -> dict[str, Feature]:
+def _find_pyramids(state: State) -> dict[str, Feature]:
     """Return every pyramid on the table by its cell."""
-    cells = {figure.cell for figure in figures_on_table(state) if figure.segment == ACROBATS}
-    return {cell: state.features[root_at(state, cell, ACROBATS)] for cell in sorted(cells)}
+    cells = {figure.cell for figure in list_figures(state) if figure.segment == ACROBATS}
+    return {cell: state.features[find_token_root(state, cell, ACROBATS)] for cell in sorted(cells)}
 
 
 def list_open_pyramids(state: State, cells: Iterable[str]) -> list[str]:
     """§13.5: Return those of the cells with a place for acrobats where one more can be put."""
-    pyramids = _pyramids(state)
+    pyramids = _find_pyramids(state)
     stages = [cell for cell in cells if has_segment(state, cell, ACROBATS)]
     return [cell for cell in stages if cell not in pyramids or len(pyramids[cell].figures) < FULL_PYRAMID]
 
@@ -114,7 +114,7 @@ def _award_pyramid(pyramid: Feature) -> tuple[Award, ...]:
 
 def _count_show_tiles(state: State, cell: str) -> int:
     """Count the tiles with the circus or acrobats on nine cells."""
-    return sum("circus" in signs_at(state, one) or has_segment(state, one, ACROBATS) for one in nine_cells(cell))
+    return sum("circus" in get_signs(state, one) or has_segment(state, one, ACROBATS) for one in list_nine_cells(cell))
 
 
 class BigTop(Box):
@@ -128,7 +128,7 @@ class BigTop(Box):
     segments = {"ringmaster": MEEPLE_SEGMENTS}
     feature_kinds = (ACROBATS,)
     state_fields = {"tent": (str, ""), "animals": (tuple[int, ...], ())}
-    view_fields = {"tent": (str, cell_of_tent), "animals": (tuple[int, ...], animals_left)}
+    view_fields = {"tent": (str, get_tent_cell), "animals": (tuple[int, ...], get_animals_left)}
     verbs = ("pyramid",)
     events = {CircusShown: apply_circus_shown, TentPitched: apply_tent_pitched, PyramidScored: apply_pyramid_scored}
 
@@ -139,17 +139,17 @@ class BigTop(Box):
         """§13.5: Offer to put a small meeple on a pyramid on the new tile or around it."""
         if not state.supply[seat]["meeple"]:
             return ()
-        free = list_open_pyramids(state, nine_cells(part.cell))
+        free = list_open_pyramids(state, list_nine_cells(part.cell))
         return [("meeple", ACROBATS if cell == part.cell else f"{cell}/{ACROBATS}") for cell in free]
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§13.6: Offer to score a full pyramid."""
-        full = [cell for cell, pyramid in _pyramids(state).items() if len(pyramid.figures) == FULL_PYRAMID]
+        full = [cell for cell, pyramid in _find_pyramids(state).items() if len(pyramid.figures) == FULL_PYRAMID]
         return Choice("pyramid", tuple((f"{cell}/{ACROBATS}",) for cell in full), "13.6") if full else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         cell = move.args[0].partition("/")[0]
-        pyramid = _pyramids(state)[cell]
+        pyramid = _find_pyramids(state)[cell]
         return [PyramidScored(cell, _award_pyramid(pyramid), pyramid.figures)]
 
     def award_without_lead(
@@ -169,13 +169,13 @@ class BigTop(Box):
 
     def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§13.2, §13.3: For a new circus tile the circus plays, then the tent moves there."""
-        if "circus" not in signs_at(state, part.cell) or "circus" in part.notes:
+        if "circus" not in get_signs(state, part.cell) or "circus" in part.notes:
             return None
-        return _show_circus(state, rules, chance) if cell_of_tent(state) else TentPitched(part.cell)
+        return _show_circus(state, rules, chance) if get_tent_cell(state) else TentPitched(part.cell)
 
     def before_final_scoring(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
         """§13.4: The circus plays once more at the end."""
-        return _show_circus(state, rules, chance) if cell_of_tent(state) else None
+        return _show_circus(state, rules, chance) if get_tent_cell(state) else None
 
 
 BOX = BigTop()

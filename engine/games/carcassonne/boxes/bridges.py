@@ -9,8 +9,16 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules, list_places
-from engine.games.carcassonne.land import add_bridge, root_at
-from engine.games.carcassonne.state import Part, State, TileSetAside, add_note, change_part, current_part, make_getter
+from engine.games.carcassonne.land import add_bridge, find_token_root
+from engine.games.carcassonne.state import (
+    Part,
+    State,
+    TileSetAside,
+    add_note,
+    change_part,
+    get_current_part,
+    make_getter,
+)
 from engine.games.carcassonne.tiles import (
     DATA,
     FITTING_TURNS,
@@ -19,9 +27,9 @@ from engine.games.carcassonne.tiles import (
     SIDE_WEIGHTS,
     SIDES,
     Args,
-    bridge_axes,
+    list_bridge_axes,
+    list_neighbours,
     name_bridged_tile,
-    neighbours,
     rotate_sides,
 )
 from engine.menu import Choice, Move
@@ -46,12 +54,12 @@ class BridgeBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
     cell: str = ""
 
 
-bridges_left = make_getter("bridges", tuple[int, ...])
+get_bridges_left = make_getter("bridges", tuple[int, ...])
 """How many bridges each seat has."""
 
 
 def apply_bridge_built(state: State, event: BridgeBuilt) -> State:
-    left = tuple(number - (seat == event.seat) for seat, number in enumerate(bridges_left(state)))
+    left = tuple(number - (seat == event.seat) for seat, number in enumerate(get_bridges_left(state)))
     state = replace(add_note(state, NOTE + event.cell), bridges=left)
     return add_bridge(state, event.cell, event.tile) if event.cell else change_part(state, tile=event.tile)
 
@@ -64,8 +72,8 @@ def find_bridge(part: Part) -> str | None:
 def find_sites(state: State) -> Iterator[tuple[str, str]]:
     """§23.2: Yield the cells of tiles on the table with the axes along which a bridge leads to two empty cells."""
     for cell, placed in state.tiles.items():
-        beyond = dict(zip(SIDES, neighbours(cell), strict=True))
-        for axis in bridge_axes(placed.tile):
+        beyond = dict(zip(SIDES, list_neighbours(cell), strict=True))
+        for axis in list_bridge_axes(placed.tile):
             turned = rotate_sides(axis, placed.turn)
             if not any(beyond[side] in state.tiles for side in turned) and not _carries_acrobats(state, cell):
                 yield cell, turned
@@ -75,14 +83,14 @@ def _carries_acrobats(state: State, cell: str) -> bool:
     """Whether there are figures of the circus on a tile."""
     placed = state.tiles[cell]
     has_stage = "acrobats" in PIECES[placed.tile][0].locals
-    return has_stage and bool(state.features[root_at(state, cell, "acrobats")].figures)
+    return has_stage and bool(state.features[find_token_root(state, cell, "acrobats")].figures)
 
 
 def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) -> bool:
     """Whether a tile fits beside a tile on the table once that has a bridge."""
     cell, axis = site
     options: list[Args] = []
-    for side, beyond in enumerate(neighbours(cell)):
+    for side, beyond in enumerate(list_neighbours(cell)):
         if beyond in state.frontier:
             more = ROAD_AND_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
             options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + more]]
@@ -103,7 +111,7 @@ class Bridges(Box):
     title = "Bridges, Castles and Bazaars"
     about = "Bridges for roads, small cities that become castles, and auctions of tiles, 12 tiles (§23)"
     state_fields = {"bridges": (tuple[int, ...], ())}
-    view_fields = {"bridges": (tuple[int, ...], bridges_left)}
+    view_fields = {"bridges": (tuple[int, ...], get_bridges_left)}
     verbs = ("bridge",)
     events = {BridgeBuilt: apply_bridge_built}
 
@@ -122,9 +130,9 @@ class Bridges(Box):
         return Choice("bridge", (*options, (NO_BRIDGE,)), "23.3") if options else None
 
     def _list_options(self, state: State, rules: Rules, part: Part) -> list[Args]:
-        if not bridges_left(state)[state.turn] or find_bridge(part) is not None:
+        if not get_bridges_left(state)[state.turn] or find_bridge(part) is not None:
             return []
-        names = {axis: name_bridged_tile(part.tile, axis) for axis in bridge_axes(part.tile)}
+        names = {axis: name_bridged_tile(part.tile, axis) for axis in list_bridge_axes(part.tile)}
         axes = [axis for axis, name in names.items() if list_places(state, rules, name)]
         sites = [site for site in find_sites(state) if fits_beside(state, rules, part.tile, site)]
         return [*((OVER_HAND + axis,) for axis in axes), *((cell + OVER_TILE + axis,) for cell, axis in sites)]
@@ -133,23 +141,23 @@ class Bridges(Box):
         """§23.2: The tile goes beside the tile on the table that got a bridge for it."""
         work = state.work[-1] if state.work else None
         cell = find_bridge(work) if isinstance(work, Part) and work.step == "place" else None
-        return [args for args in options if args[0] in neighbours(cell)] if cell else options
+        return [args for args in options if args[0] in list_neighbours(cell)] if cell else options
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        word, tile = move.args[0], current_part(state).tile
+        word, tile = move.args[0], get_current_part(state).tile
         if word == NO_BRIDGE:
             return [TileSetAside(seat, tile)]
         if word.startswith(OVER_HAND):
             return [BridgeBuilt(seat, name_bridged_tile(tile, word.removeprefix(OVER_HAND)))]
         cell, _, axis = word.partition(OVER_TILE)
         placed = state.tiles[cell]
-        own = next(one for one in bridge_axes(placed.tile) if rotate_sides(one, placed.turn) == axis)
+        own = next(one for one in list_bridge_axes(placed.tile) if rotate_sides(one, placed.turn) == axis)
         return [BridgeBuilt(seat, name_bridged_tile(placed.tile, own), cell)]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the bridges in hand are worth by the tiles that are still to come."""
         left = sum(map(len, state.bags))
-        return BRIDGE_IN_HAND * bridges_left(state)[seat] * left / (left + len(state.tiles))
+        return BRIDGE_IN_HAND * get_bridges_left(state)[seat] * left / (left + len(state.tiles))
 
 
 BOX = Bridges()

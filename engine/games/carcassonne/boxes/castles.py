@@ -11,7 +11,7 @@ from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes.bridges import OPTION
 from engine.games.carcassonne.hooks import Box, Moment, Rules
-from engine.games.carcassonne.land import cell_of_segment, cells_of, remove_figures, segments_at
+from engine.games.carcassonne.land import find_segment_cell, iter_segments, list_cells, remove_figures
 from engine.games.carcassonne.state import (
     CASTLE,
     Award,
@@ -24,14 +24,14 @@ from engine.games.carcassonne.state import (
     add_note,
     change_part,
     count_tiles_left,
-    current_part,
-    current_task,
     find_root,
+    get_current_part,
+    get_current_task,
     make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, coordinates, plain_name
+from engine.games.carcassonne.tiles import DATA, get_plain_name, parse_cell
 from engine.menu import Choice, Menu, Move
 
 CASTLES: dict[str, int] = DATA[OPTION]["castles"]
@@ -90,15 +90,15 @@ class CastlesReached(Struct, frozen=True, omit_defaults=True, tag=True):
     points: dict[str, int]
 
 
-castles_of = make_getter("castles", tuple[Castle, ...])
+get_castles = make_getter("castles", tuple[Castle, ...])
 """The castles on the table."""
 
 
-castles_left = make_getter("castles_left", tuple[int, ...])
+get_castles_left = make_getter("castles_left", tuple[int, ...])
 """How many castles each seat has."""
 
 
-pay_of_lords = make_getter("lords_pay", dict[str, int])
+get_lords_pay = make_getter("lords_pay", dict[str, int])
 """What lords are to be paid in this round, by their places."""
 
 
@@ -109,7 +109,7 @@ def find_lord(state: State, castle: Castle) -> Figure | None:
 
 def show_castles(state: State) -> tuple[CastleOnTable, ...]:
     """Return the castles for the view."""
-    lords = [(castle, find_lord(state, castle)) for castle in castles_of(state)]
+    lords = [(castle, find_lord(state, castle)) for castle in get_castles(state)]
     return tuple(CastleOnTable(castle.cells, lord.place if lord else "") for castle, lord in lords)
 
 
@@ -121,11 +121,11 @@ def apply_castle_made(state: State, event: CastleMade) -> State:
     """The city is complete no more: it is a feature of another kind, without marks, and it is not scored."""
     state = remove_figures(pop_work(state), event.figures)
     feature = replace(state.features[event.feature], kind=CASTLE, marks=())
-    left = tuple(number - (seat == event.seat) for seat, number in enumerate(castles_left(state)))
+    left = tuple(number - (seat == event.seat) for seat, number in enumerate(get_castles_left(state)))
     return replace(
-        change_part(state, done=tuple(root for root in current_part(state).done if root != event.feature)),
+        change_part(state, done=tuple(root for root in get_current_part(state).done if root != event.feature)),
         features={**state.features, event.feature: feature},
-        castles=(*castles_of(state), Castle(event.cells, event.feature)),
+        castles=(*get_castles(state), Castle(event.cells, event.feature)),
         castles_left=left,
     )
 
@@ -148,20 +148,20 @@ def find_castle_cells(state: State, root: int) -> tuple[str, str] | None:
     feature = state.features[root]
     if feature.kind != "city" or feature.open or len(feature.tiles) != 2:
         return None
-    one, other = cells_of(state, feature)
+    one, other = list_cells(state, feature)
     return (one, other) if _is_half_circle(state, one, root) and _is_half_circle(state, other, root) else None
 
 
 def _is_half_circle(state: State, cell: str, root: int) -> bool:
     """Whether the city reaches one side of its tile only, and has the plain shape for a castle."""
-    barred = NO_CASTLE.get(plain_name(state.tiles[cell].tile), ())
-    own = [(index, one) for index, (one, there) in enumerate(segments_at(state, cell)) if there == root]
+    barred = NO_CASTLE.get(get_plain_name(state.tiles[cell].tile), ())
+    own = [(index, one) for index, (one, there) in enumerate(iter_segments(state, cell)) if there == root]
     return all(len(segment.ends) == 1 and index not in barred for index, segment in own)
 
 
-def cells_near(cells: tuple[str, str]) -> frozenset[str]:
+def list_castle_cells(cells: tuple[str, str]) -> frozenset[str]:
     """§23.6: Return the six cells of a castle: its own two, and those beside each of its long sides."""
-    (x, y), (other_x, other_y) = map(coordinates, cells)
+    (x, y), (other_x, other_y) = map(parse_cell, cells)
     dx, dy = abs(y - other_y), abs(x - other_x)
     return frozenset(f"{a + step * dx},{b + step * dy}" for a, b in ((x, y), (other_x, other_y)) for step in (-1, 0, 1))
 
@@ -171,13 +171,13 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
 
     A castle that is paid pays the castles near it in turn; not the castle that was made with this tile.
     """
-    waiting = [castle for castle in castles_of(state) if find_lord(state, castle) and part.cell not in castle.cells]
+    waiting = [castle for castle in get_castles(state) if find_lord(state, castle) and part.cell not in castle.cells]
     reached = list(_list_complete(state, rules, part)) if waiting else []
     pay = dict[str, int]()
     while reached:
         wave = dict[Castle, int]()
         for castle in waiting:
-            points = [amount for cells, amount in reached if not cells_near(castle.cells).isdisjoint(cells)]
+            points = [amount for cells, amount in reached if not list_castle_cells(castle.cells).isdisjoint(cells)]
             if points:
                 wave[castle] = max(points)
         waiting = [castle for castle in waiting if castle not in wave]
@@ -190,7 +190,7 @@ def _list_complete(state: State, rules: Rules, part: Part) -> Sequence[tuple[Seq
     """Return the cells and the points of each completed feature; a cloister is only on its own cell."""
     return [
         (
-            [cell_of_segment(state, root)] if feature.kind == "cloister" else cells_of(state, feature),
+            [find_segment_cell(state, root)] if feature.kind == "cloister" else list_cells(state, feature),
             scoring.count_points(state, rules, feature, "scored"),
         )
         for root in part.done
@@ -212,7 +212,7 @@ class Castles(Box):
     }
     view_fields = {
         "castles": (tuple[CastleOnTable, ...], show_castles),
-        "castles_left": (tuple[int, ...], castles_left),
+        "castles_left": (tuple[int, ...], get_castles_left),
     }
     verbs = ("castle",)
     tasks = (CASTLE,)
@@ -236,23 +236,23 @@ class Castles(Box):
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CastlesReached | None:
         """§23.6: Before any feature is scored, see what the lords get."""
-        part = current_part(state)
-        pay = find_pay(state, rules, part) if castles_of(state) and REACHED_NOTE not in part.notes else {}
+        part = get_current_part(state)
+        pay = find_pay(state, rules, part) if get_castles(state) and REACHED_NOTE not in part.notes else {}
         return CastlesReached(pay) if pay else None
 
     def _offer_castle(self, state: State, rules: Rules, root: int, part: Part) -> CastleOffered | None:
         """§23.5: Ask the owner of the only meeple in a small city."""
         figures = state.features[root].figures
         meeples = [figure for figure in figures if figure.kind not in rules.non_meeples]
-        if len(meeples) != 1 or not castles_left(state)[meeples[0].seat] or not find_castle_cells(state, root):
+        if len(meeples) != 1 or not get_castles_left(state)[meeples[0].seat] or not find_castle_cells(state, root):
             return None
         place = meeples[0].place
         return None if _name_question(place) in part.notes else CastleOffered(meeples[0].seat, place)
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
         """§23.6: Pay the lords after all other features."""
-        pay = pay_of_lords(state)
-        lords = [(castle, find_lord(state, castle)) for castle in castles_of(state)] if pay else []
+        pay = get_lords_pay(state)
+        lords = [(castle, find_lord(state, castle)) for castle in get_castles(state)] if pay else []
         due = (castle.root for castle, lord in lords if lord and lord.place in pay)
         return next((scoring.score_feature(state, rules, root, "scored") for root in due), None)
 
@@ -260,7 +260,7 @@ class Castles(Box):
         if event.kind != CASTLE:
             return state
         paid = [figure.place for figure in event.figures]
-        return replace(state, lords_pay={place: n for place, n in pay_of_lords(state).items() if place not in paid})
+        return replace(state, lords_pay={place: n for place, n in get_lords_pay(state).items() if place not in paid})
 
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
@@ -268,14 +268,14 @@ class Castles(Box):
         """§23.6, §23.8: A lord gets what a feature near the castle brought, and otherwise nothing."""
         if feature.kind != CASTLE:
             return None
-        pay = pay_of_lords(state) if moment == "scored" else {}
+        pay = get_lords_pay(state) if moment == "scored" else {}
         own = [Award(lord.seat, pay[lord.place], CASTLE) for lord in feature.figures if lord.place in pay]
         boxes = rules.hooks["award_bonus"] if own else ()
         return (*own, *(award for box in boxes for award in box.award_bonus(state, rules, feature, moment)))
 
-    def extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
+    def count_extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
         """§23.8: A castle brings a farm one point more than a city."""
-        roots = {find_root(state.parents, city) for city in farm.cities} if castles_of(state) else ()
+        roots = {find_root(state.parents, city) for city in farm.cities} if get_castles(state) else ()
         return sum(state.features[root].kind == CASTLE for root in roots)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
@@ -284,7 +284,7 @@ class Castles(Box):
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         if move.args == (SCORE,):
             return [CastleDeclined(seat)]
-        place = current_task(state).place
+        place = get_current_task(state).place
         root = next(root for root in self._list_done(state) if self._is_at(state, root, place))
         cells = find_castle_cells(state, root)
         assert cells is not None
@@ -301,7 +301,7 @@ class Castles(Box):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the lords of a seat can expect, by the tiles that are still to come."""
-        lords = [lord for castle in castles_of(state) if (lord := find_lord(state, castle)) and lord.seat == seat]
+        lords = [lord for castle in get_castles(state) if (lord := find_lord(state, castle)) and lord.seat == seat]
         return len(lords) * LORD_PAY * min(1.0, count_tiles_left(state) / LORD_TILES) if lords else 0.0
 
 

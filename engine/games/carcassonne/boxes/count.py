@@ -12,12 +12,12 @@ from engine.games.carcassonne import editions
 from engine.games.carcassonne.hooks import Rules, is_barred
 from engine.games.carcassonne.land import (
     add_figure,
-    cells_of,
     change_supply,
+    find_figure_root,
+    find_token_root,
+    iter_segments,
+    list_cells,
     read_figure,
-    root_at,
-    root_of,
-    segments_at,
 )
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
@@ -29,8 +29,8 @@ from engine.games.carcassonne.state import (
     State,
     Task,
     add_note,
-    current_part,
-    current_task,
+    get_current_part,
+    get_current_task,
     get_field,
     make_getter,
     pop_work,
@@ -101,11 +101,11 @@ class CitizensRemained(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-citizens_of = make_getter("citizens", tuple[Figure, ...])
+get_citizens = make_getter("citizens", tuple[Figure, ...])
 """The meeples in the city; the segment of each is its quarter."""
 
 
-def quarter_of_count(state: State) -> str:
+def get_count_quarter(state: State) -> str:
     """Return the quarter with the count; empty without him."""
     return str(get_field(state, "count_at"))
 
@@ -116,7 +116,7 @@ def apply_city_opened(state: State, event: CityOpened) -> State:
 
 def apply_city_entered(state: State, event: CityEntered) -> State:
     supply = change_supply(state, (event.figure,), -1)
-    return replace(pop_work(state), citizens=(*citizens_of(state), event.figure), supply=supply, count_at=event.count)
+    return replace(pop_work(state), citizens=(*get_citizens(state), event.figure), supply=supply, count_at=event.count)
 
 
 def apply_city_declined(state: State, event: CityDeclined) -> State:
@@ -132,7 +132,7 @@ def apply_citizens_asked(state: State, event: CitizensAsked) -> State:
 
 def apply_citizen_moved(state: State, event: CitizenMoved) -> State:
     """Move the meeple; its owner is asked again while there are more of them in the quarter."""
-    citizens = tuple(citizen for citizen in citizens_of(state) if citizen != event.citizen)
+    citizens = tuple(citizen for citizen in get_citizens(state) if citizen != event.citizen)
     state = replace(state, citizens=citizens, supply=change_supply(state, (event.citizen,), 1))
     state = add_figure(state, event.figure)
     return state if find_citizens(state, event.citizen.seat, event.citizen.segment) else pop_work(state)
@@ -149,16 +149,16 @@ def _name_question(place: str) -> str:
 
 def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
     """Return the meeples of a seat in a quarter."""
-    return [citizen for citizen in citizens_of(state) if citizen.seat == seat and citizen.segment == quarter]
+    return [citizen for citizen in get_citizens(state) if citizen.seat == seat and citizen.segment == quarter]
 
 
 def find_place(state: State, rules: Rules, root: int) -> str:
     """Return the place on which meeples come to a feature: the segment on its latest tile; empty if there is none."""
-    cells = cells_of(state, state.features[root]) or list(state.tiles)
+    cells = list_cells(state, state.features[root]) or list(state.tiles)
     places = (
         f"{cell}/{segment.token}"
         for cell in reversed(cells)
-        for segment, other in segments_at(state, cell)
+        for segment, other in iter_segments(state, cell)
         if other == root and not is_barred(state, rules, cell)
     )
     return next(places, "")
@@ -167,14 +167,14 @@ def find_place(state: State, rules: Rules, root: int) -> str:
 def find_wall_farms(state: State) -> set[int]:
     """§30.6: Return the farms at the wall of the city."""
     cells = [cell for name, cell in CELLS.items() if cell in state.tiles and state.tiles[cell].tile == name]
-    return {root for cell in cells for segment, root in segments_at(state, cell) if segment.kind == "field"}
+    return {root for cell in cells for segment, root in iter_segments(state, cell) if segment.kind == "field"}
 
 
 def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
     """§30.4: Return the seats with meeples in a quarter that they can leave, from the left of the seat on turn."""
     seats = len(state.track)
     order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
-    return tuple(seat for seat in order if find_citizens(state, seat, quarter) and quarter != quarter_of_count(state))
+    return tuple(seat for seat in order if find_citizens(state, seat, quarter) and quarter != get_count_quarter(state))
 
 
 def list_farms(state: State, rules: Rules) -> Iterator[str]:
@@ -199,7 +199,7 @@ class Count(StartBlock):
     title = "The Count of Carcassonne"
     about = "Carcassonne in the middle of the land, its quarters and its count (§30)"
     state_fields = {"citizens": (tuple[Figure, ...], ()), "count_at": (str, "")}
-    view_fields = {"citizens": (tuple[Figure, ...], citizens_of), "count_at": (str, quarter_of_count)}
+    view_fields = {"citizens": (tuple[Figure, ...], get_citizens), "count_at": (str, get_count_quarter)}
     verbs = ("enter", "deploy")
     tasks = ("city", "citizens")
     tasks_within_round = ("citizens",)
@@ -243,7 +243,7 @@ class Count(StartBlock):
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
         """§30.4: Before completed features are scored, ask whether meeples come to them from their quarters."""
         ask_all = editions.asks_citizens_before_churches(state.edition)
-        roots = (*current_part(state).done, root) if ask_all else (root,)
+        roots = (*get_current_part(state).done, root) if ask_all else (root,)
         questions = (self._ask(state, rules, one) for one in roots)
         return next((question for question in questions if question), None)
 
@@ -255,14 +255,14 @@ class Count(StartBlock):
         if not seats or feature.open:
             return None
         place = find_place(state, rules, root)
-        was_asked = _name_question(place) in current_part(state).notes
+        was_asked = _name_question(place) in get_current_part(state).notes
         return CitizensAsked(quarter, seats, place) if place and not was_asked else None
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
         """§30.5: Before the final scoring, and after the last turns of others, ask whether meeples go onto farms."""
         market = next(name for name, kind in QUARTERS.items() if kind == "field")
         seats = list_seats_with_citizens(state, market)
-        if not seats or _name_question("") in current_part(state).notes or not any(list_farms(state, rules)):
+        if not seats or _name_question("") in get_current_part(state).notes or not any(list_farms(state, rules)):
             return None
         others = (box for box in rules.hooks["begin_overtime"] if box is not self)
         return None if any(box.begin_overtime(state, rules) for box in others) else CitizensAsked(market, seats)
@@ -271,7 +271,7 @@ class Count(StartBlock):
         """§30.6: Carcassonne is a completed city for each farm at its wall."""
         walls = find_wall_farms(state)
         if farm.figures:
-            return int(root_of(state, farm.figures[0]) in walls)
+            return int(find_figure_root(state, farm.figures[0]) in walls)
         return int(any(state.features[root] is farm for root in walls))
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
@@ -279,16 +279,16 @@ class Count(StartBlock):
             targets = [TO_COUNT + quarter for quarter in QUARTERS]
             entries = ((kind, quarter, to) for kind, quarter in self._list_entries(state, rules) for to in targets)
             return (Choice("enter", (*entries, (OUTSIDE,)), "30.2"),)
-        quarter = self._quarter_of(state, task)
+        quarter = self._find_quarter(state, task)
         kinds = dict.fromkeys(citizen.kind for citizen in find_citizens(state, seat, quarter))
         if task.place:
             return (Choice("deploy", (*((kind,) for kind in kinds), (REMAIN,)), "30.4"),)
         farms = list(list_farms(state, rules))
         return (Choice("deploy", (*((kind, farm) for kind in kinds for farm in farms), (REMAIN,)), "30.5"),)
 
-    def _quarter_of(self, state: State, task: Task) -> str:
+    def _find_quarter(self, state: State, task: Task) -> str:
         """Return the quarter whose meeples a task is about."""
-        token = state.features[root_at(state, *task.place.split("/"))].kind if task.place else "field"
+        token = state.features[find_token_root(state, *task.place.split("/"))].kind if task.place else "field"
         return next(name for name, kind in QUARTERS.items() if kind == token)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -298,17 +298,17 @@ class Count(StartBlock):
             case ("remain",):
                 return [CitizensRemained(seat)]
             case (kind, quarter, to):
-                numbers = [int(one.way) for one in citizens_of(state) if one.segment == quarter]
+                numbers = [int(one.way) for one in get_citizens(state) if one.segment == quarter]
                 figure = Figure(seat, kind, "", quarter, str(max(numbers, default=0) + 1))
                 return [CityEntered(figure, to.removeprefix(TO_COUNT))]
         kind, *farm = move.args
-        task = current_task(state)
-        citizens = find_citizens(state, seat, self._quarter_of(state, task))
+        task = get_current_task(state)
+        citizens = find_citizens(state, seat, self._find_quarter(state, task))
         citizen = next(one for one in citizens if one.kind == kind)
         return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        return CITIZEN_POINTS * sum(citizen.seat == seat for citizen in citizens_of(state))
+        return CITIZEN_POINTS * sum(citizen.seat == seat for citizen in get_citizens(state))
 
 
 BOX = Count()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Moment, Rules
-from engine.games.carcassonne.land import cell_of_segment
+from engine.games.carcassonne.land import find_segment_cell
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -15,11 +15,11 @@ from engine.games.carcassonne.state import (
     State,
     add_note,
     apply_awards,
-    current_part,
-    figures_on_table,
+    get_current_part,
+    list_figures,
     make_getter,
 )
-from engine.games.carcassonne.tiles import nine_cells
+from engine.games.carcassonne.tiles import list_nine_cells
 
 CHURCH, DARMSTADTIUM = "church", "darmstadtium"
 BONUS_POINTS = 3
@@ -39,29 +39,29 @@ class ChurchPaid(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-bonuses_due = make_getter("churches", dict[str, tuple[Award, ...]])
+get_due_bonuses = make_getter("churches", dict[str, tuple[Award, ...]])
 """By cell the bonuses of churches that are paid after the scoring."""
 
 
 def apply_church_completed(state: State, event: ChurchCompleted) -> State:
-    state = add_note(state, _church_note(event.cell))
-    return replace(state, churches={**bonuses_due(state), event.cell: event.bonus}) if event.bonus else state
+    state = add_note(state, _make_church_note(event.cell))
+    return replace(state, churches={**get_due_bonuses(state), event.cell: event.bonus}) if event.bonus else state
 
 
 def apply_church_paid(state: State, event: ChurchPaid) -> State:
-    others = {cell: awards for cell, awards in bonuses_due(state).items() if cell != event.cell}
+    others = {cell: awards for cell, awards in get_due_bonuses(state).items() if cell != event.cell}
     return apply_awards(replace(state, churches=others), event.awards)
 
 
-def _church_note(cell: str) -> str:
+def _make_church_note(cell: str) -> str:
     return f"church {cell}"
 
 
 def find_bonus(state: State, rules: Rules, cell: str) -> tuple[Award, ...]:
     """§26.3: Return an award for each seat with the most meeples on the nine cells of a church."""
-    cells = nine_cells(cell)
-    figures = [figure for figure in figures_on_table(state) if figure.cell in cells]
-    counts = [len(rules.meeples(figures, seat)) for seat in range(len(state.track))]
+    cells = list_nine_cells(cell)
+    figures = [figure for figure in list_figures(state) if figure.cell in cells]
+    counts = [len(rules.select_meeples(figures, seat)) for seat in range(len(state.track))]
     most = max(counts)
     return tuple(Award(seat, BONUS_POINTS, CHURCH) for seat, count in enumerate(counts) if count == most > 0)
 
@@ -82,18 +82,18 @@ class Darmstadt(Box):
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChurchCompleted | None:
         """§26.3: Decide the bonus of each completed church before any meeple goes home."""
-        part = current_part(state)
+        part = get_current_part(state)
         for church in part.done:
             feature = state.features[church]
             if CHURCH in feature.marks:
-                cell = cell_of_segment(state, church)
-                if _church_note(cell) not in part.notes:
+                cell = find_segment_cell(state, church)
+                if _make_church_note(cell) not in part.notes:
                     return ChurchCompleted(cell, find_bonus(state, rules, cell))
         return None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> ChurchPaid | None:
         """§26.3: Pay the bonuses of the churches."""
-        return next((ChurchPaid(cell, awards) for cell, awards in bonuses_due(state).items()), None)
+        return next((ChurchPaid(cell, awards) for cell, awards in get_due_bonuses(state).items()), None)
 
 
 BOX = Darmstadt()

@@ -16,9 +16,9 @@ from engine.games.carcassonne.state import (
     Part,
     State,
     change_part,
-    figures_on_table,
     find_figure,
     get_field,
+    list_figures,
 )
 from engine.menu import Choice, Move
 
@@ -33,15 +33,15 @@ def apply_fairy_moved(state: State, event: FairyMoved) -> State:
     return replace(change_part(state, step="between"), fairy=event.figure)
 
 
-def figure_with_fairy(state: State) -> Figure | None:
+def get_figure_with_fairy(state: State) -> Figure | None:
     """Return the figure that the fairy is beside."""
     figure: Figure | None = get_field(state, "fairy")
     return figure
 
 
-def place_of_fairy(state: State) -> str:
+def get_fairy_place(state: State) -> str:
     """Return the place of the figure that the fairy is beside, for the view."""
-    figure = figure_with_fairy(state)
+    figure = get_figure_with_fairy(state)
     return figure.place if figure else ""
 
 
@@ -51,14 +51,14 @@ class Fairy(Box):
     option = "fairy"
     about = "The fairy, who rewards the figure she stands with (§10)"
     state_fields = {"fairy": (Figure | None, None)}
-    view_fields = {"fairy": (str, place_of_fairy)}
+    view_fields = {"fairy": (str, get_fairy_place)}
     verbs = ("fairy",)
     events = {FairyMoved: apply_fairy_moved}
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§10.1: Offer to move the fairy beside one of the own meeples."""
-        own = rules.meeples(figures_on_table(state), seat)
-        own = [figure for figure in own if figure != figure_with_fairy(state)]
+        own = rules.select_meeples(list_figures(state), seat)
+        own = [figure for figure in own if figure != get_figure_with_fairy(state)]
         places = tuple((figure.place,) for figure in own if not is_barred(state, rules, figure.cell))
         return Choice("fairy", places, "10.1") if places else None
 
@@ -67,14 +67,14 @@ class Fairy(Box):
 
     def award_turn_start(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
         """§10.2: One point for a turn that begins with the fairy beside an own meeple, once in a double turn."""
-        figure = figure_with_fairy(state)
+        figure = get_figure_with_fairy(state)
         if figure is None or figure.seat != state.turn or part.kind == "builder":
             return ()
-        return (Award(state.turn, TURN_POINTS, "fairy"),) if figure in figures_on_table(state) else ()
+        return (Award(state.turn, TURN_POINTS, "fairy"),) if figure in list_figures(state) else ()
 
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
         """§10.3: Three points for the owner of the figure beside her, in the lead or not."""
-        figure = figure_with_fairy(state)
+        figure = get_figure_with_fairy(state)
         return (Award(figure.seat, FEATURE_POINTS, "fairy"),) if figure and figure in feature.figures else ()
 
 

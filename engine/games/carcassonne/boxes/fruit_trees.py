@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.land import signs_at
+from engine.games.carcassonne.land import get_signs
 from engine.games.carcassonne.state import (
     Award,
     Part,
@@ -17,12 +17,12 @@ from engine.games.carcassonne.state import (
     Task,
     add_note,
     apply_awards,
-    figures_on_table,
+    list_figures,
     make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, nine_cells
+from engine.games.carcassonne.tiles import DATA, list_nine_cells
 from engine.menu import Choice, Menu, Move, Subset
 
 FRUITS: tuple[str, ...] = tuple(DATA["fruit"]["kinds"])
@@ -63,31 +63,31 @@ class FruitLeft(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-baskets_of = make_getter("baskets", Baskets)
+get_baskets = make_getter("baskets", Baskets)
 """The harvested fruit of each seat."""
 
 
-tokens_picked = make_getter("picked", PickedTokens)
+get_picked_tokens = make_getter("picked", PickedTokens)
 """The tokens that were taken from each tree, by its cell."""
 
 
-def fruit_of_trees(state: State) -> dict[str, str]:
+def find_fruit_by_tree(state: State) -> dict[str, str]:
     """§19.2: Return the fruit of every tree by its cell; the trees bear the fruits in a fixed order."""
-    cells = [cell for cell in state.tiles if "tree" in signs_at(state, cell)]
+    cells = [cell for cell in state.tiles if "tree" in get_signs(state, cell)]
     return dict(zip(cells, FRUITS, strict=False))
 
 
-def tokens_on_tree(state: State, cell: str) -> list[int]:
+def list_tokens_on_tree(state: State, cell: str) -> list[int]:
     """Return the values of the tokens that are still on a tree."""
     values = list(TOKEN_VALUES)
-    for value in tokens_picked(state).get(cell, ()):
+    for value in get_picked_tokens(state).get(cell, ()):
         values.remove(value)
     return values
 
 
 def count_tokens(state: State) -> dict[str, int]:
     """Count the tokens that are still on each tree, for the view."""
-    return {cell: len(tokens_on_tree(state, cell)) for cell in fruit_of_trees(state)}
+    return {cell: len(list_tokens_on_tree(state, cell)) for cell in find_fruit_by_tree(state)}
 
 
 def apply_fruit_offered(state: State, event: FruitOffered) -> State:
@@ -95,7 +95,7 @@ def apply_fruit_offered(state: State, event: FruitOffered) -> State:
 
 
 def apply_fruit_harvested(state: State, event: FruitHarvested) -> State:
-    picked = tokens_picked(state)
+    picked = get_picked_tokens(state)
     picked = {**picked, event.cell: (*picked.get(event.cell, ()), event.points)}
     state = replace(pop_work(state), picked=picked, baskets=_change_basket(state, event.seat, (event.fruit,), 1))
     return apply_awards(state, (Award(event.seat, event.points, "fruit"),))
@@ -108,7 +108,7 @@ def apply_fruit_sold(state: State, event: FruitSold) -> State:
 
 def _change_basket(state: State, seat: int, fruits: Sequence[str], change: int) -> Baskets:
     """Return all baskets, with so many more of each of these fruits in the one of a seat."""
-    baskets = list(baskets_of(state))
+    baskets = list(get_baskets(state))
     own = baskets[seat]
     baskets[seat] = {**own, **{fruit: own.get(fruit, 0) + change for fruit in fruits}}
     return tuple(baskets)
@@ -124,7 +124,7 @@ class FruitTrees(Box):
     option = "fruit_trees"
     about = "Fruit to harvest and to sell, 6 tiles of our own (§19)"
     state_fields = {"baskets": (Baskets, ()), "picked": (PickedTokens, {})}
-    view_fields = {"baskets": (Baskets, baskets_of), "trees": (dict[str, int], count_tokens)}
+    view_fields = {"baskets": (Baskets, get_baskets), "trees": (dict[str, int], count_tokens)}
     verbs = ("harvest", "sell", "keep")
     tasks = ("fruit",)
     tasks_within_round = ("fruit",)
@@ -143,29 +143,30 @@ class FruitTrees(Box):
         """§19.3: Offer fruit after a meeple was placed beside a tree, once a tile."""
         if "fruit" in part.notes or not part.placed:
             return None
-        trees = [cell for cell in nine_cells(part.placed.partition("/")[0]) if "tree" in signs_at(state, cell)]
-        placed = [figure for figure in figures_on_table(state) if figure.place == part.placed]
-        if not trees or not rules.meeples(placed, state.turn):
+        trees = [cell for cell in list_nine_cells(part.placed.partition("/")[0]) if "tree" in get_signs(state, cell)]
+        placed = [figure for figure in list_figures(state) if figure.place == part.placed]
+        if not trees or not rules.select_meeples(placed, state.turn):
             return None
-        return FruitOffered(state.turn) if self._ripe_trees(state, part) or self._fruits_in_basket(state) else None
+        can_choose = self._list_ripe_trees(state, part) or self._list_fruits_in_basket(state)
+        return FruitOffered(state.turn) if can_choose else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the basket would bring if it were sold now; it has no other use."""
-        kinds = sum(count > 0 for count in baskets_of(state)[seat].values())
+        kinds = sum(count > 0 for count in get_baskets(state)[seat].values())
         return float(PRICES[min(kinds, len(PRICES)) - 1]) if kinds else 0.0
 
-    def _ripe_trees(self, state: State, part: Part) -> list[str]:
+    def _list_ripe_trees(self, state: State, part: Part) -> list[str]:
         """Return the trees with tokens around the placed meeple."""
-        cells = nine_cells(part.placed.partition("/")[0])
-        return [cell for cell in fruit_of_trees(state) if cell in cells and tokens_on_tree(state, cell)]
+        cells = list_nine_cells(part.placed.partition("/")[0])
+        return [cell for cell in find_fruit_by_tree(state) if cell in cells and list_tokens_on_tree(state, cell)]
 
-    def _fruits_in_basket(self, state: State) -> list[str]:
-        return [fruit for fruit in FRUITS if baskets_of(state)[state.turn].get(fruit)]
+    def _list_fruits_in_basket(self, state: State) -> list[str]:
+        return [fruit for fruit in FRUITS if get_baskets(state)[state.turn].get(fruit)]
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         part = state.work[-2]
         assert isinstance(part, Part)
-        trees, fruits = self._ripe_trees(state, part), self._fruits_in_basket(state)
+        trees, fruits = self._list_ripe_trees(state, part), self._list_fruits_in_basket(state)
         harvest = [Choice("harvest", tuple((cell,) for cell in trees), "19.4")] if trees else []
         sell = (Subset("sell", tuple(fruits), 1, min(len(fruits), len(PRICES)), "19.5"),) if fruits else ()
         return (*harvest, *sell, Choice("keep", rule="19.3"))
@@ -173,8 +174,8 @@ class FruitTrees(Box):
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         if move.verb == "harvest":
             cell = move.args[0]
-            points = chance.pick("fruit", tokens_on_tree(state, cell))
-            return [FruitHarvested(seat, cell, fruit_of_trees(state)[cell], points)]
+            points = chance.pick("fruit", list_tokens_on_tree(state, cell))
+            return [FruitHarvested(seat, cell, find_fruit_by_tree(state)[cell], points)]
         if move.verb == "sell":
             return [FruitSold(seat, move.args, PRICES[len(move.args) - 1])]
         return [FruitLeft(seat)]

@@ -9,7 +9,13 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Moment, Rules
-from engine.games.carcassonne.land import features_ending_at, remove_figures, root_of, segments_at, signs_at
+from engine.games.carcassonne.land import (
+    find_features_ending_at,
+    find_figure_root,
+    get_signs,
+    iter_segments,
+    remove_figures,
+)
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -21,15 +27,15 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     can_draw,
-    current_task,
-    figures_on_table,
     find_figure,
+    find_index_root,
+    get_current_task,
+    list_figures,
     make_getter,
     pop_task,
     push_work,
-    root_at_index,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, Args, cells_around, figure_options
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, list_cells_around, list_figure_options
 from engine.menu import Choice, Menu, Move
 
 SHEPHERD, WOLF = "shepherd", 0
@@ -74,14 +80,14 @@ class FlockHome(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-flocks_of = make_getter("flocks", Flocks)
+get_flocks = make_getter("flocks", Flocks)
 """The sheep of every shepherd by his place."""
 
 
-def _tokens_in_bag(state: State) -> list[int]:
+def _list_tokens_in_bag(state: State) -> list[int]:
     """Return the tokens that are with no shepherd: a number of sheep, or 0 for a wolf."""
     tokens = [WOLF if value == "wolf" else int(value) for value, count in TOKENS.items() for _ in range(count)]
-    for flock in flocks_of(state).values():
+    for flock in get_flocks(state).values():
         for sheep in flock:
             tokens.remove(sheep)
     return tokens
@@ -92,7 +98,7 @@ def apply_hill_raised(state: State, event: HillRaised) -> State:
 
 
 def apply_sheep_came(state: State, event: SheepCame) -> State:
-    flocks, place = flocks_of(state), event.figure.place
+    flocks, place = get_flocks(state), event.figure.place
     return replace(pop_task(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
 
 
@@ -103,7 +109,7 @@ def apply_wolf_came(state: State, event: WolfCame) -> State:
 def remove_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
     """Send figures home, and put the tokens of the shepherds among them back into the bag."""
     places = {figure.place for figure in figures}
-    flocks = {place: sheep for place, sheep in flocks_of(state).items() if place not in places}
+    flocks = {place: sheep for place, sheep in get_flocks(state).items() if place not in places}
     return replace(remove_figures(state, figures), flocks=flocks)
 
 
@@ -115,29 +121,29 @@ def apply_flock_home(state: State, event: FlockHome) -> State:
     return apply_awards(remove_with_flocks(pop_task(state), event.figures), event.awards)
 
 
-def _shepherds_among(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+def _select_shepherds(figures: Sequence[Figure]) -> tuple[Figure, ...]:
     return tuple(figure for figure in figures if figure.kind == SHEPHERD)
 
 
 def _drive_home(state: State, figure: Figure) -> FlockHome:
     """§14.4: Award all sheep of the field to each seat that has a shepherd there."""
-    shepherds = _shepherds_among(state.features[root_of(state, figure)].figures)
-    sheep = sum(sum(flocks_of(state).get(other.place, ())) for other in shepherds)
+    shepherds = _select_shepherds(state.features[find_figure_root(state, figure)].figures)
+    sheep = sum(sum(get_flocks(state).get(other.place, ())) for other in shepherds)
     seats = sorted({other.seat for other in shepherds})
     return FlockHome(shepherds, tuple(Award(seat, sheep, "flock") for seat in seats))
 
 
 def _draw_token(state: State, figure: Figure, chance: Chance) -> SheepCame | WolfCame:
     """§14.2, §14.5: Sheep join the flock; a wolf ends all flocks of the field."""
-    token = chance.pick("sheep", _tokens_in_bag(state))
+    token = chance.pick("sheep", _list_tokens_in_bag(state))
     if token != WOLF:
         return SheepCame(figure, token)
-    return WolfCame(figure, _shepherds_among(state.features[root_of(state, figure)].figures))
+    return WolfCame(figure, _select_shepherds(state.features[find_figure_root(state, figure)].figures))
 
 
 def is_closed_field(state: State, root: int) -> bool:
     """§14.6: Whether a field cannot grow any more."""
-    return not any(root in features_ending_at(state, cell) for cell in state.frontier)
+    return not any(root in find_features_ending_at(state, cell) for cell in state.frontier)
 
 
 class HillsSheep(Box):
@@ -151,7 +157,7 @@ class HillsSheep(Box):
     non_meeples = frozenset({SHEPHERD})
     unobtrusive = frozenset({SHEPHERD})
     state_fields = {"flocks": (Flocks, {})}
-    view_fields = {"flocks": (Flocks, flocks_of)}
+    view_fields = {"flocks": (Flocks, get_flocks)}
     verbs = ("flock",)
     tasks = ("flock",)
     tasks_within_round = ("flock",)
@@ -174,47 +180,47 @@ class HillsSheep(Box):
         placed = state.tiles[part.cell]
         return [
             args
-            for index, args in figure_options(placed.tile, placed.turn, SHEPHERD, frozenset({"field"}))
-            if not _shepherds_among(state.features[root_at_index(state, part.cell, index)].figures)
+            for index, args in list_figure_options(placed.tile, placed.turn, SHEPHERD, frozenset({"field"}))
+            if not _select_shepherds(state.features[find_index_root(state, part.cell, index)].figures)
         ]
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """Let a new shepherd draw; ask one whose field grew; then drive the flocks of closed fields home."""
-        shepherds = _shepherds_among(figures_on_table(state))
+        shepherds = _select_shepherds(list_figures(state))
         for figure in shepherds:
-            if figure.place not in flocks_of(state):
+            if figure.place not in get_flocks(state):
                 return _draw_token(state, figure, chance)
         own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
         for figure in own if "flock" not in part.notes else ():
-            if any(root == root_of(state, figure) for _, root in segments_at(state, part.cell)):
+            if any(root == find_figure_root(state, figure) for _, root in iter_segments(state, part.cell)):
                 return FlockStirred(figure)
-        closed = [figure for figure in shepherds if is_closed_field(state, root_of(state, figure))]
+        closed = [figure for figure in shepherds if is_closed_field(state, find_figure_root(state, figure))]
         return _drive_home(state, closed[0]) if closed else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return the sheep of the seat's own flocks, less those that a wolf may still take."""
-        own = [figure for figure in _shepherds_among(figures_on_table(state)) if figure.seat == seat]
-        return FLOCK_COMES_HOME * sum(sum(flocks_of(state).get(figure.place, ())) for figure in own)
+        own = [figure for figure in _select_shepherds(list_figures(state)) if figure.seat == seat]
+        return FLOCK_COMES_HOME * sum(sum(get_flocks(state).get(figure.place, ())) for figure in own)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("flock", (("grow",), ("home",)), "14.3"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        figure = find_figure(state, current_task(state).place)
+        figure = find_figure(state, get_current_task(state).place)
         return [_draw_token(state, figure, chance) if move.args == ("grow",) else _drive_home(state, figure)]
 
     def break_tie(self, state: State, rules: Rules, feature: Feature, leaders: tuple[int, ...]) -> tuple[int, ...]:
         """§14.9: Of level leaders those win who have a meeple on a hill in the feature."""
-        on_hills = [figure for figure in feature.figures if "hill" in signs_at(state, figure.cell)]
-        winners = tuple(seat for seat in leaders if rules.meeples(on_hills, seat))
+        on_hills = [figure for figure in feature.figures if "hill" in get_signs(state, figure.cell)]
+        winners = tuple(seat for seat in leaders if rules.select_meeples(on_hills, seat))
         return winners or leaders
 
-    def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
+    def count_extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
         """§14.11: Three points for every vineyard around a complete cloister."""
         if feature.kind != "cloister" or feature.open or not feature.figures:
             return 0
         monk = feature.figures[0]
-        vineyards = sum("vineyard" in signs_at(state, cell) for cell in cells_around(monk.cell))
+        vineyards = sum("vineyard" in get_signs(state, cell) for cell in list_cells_around(monk.cell))
         return 0 if monk.way else VINEYARD_POINTS * vineyards
 
 

@@ -26,12 +26,12 @@ class TitleTaken(Struct, frozen=True, omit_defaults=True, tag=True):
     tiles: int
 
 
-titles_of = make_getter("titles", Titles)
+get_titles = make_getter("titles", Titles)
 """The titles that are held."""
 
 
 def apply_title_taken(state: State, event: TitleTaken) -> State:
-    return replace(state, titles={**titles_of(state), event.title: (event.seat, event.tiles)})
+    return replace(state, titles={**get_titles(state), event.title: (event.seat, event.tiles)})
 
 
 def count_complete(state: State, kind: str) -> int:
@@ -46,7 +46,7 @@ class KingRobber(Box):
     title = "King & Robber Baron"
     about = "The king of the largest city and the baron of the longest road, 5 tiles (§25)"
     state_fields = {"titles": (Titles, {})}
-    view_fields = {"titles": (Titles, titles_of)}
+    view_fields = {"titles": (Titles, get_titles)}
     events = {TitleTaken: apply_title_taken}
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> TitleTaken | None:
@@ -55,13 +55,13 @@ class KingRobber(Box):
         title = TITLES.get(feature.kind)
         if title is None:
             return None
-        _, largest = titles_of(state).get(title, (0, 0))
+        _, largest = get_titles(state).get(title, (0, 0))
         tiles = count_tiles(state, rules, feature)
         return TitleTaken(state.turn, title, tiles) if tiles > largest else None
 
     def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...]:
         """§25.3: One point for each completed city or road on the table."""
-        titles = titles_of(state)
+        titles = get_titles(state)
         claims = [(titles[title][0], kind, title) for kind, title in TITLES.items() if title in titles]
         cities = int(get_setting(state, "count"))  # Carcassonne is one
         counts = {"city": count_complete(state, "city") + cities, "road": count_complete(state, "road")}

@@ -11,7 +11,14 @@ from engine.chance import Chance
 from engine.games.carcassonne import editions
 from engine.games.carcassonne.boxes.tollkeepers import VILLAGES
 from engine.games.carcassonne.hooks import Moment, Rules
-from engine.games.carcassonne.land import cells_of, lift_figures, remove_figures, root_at, root_of, segments_at
+from engine.games.carcassonne.land import (
+    find_figure_root,
+    find_token_root,
+    iter_segments,
+    lift_figures,
+    list_cells,
+    remove_figures,
+)
 from engine.games.carcassonne.scoring import count_points, count_tiles, find_companions, find_leaders
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
@@ -22,14 +29,14 @@ from engine.games.carcassonne.state import (
     Task,
     add_note,
     count_tiles_left,
-    current_part,
     find_figure,
+    get_current_part,
     get_field,
     make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, MOST_SEGMENTS, plain_name
+from engine.games.carcassonne.tiles import DATA, MOST_SEGMENTS, get_plain_name
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
@@ -78,7 +85,7 @@ class MarketDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-merchants_of = make_getter("merchants", tuple[Figure, ...])
+get_merchants = make_getter("merchants", tuple[Figure, ...])
 """The meeples in Leipzig; the segment of each is its quarter."""
 
 
@@ -94,7 +101,7 @@ def apply_merchant_sent(state: State, event: MerchantSent) -> State:
     if not editions.drives_from_leipzig(state.edition):
         wagons = tuple(wagon for wagon in get_field(state, "wagons") if wagon != event.figure)
         state = replace(state, wagons=wagons)
-    return replace(state, merchants=(*merchants_of(state), event.merchant))
+    return replace(state, merchants=(*get_merchants(state), event.merchant))
 
 
 def apply_market_declined(state: State, event: MarketDeclined) -> State:
@@ -108,7 +115,7 @@ def _name_question(place: str) -> str:
 
 def is_in_quarter(state: State, seat: int, quarter: str) -> bool:
     """Whether a seat has a meeple in a quarter."""
-    return any(one.seat == seat and one.segment == quarter for one in merchants_of(state))
+    return any(one.seat == seat and one.segment == quarter for one in get_merchants(state))
 
 
 def list_free_quarters(state: State, seat: int) -> list[str]:
@@ -118,12 +125,12 @@ def list_free_quarters(state: State, seat: int) -> list[str]:
 
 def list_gate_roads(state: State) -> set[int]:
     """§32.2: Return the roads that are joined to a gate, directly or through villages."""
-    joined = {root_at(state, CELLS[name], "road") for name in GATES.values()}
+    joined = {find_token_root(state, CELLS[name], "road") for name in GATES.values()}
     waiting = list(joined)
     while waiting:
-        for cell in cells_of(state, state.features[waiting.pop()]):
-            roads = [root for segment, root in segments_at(state, cell) if segment.kind == "road"]
-            if plain_name(state.tiles[cell].tile) in VILLAGES and joined.intersection(roads):
+        for cell in list_cells(state, state.features[waiting.pop()]):
+            roads = [root for segment, root in iter_segments(state, cell) if segment.kind == "road"]
+            if get_plain_name(state.tiles[cell].tile) in VILLAGES and joined.intersection(roads):
                 waiting += set(roads) - joined
                 joined.update(roads)
     return joined
@@ -137,14 +144,14 @@ def is_on_tile(state: State, feature: Feature, cell: str) -> bool:
 
 def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Figure]:
     """§32.3: Return the meeples of a seat on a road that can go to Leipzig."""
-    meeples = rules.meeples(state.features[root].figures, seat)
+    meeples = rules.select_meeples(state.features[root].figures, seat)
     return [figure for figure in meeples if figure.kind not in STAYS_OUTSIDE]
 
 
 def find_place(state: State, root: int) -> str:
     """Return the place of a segment of a road, on its latest tile."""
-    cell = cells_of(state, state.features[root])[-1]
-    return next(f"{cell}/{segment.token}" for segment, other in segments_at(state, cell) if other == root)
+    cell = list_cells(state, state.features[root])[-1]
+    return next(f"{cell}/{segment.token}" for segment, other in iter_segments(state, cell) if other == root)
 
 
 class Leipzig(StartBlock):
@@ -156,7 +163,7 @@ class Leipzig(StartBlock):
     about = "Leipzig in the middle of the land, whose quarters pay more (§32)"
     supply = {"meeple": 1}
     state_fields = {"merchants": (tuple[Figure, ...], ())}
-    view_fields = {"merchants": (tuple[Figure, ...], merchants_of)}
+    view_fields = {"merchants": (tuple[Figure, ...], get_merchants)}
     verbs = ("send",)
     tasks = ("leipzig",)
     tasks_within_round = ("leipzig",)
@@ -168,7 +175,7 @@ class Leipzig(StartBlock):
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> MarketOpened | None:
         """§32.2: Before any feature is scored, ask the leaders of each completed road that leads to Leipzig."""
-        part = current_part(state)
+        part = get_current_part(state)
         roads = [done for done in part.done if state.features[done].kind == "road" and state.features[done].figures]
         gates = list_gate_roads(state) if roads else set()
         for road in (road for road in roads if road in gates):
@@ -185,7 +192,7 @@ class Leipzig(StartBlock):
         return tuple(seat for seat in able if list_travellers(state, rules, seat, road))
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        figures = list_travellers(state, rules, seat, root_at(state, *task.place.split("/")))
+        figures = list_travellers(state, rules, seat, find_token_root(state, *task.place.split("/")))
         quarters = list_free_quarters(state, seat)
         options = ((figure.place, quarter) for figure in figures for quarter in quarters)
         return (Choice("send", (*options, (NOWHERE,)), "32.3"),)
@@ -196,7 +203,7 @@ class Leipzig(StartBlock):
         place, quarter = move.args
         figure = find_figure(state, place)
         merchant = Figure(seat, figure.kind, "", quarter)
-        feature = state.features[root_of(state, figure)]
+        feature = state.features[find_figure_root(state, figure)]
         return [MerchantSent(figure, merchant, find_companions(state, rules, feature, figure))]
 
     def count_double_tiles(self, state: State, rules: Rules, feature: Feature) -> int:
@@ -207,7 +214,7 @@ class Leipzig(StartBlock):
 
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
         """§32.4: Pay the meeples in Leipzig after the feature itself."""
-        if not merchants_of(state) or not count_points(state, rules, feature, moment):
+        if not get_merchants(state) or not count_points(state, rules, feature, moment):
             return ()
         if moment == "message" and not editions.pays_leipzig_for_message_8(state.edition):
             return ()
@@ -219,7 +226,7 @@ class Leipzig(StartBlock):
             case "cloister":
                 return self._pay(state, BOOKBINDERS, find_leaders(state, rules, feature), 1)
             case "city":
-                seats = [seat for seat in range(len(state.track)) if rules.meeples(feature.figures, seat)]
+                seats = [seat for seat in range(len(state.track)) if rules.select_meeples(feature.figures, seat)]
                 return self._pay(state, COINERS, seats, feature.marks.count("shield"))
         return ()
 
@@ -230,14 +237,14 @@ class Leipzig(StartBlock):
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """§32.5: Leipzig is a completed city for each farm at its wall."""
         cells = [CELLS[name] for name in GATES.values() if CELLS[name] in state.tiles]
-        walls = {root for cell in cells for segment, root in segments_at(state, cell) if segment.kind == "field"}
+        walls = {root for cell in cells for segment, root in iter_segments(state, cell) if segment.kind == "field"}
         if farm.figures:
-            return int(root_of(state, farm.figures[0]) in walls)
+            return int(find_figure_root(state, farm.figures[0]) in walls)
         return int(any(state.features[root] is farm for root in walls))
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the meeples in Leipzig can expect of the tiles that are still in the bag."""
-        own = sum(one.seat == seat for one in merchants_of(state))
+        own = sum(one.seat == seat for one in get_merchants(state))
         left = count_tiles_left(state)
         return own * QUARTER_POINTS * left / (left + len(state.tiles)) if own else 0.0
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import Box, Rules, can_place_tile
-from engine.games.carcassonne.land import remove_figures, root_of
+from engine.games.carcassonne.land import find_figure_root, remove_figures
 from engine.games.carcassonne.state import (
     About,
     Award,
@@ -21,10 +21,10 @@ from engine.games.carcassonne.state import (
     State,
     Task,
     apply_awards,
-    current_task,
-    figures_on_table,
     find_figure,
+    get_current_task,
     get_setting,
+    list_figures,
     make_getter,
     pop_work,
     push_work,
@@ -97,12 +97,12 @@ def is_dark(steps: int) -> bool:
     return steps >= 0 and steps % DARK_SPACE_EVERY == 0
 
 
-pile_of = make_getter("pile", Pile)
+get_pile = make_getter("pile", Pile)
 """The stack of messages."""
 
 
 def apply_message_drawn(state: State, event: MessageDrawn) -> State:
-    old = pile_of(state)
+    old = get_pile(state)
     pile = Pile(_remove(old.unseen, event.number), _remove(old.seen, event.number))
     state = pop_work(state) if state.work[-1] == CHAIN else state
     return replace(push_work(state, Task("message", event.number)), pile=pile, moved=())
@@ -141,23 +141,23 @@ def apply_message_returned(state: State, event: MessageReturned) -> State:
 
 def _put_under(state: State, number: int) -> State:
     """§5.7: Put a message under the stack, below all others."""
-    pile = pile_of(state)
+    pile = get_pile(state)
     return replace(state, pile=Pile(pile.unseen, (*pile.seen, number)))
 
 
 def _draw_message(state: State, chance: Chance) -> MessageDrawn:
     """§5.7: Draw one of the unseen messages; once all were seen, the top one."""
-    pile = pile_of(state)
+    pile = get_pile(state)
     return MessageDrawn(state.turn, chance.pick("message", pile.unseen) if pile.unseen else pile.seen[0])
 
 
-def _perform_options(state: State, number: int, rules: Rules) -> Sequence[Args]:
+def _list_perform_options(state: State, number: int, rules: Rules) -> Sequence[Args]:
     """§5.6: Return the ways to perform a message; empty if it can only be traded."""
     if number == ONE_MORE:
         return [("perform",)] if can_place_tile(state, rules) else []
     if number == TAKE_BACK:
-        return [("perform", figure.place) for figure in rules.meeples(figures_on_table(state), state.turn)]
-    has_target = bool(_features_with_own_meeple(state, rules, _target_kind(number)))
+        return [("perform", figure.place) for figure in rules.select_meeples(list_figures(state), state.turn)]
+    has_target = bool(_list_features_with_own_meeple(state, rules, _find_target_kind(number)))
     return [("perform",)] if has_target or can_perform_without_target(state) else []
 
 
@@ -167,37 +167,37 @@ def can_perform_without_target(state: State) -> bool:
     return is_possible and get_setting(state, "without_target") == "perform"
 
 
-def _target_kind(number: int) -> str:
+def _find_target_kind(number: int) -> str:
     """Return the kind of feature that a message is about."""
     return SMALLEST_FEATURE.get(number, "field" if number == FARMERS else "city")
 
 
-def _features_with_own_meeple(state: State, rules: Rules, kind: str) -> list[Feature]:
+def _list_features_with_own_meeple(state: State, rules: Rules, kind: str) -> list[Feature]:
     """Return the features of a kind on which the seat on turn has a meeple, in the lead or not."""
     features = (feature for feature in state.features.values() if feature.kind == kind and feature.figures)
-    return [feature for feature in features if rules.meeples(feature.figures, state.turn)]
+    return [feature for feature in features if rules.select_meeples(feature.figures, state.turn)]
 
 
 def _score_smallest(state: State, number: int, rules: Rules) -> MessagePerformed:
     """§5.9: Count the feature with the fewest points, without any bonus."""
-    features = _features_with_own_meeple(state, rules, _target_kind(number))
+    features = _list_features_with_own_meeple(state, rules, _find_target_kind(number))
     if not features:
         return MessagePerformed(state.turn, number)
     points, feature = min(
         ((scoring.count_points(state, rules, feature, "message"), feature) for feature in features),
         key=lambda pair: pair[0],
     )
-    return MessagePerformed(state.turn, number, points, rules.meeples(feature.figures, state.turn)[0].place)
+    return MessagePerformed(state.turn, number, points, rules.select_meeples(feature.figures, state.turn)[0].place)
 
 
 def _count_targets(state: State, number: int, rules: Rules) -> int:
     """§5.11-5.13: Count the shields in own cities, the own knights or the own farmers; message 4 counts nothing."""
     if number == ONE_MORE:
         return 0
-    features = _features_with_own_meeple(state, rules, _target_kind(number))
+    features = _list_features_with_own_meeple(state, rules, _find_target_kind(number))
     if number == SHIELDS:
         return sum(feature.marks.count("shield") for feature in features)
-    return sum(len(rules.meeples(feature.figures, state.turn)) for feature in features)
+    return sum(len(rules.select_meeples(feature.figures, state.turn)) for feature in features)
 
 
 def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessagePerformed:
@@ -205,7 +205,7 @@ def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessageP
 
     Without the lead it brings nothing.
     """
-    feature = state.features[root_of(state, figure)]
+    feature = state.features[find_figure_root(state, figure)]
     points = 0
     alone = replace(feature, figures=(figure,))
     awards = scoring.award_without_lead(state, rules, alone, "message")
@@ -244,8 +244,8 @@ class Messages(Box):
     }
     state_fields = {"pile": (Pile, Pile())}
     view_fields = {
-        "unseen": (int, lambda state: len(pile_of(state).unseen)),
-        "stack": (tuple[int, ...], lambda state: pile_of(state).seen),
+        "unseen": (int, lambda state: len(get_pile(state).unseen)),
+        "stack": (tuple[int, ...], lambda state: get_pile(state).seen),
     }
     verbs = ("message",)
     tasks = ("message", "return", "chain")
@@ -274,14 +274,14 @@ class Messages(Box):
         """§5.6: Perform the message or take two points; in a chain (§5.8) draw the next one or leave it."""
         if task.step == "chain":
             return (Choice("message", (("draw",), ("leave",)), "5.8"),)
-        return (Choice("message", (*_perform_options(state, task.number, rules), ("points",)), "5.6"),)
+        return (Choice("message", (*_list_perform_options(state, task.number, rules), ("points",)), "5.6"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> MessageReturned | None:
         """§5.7: Return message 4 after its extra turn."""
         return MessageReturned(task.number) if task.step == "return" else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        number = current_task(state).number
+        number = get_current_task(state).number
         match move.args[0]:
             case "draw":
                 return [_draw_message(state, chance)]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from engine.games.carcassonne.hooks import Box, Deck, Moment, Rules, mix_in_tiles
-from engine.games.carcassonne.land import has_segment, root_at
+from engine.games.carcassonne.land import find_token_root, has_segment
 from engine.games.carcassonne.state import Feature, Figure, Part, State
-from engine.games.carcassonne.tiles import Args, neighbours
+from engine.games.carcassonne.tiles import Args, list_neighbours
 
 SPECIAL_MARK, LYING_WAY = "special", "lying"
 REPLACED_TILES = ("A", "B")
@@ -22,9 +22,9 @@ def count_row_and_column(state: State, cell: str) -> int:
 
 
 def _count_line(state: State, cell: str, side: int) -> int:
-    count, beyond = 0, neighbours(cell)[side]
+    count, beyond = 0, list_neighbours(cell)[side]
     while beyond in state.tiles:
-        count, beyond = count + 1, neighbours(beyond)[side]
+        count, beyond = count + 1, list_neighbours(beyond)[side]
     return count
 
 
@@ -48,7 +48,7 @@ class Monasteries(Box):
         """§17.2: Offer to place each figure lying, too, except the wagon."""
         if not has_segment(state, part.cell, "cloister"):
             return ()
-        feature = state.features[root_at(state, part.cell, "cloister")]
+        feature = state.features[find_token_root(state, part.cell, "cloister")]
         if SPECIAL_MARK not in feature.marks or feature.figures:
             return ()
         kinds = [kind for kind, where in rules.segments.items() if "cloister" in where and kind not in UPRIGHT_ONLY]

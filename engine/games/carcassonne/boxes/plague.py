@@ -12,7 +12,14 @@ from engine.chance import Chance
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
 from engine.games.carcassonne.boxes.princess_dragon import find_companions_of, find_prey, is_open_land
 from engine.games.carcassonne.hooks import Box, Rules, is_barred
-from engine.games.carcassonne.land import add_figure, lift_figures, read_figure, root_of, segments_at, signs_at
+from engine.games.carcassonne.land import (
+    add_figure,
+    find_figure_root,
+    get_signs,
+    iter_segments,
+    lift_figures,
+    read_figure,
+)
 from engine.games.carcassonne.state import (
     Figure,
     Part,
@@ -21,13 +28,14 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     add_note,
     change_part,
-    figures_on_table,
     find_figure,
     get_field,
+    list_figures,
+    make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of, neighbours, plain_name
+from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of, get_plain_name, list_neighbours
 from engine.menu import Choice, Menu, Move
 
 SOURCE = "source"
@@ -81,32 +89,24 @@ class Fled(Struct, frozen=True, omit_defaults=True, tag=True):
     goal: Figure
 
 
-def outbreaks_of(state: State) -> dict[str, int]:
-    """Return the number of every active outbreak by its cell."""
-    outbreaks: dict[str, int] = get_field(state, "outbreaks")
-    return outbreaks
+get_outbreaks = make_getter("outbreaks", dict[str, int])
+"""The number of every active outbreak by its cell."""
 
+get_ended_outbreaks = make_getter("ended_outbreaks", tuple[str, ...])
+"""The cells of the outbreaks that are over."""
 
-def list_ended_outbreaks(state: State) -> tuple[str, ...]:
-    """Return the cells of the outbreaks that are over."""
-    ended: tuple[str, ...] = get_field(state, "ended_outbreaks")
-    return ended
-
-
-def fleas_of(state: State) -> Fleas:
-    """Return the fleas on the land."""
-    fleas: Fleas = get_field(state, "fleas")
-    return fleas
+get_fleas = make_getter("fleas", Fleas)
+"""The fleas on the land."""
 
 
 def apply_outbreak_came(state: State, event: OutbreakCame) -> State:
-    return replace(state, outbreaks={**outbreaks_of(state), event.cell: event.number})
+    return replace(state, outbreaks={**get_outbreaks(state), event.cell: event.number})
 
 
 def apply_outbreak_ended(state: State, event: OutbreakEnded) -> State:
-    outbreaks = {cell: number for cell, number in outbreaks_of(state).items() if cell != event.cell}
-    fleas = {cell: active and cell not in event.fleas for cell, active in fleas_of(state).items()}
-    ended = (*list_ended_outbreaks(state), event.cell)
+    outbreaks = {cell: number for cell, number in get_outbreaks(state).items() if cell != event.cell}
+    fleas = {cell: active and cell not in event.fleas for cell, active in get_fleas(state).items()}
+    ended = (*get_ended_outbreaks(state), event.cell)
     return replace(add_note(state, END_NOTE), outbreaks=outbreaks, ended_outbreaks=ended, fleas=fleas)
 
 
@@ -116,7 +116,7 @@ def apply_spread_asked(state: State, event: SpreadAsked) -> State:
 
 def apply_plague_spread(state: State, event: PlagueSpread) -> State:
     state = remove_with_flocks(pop_work(state), event.figures)
-    fleas = {cell: active for cell, active in fleas_of(state).items() if cell != event.taken}
+    fleas = {cell: active for cell, active in get_fleas(state).items() if cell != event.taken}
     return replace(state, fleas={**fleas, event.cell: True})
 
 
@@ -138,7 +138,7 @@ def find_region(outbreaks: Iterable[str], active: Iterable[str]) -> set[str]:
     """§33.3: Return the cells of the outbreaks and of the active fleas that are connected with them side by side."""
     region, waiting, left = set(outbreaks), list(outbreaks), set(active)
     while waiting:
-        beside = left.intersection(neighbours(waiting.pop()))
+        beside = left.intersection(list_neighbours(waiting.pop()))
         left -= beside
         region |= beside
         waiting += beside
@@ -150,47 +150,43 @@ def find_flea_to_take(state: State) -> str:
 
     Sleeping fleas come before active ones, and an active flea leaves the others connected.
     """
-    fleas = fleas_of(state)
+    fleas = get_fleas(state)
     if len(fleas) < FLEAS:
         return ""
     sleeping = [cell for cell, active in fleas.items() if not active]
     if sleeping:
         return sleeping[0]
-    return next(
-        cell for cell in fleas if len(find_region(outbreaks_of(state), fleas.keys() - {cell})) == _size(state) - 1
-    )
-
-
-def _size(state: State) -> int:
-    return len(outbreaks_of(state)) + sum(fleas_of(state).values())
+    outbreaks = get_outbreaks(state)
+    connected = len(outbreaks) + len(fleas) - 1  # the outbreaks and all fleas but one
+    return next(cell for cell in fleas if len(find_region(outbreaks, fleas.keys() - {cell})) == connected)
 
 
 def list_targets(state: State) -> list[str]:
     """§33.3: Return the cells of the tiles on which the next flea can be put."""
-    if not outbreaks_of(state):
+    if not get_outbreaks(state):
         return []
-    fleas, taken = fleas_of(state), find_flea_to_take(state)
+    fleas, taken = get_fleas(state), find_flea_to_take(state)
     active = [cell for cell, is_active in fleas.items() if is_active and cell != taken]
-    barred = {*outbreaks_of(state), *list_ended_outbreaks(state), *fleas}
-    beside = dict.fromkeys(other for cell in (*outbreaks_of(state), *active) for other in neighbours(cell))
+    barred = {*get_outbreaks(state), *get_ended_outbreaks(state), *fleas}
+    beside = dict.fromkeys(other for cell in (*get_outbreaks(state), *active) for other in list_neighbours(cell))
     return [cell for cell in beside if cell not in barred and is_open_land(state, cell)]
 
 
 def list_closed_cells(state: State) -> set[str]:
     """§33.6: Return the cells to which and over which no figure flees."""
-    return {*outbreaks_of(state), *fleas_of(state)}
+    return {*get_outbreaks(state), *get_fleas(state)}
 
 
 def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
     """§33.6: Yield the places to which a figure can flee on its own road, city or field."""
-    root, closed = root_of(state, figure), list_closed_cells(state)
+    root, closed = find_figure_root(state, figure), list_closed_cells(state)
     seen, waiting = {(figure.cell, figure.segment)}, [(figure.cell, figure.segment)]
     while waiting:
         cell, token = waiting.pop(0)
-        for other in neighbours(cell):
+        for other in list_neighbours(cell):
             if other not in state.tiles or other in closed:
                 continue
-            for segment, feature in segments_at(state, other):
+            for segment, feature in iter_segments(state, other):
                 spot = (other, segment.token)
                 if feature == root and spot not in seen and _touches(state, (cell, token), spot):
                     seen.add(spot)
@@ -202,7 +198,7 @@ def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
 def _touches(state: State, one: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether two segments of one feature meet at the side that their tiles share."""
     (cell, token), (beyond, far) = one, other
-    side = neighbours(cell).index(beyond)
+    side = list_neighbours(cell).index(beyond)
     near, next_one = (PIECES[state.tiles[at].tile][state.tiles[at].turn] for at in (cell, beyond))
     ends, far_ends = near.joins[side], next_one.meets[side - 2]
     pairs = product(ends, far_ends) if near.shared or next_one.shared else zip(ends, far_ends, strict=False)
@@ -222,9 +218,9 @@ class Plague(Box):
         "base_tiles_later": (int, 0),
     }
     view_fields = {
-        "outbreaks": (dict[str, int], outbreaks_of),
-        "ended_outbreaks": (tuple[str, ...], list_ended_outbreaks),
-        "fleas": (Fleas, fleas_of),
+        "outbreaks": (dict[str, int], get_outbreaks),
+        "ended_outbreaks": (tuple[str, ...], get_ended_outbreaks),
+        "fleas": (Fleas, get_fleas),
     }
     verbs = ("spread", "flee")
     tasks = (SPREAD_NOTE,)
@@ -245,11 +241,11 @@ class Plague(Box):
         """§33.1: The first tiles are tiles of the base game."""
         if _count_base_tiles(state) <= get_field(state, "base_tiles_later"):
             return bag
-        return [tile for tile in bag if plain_name(tile) in BASE_TILES] or bag
+        return [tile for tile in bag if get_plain_name(tile) in BASE_TILES] or bag
 
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
         """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends."""
-        outbreaks, fleas = outbreaks_of(state), fleas_of(state)
+        outbreaks, fleas = get_outbreaks(state), get_fleas(state)
         if len(outbreaks) < 2 or len(fleas) < FLEAS or not all(fleas.values()) or END_NOTE in part.notes:
             return None
         cell = min(outbreaks, key=lambda one: outbreaks[one])
@@ -260,27 +256,29 @@ class Plague(Box):
         """§33.2: The plague breaks out on a source."""
         if SOURCE not in PIECES[event.tile][0].signs:
             return None
-        return OutbreakCame(event.cell, len(outbreaks_of(state)) + len(list_ended_outbreaks(state)) + 1)
+        return OutbreakCame(event.cell, len(get_outbreaks(state)) + len(get_ended_outbreaks(state)) + 1)
 
     def bars_figures(self, state: State, cell: str) -> bool:
         """§33.2: Nothing is put on an outbreak or beside a flea."""
-        return cell in outbreaks_of(state) or cell in fleas_of(state)
+        return cell in get_outbreaks(state) or cell in get_fleas(state)
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§33.6: Offer the flight from tiles that the next flea can reach, once a turn."""
-        if not outbreaks_of(state) or _has_noted(state, FLIGHT_NOTE):
+        if not get_outbreaks(state) or _has_noted(state, FLIGHT_NOTE):
             return None
         struck = set(list_targets(state))
-        own = [figure for figure in figures_on_table(state) if figure.seat == state.turn and figure.cell in struck]
+        own = [figure for figure in list_figures(state) if figure.seat == state.turn and figure.cell in struck]
         fleeing = [
-            one for one in own if one.kind != "barn" and state.features[root_of(state, one)].kind in FLEEING_FROM
+            one
+            for one in own
+            if one.kind != "barn" and state.features[find_figure_root(state, one)].kind in FLEEING_FROM
         ]
         options = tuple((one.place, goal) for one in fleeing for goal in list_goals(state, rules, one))
         return Choice("flee", options, "33.6") if options else None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> SpreadAsked | None:
         """§33.3: The seat on turn spreads the plague, once a turn, but not when it placed a source."""
-        if not outbreaks_of(state) or _has_noted(state, SPREAD_NOTE) or SOURCE in signs_at(state, part.cell):
+        if not get_outbreaks(state) or _has_noted(state, SPREAD_NOTE) or SOURCE in get_signs(state, part.cell):
             return None
         return SpreadAsked(state.turn) if list_targets(state) else None
 
@@ -302,15 +300,15 @@ class Plague(Box):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the figures of a seat may lose to the next fleas."""
-        if not outbreaks_of(state):
+        if not get_outbreaks(state):
             return 0.0
         struck = set(list_targets(state))
-        return -STRUCK_POINTS * sum(one.seat == seat and one.cell in struck for one in figures_on_table(state))
+        return -STRUCK_POINTS * sum(one.seat == seat and one.cell in struck for one in list_figures(state))
 
 
 def _count_base_tiles(state: State) -> int:
     """Count the tiles of the base game in the bags."""
-    return sum(plain_name(tile) in BASE_TILES for bag in state.bags for tile in bag)
+    return sum(get_plain_name(tile) in BASE_TILES for bag in state.bags for tile in bag)
 
 
 def _has_noted(state: State, note: str) -> bool:

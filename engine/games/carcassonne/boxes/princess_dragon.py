@@ -14,7 +14,7 @@ from engine.games.carcassonne.boxes.big_top import ACROBATS, list_open_pyramids
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
 from engine.games.carcassonne.boxes.tower import TOWER
 from engine.games.carcassonne.hooks import Box, Rules, is_free
-from engine.games.carcassonne.land import remove_figures, root_of, segments_at, signs_at
+from engine.games.carcassonne.land import find_figure_root, get_signs, iter_segments, remove_figures
 from engine.games.carcassonne.state import (
     CASTLE,
     Figure,
@@ -24,14 +24,14 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     add_note,
     change_part,
-    figures_on_table,
     find_figure,
     get_field,
+    list_figures,
     make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, Args, coordinates, neighbours, nine_cells
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, list_neighbours, list_nine_cells, parse_cell
 from engine.menu import Choice, Menu, Move
 
 DRAGON, VOLCANO, PORTAL, PRINCESS = "dragon", "volcano", "portal", "princess"
@@ -79,18 +79,18 @@ class KnightSent(Struct, frozen=True, omit_defaults=True, tag=True):
     figures: tuple[Figure, ...]
 
 
-def cell_of_dragon(state: State) -> str:
+def get_dragon_cell(state: State) -> str:
     """Return the cell of the dragon; empty before the first volcano."""
     return str(get_field(state, "dragon"))
 
 
-path_of_dragon = make_getter("dragon_path", tuple[str, ...])
+get_dragon_path = make_getter("dragon_path", tuple[str, ...])
 """The cells of the dragon in the move that is going on, from where it began; empty if it rests."""
 
 
 def count_steps_left(state: State) -> int:
     """Return how many steps the move of the dragon still has; 0 if it rests."""
-    path = path_of_dragon(state)
+    path = get_dragon_path(state)
     return DRAGON_STEPS + 1 - len(path) if path else 0
 
 
@@ -99,13 +99,13 @@ def apply_dragon_came(state: State, event: DragonCame) -> State:
 
 
 def apply_dragon_woke(state: State, event: DragonWoke) -> State:
-    state = replace(add_note(state, DRAGON), dragon_path=(cell_of_dragon(state),))
+    state = replace(add_note(state, DRAGON), dragon_path=(get_dragon_cell(state),))
     return push_work(state, Task(DRAGON, seats=(event.seat,)))
 
 
 def apply_dragon_moved(state: State, event: DragonMoved) -> State:
     """Move the dragon and take the figures away; the next seat has the next step, if one is left."""
-    path = (*path_of_dragon(state), event.cell)
+    path = (*get_dragon_path(state), event.cell)
     state = replace(remove_with_flocks(pop_work(state), event.figures), dragon=event.cell, dragon_path=path)
     if len(path) > DRAGON_STEPS:
         return replace(state, dragon_path=())
@@ -123,8 +123,9 @@ def apply_knight_sent(state: State, event: KnightSent) -> State:
 def list_ways(state: State) -> list[str]:
     """§24.4: Return the cells to which the dragon can go: beside it, new in this move, without the fairy."""
     fairy: Figure | None = get_field(state, "fairy")
-    barred = {*path_of_dragon(state), fairy.cell if fairy else ""}
-    return [cell for cell in neighbours(cell_of_dragon(state)) if cell not in barred and is_open_land(state, cell)]
+    barred = {*get_dragon_path(state), fairy.cell if fairy else ""}
+    beside = list_neighbours(get_dragon_cell(state))
+    return [cell for cell in beside if cell not in barred and is_open_land(state, cell)]
 
 
 def is_open_land(state: State, cell: str) -> bool:
@@ -148,8 +149,8 @@ def move_dragon(state: State, rules: Rules, seat: int, cell: str) -> DragonMoved
 
 def find_companions_of(state: State, rules: Rules, prey: Sequence[Figure]) -> Iterator[Figure]:
     """Yield the figures on other tiles that leave a feature with the last meeple of their owner."""
-    for figure in {(root_of(state, figure), figure.seat): figure for figure in prey}.values():
-        feature = state.features[root_of(state, figure)]
+    for figure in {(find_figure_root(state, figure), figure.seat): figure for figure in prey}.values():
+        feature = state.features[find_figure_root(state, figure)]
         left = tuple(other for other in feature.figures if other not in prey)
         yield from scoring.find_companions(state, rules, replace(feature, figures=left), figure)
 
@@ -162,8 +163,8 @@ class PrincessDragon(Box):
     about = "A dragon that all move, princesses and magic portals, 30 tiles (§24)"
     state_fields = {"dragon": (str, ""), "dragon_path": (tuple[str, ...], ())}
     view_fields = {
-        "dragon": (str, cell_of_dragon),
-        "dragon_path": (tuple[str, ...], path_of_dragon),
+        "dragon": (str, get_dragon_cell),
+        "dragon_path": (tuple[str, ...], get_dragon_path),
         "dragon_steps": (int, count_steps_left),
     }
     verbs = ("dragon", "princess")
@@ -180,7 +181,7 @@ class PrincessDragon(Box):
 
     def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
         """§24.3: Before the first volcano a dragon tile would only be put aside, and another one drawn."""
-        if cell_of_dragon(state):
+        if get_dragon_cell(state):
             return bag
         return [tile for tile in bag if DRAGON not in PIECES[tile][0].signs] or bag
 
@@ -190,23 +191,23 @@ class PrincessDragon(Box):
 
     def bars_figures(self, state: State, cell: str) -> bool:
         """§24.2: Nothing is put on the tile of the dragon."""
-        return cell == cell_of_dragon(state)
+        return cell == get_dragon_cell(state)
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
         """§24.7: Through a portal offer the free and unfinished features of all tiles, and pyramids."""
-        if PORTAL not in signs_at(state, part.cell):
+        if PORTAL not in get_signs(state, part.cell):
             return ()
         supply = state.supply[seat]
         kinds = [(kind, segments) for kind, segments in rules.segments.items() if supply[kind]]
         goals = [
             (segment.kind, f"{cell}/{segment.token}")
             for cell in state.tiles
-            if cell != part.cell and "school" not in signs_at(state, cell)
-            for segment, root in segments_at(state, cell)
+            if cell != part.cell and "school" not in get_signs(state, cell)
+            for segment, root in iter_segments(state, cell)
             if is_free(rules, state.features[root]) and (segment.kind == "field" or state.features[root].open)
         ]
         options = [(kind, goal) for kind, segments in kinds for ground, goal in goals if ground in segments]
-        near = nine_cells(part.cell)
+        near = list_nine_cells(part.cell)
         far = [cell for cell in list_open_pyramids(state, state.tiles) if cell not in near] if supply["meeple"] else []
         return [*options, *(("meeple", f"{cell}/{ACROBATS}") for cell in far)]
 
@@ -214,7 +215,7 @@ class PrincessDragon(Box):
         """§24.6: Offer to send a knight home from the city of a new princess."""
         knights = [
             figure
-            for segment, root in segments_at(state, part.cell)
+            for segment, root in iter_segments(state, part.cell)
             if PRINCESS in segment.marks
             for figure in state.features[root].figures
             if figure.kind not in rules.non_meeples
@@ -223,7 +224,7 @@ class PrincessDragon(Box):
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> DragonWoke | None:
         """§24.4: The dragon sets out when a dragon tile was placed, before features are scored."""
-        if not cell_of_dragon(state) or DRAGON in part.notes or DRAGON not in signs_at(state, part.cell):
+        if not get_dragon_cell(state) or DRAGON in part.notes or DRAGON not in get_signs(state, part.cell):
             return None
         return DragonWoke(state.turn)
 
@@ -234,28 +235,28 @@ class PrincessDragon(Box):
         """§24.4: Go the only way without a question; without a way the move is over."""
         ways = list_ways(state)
         if not ways:
-            return DragonStopped(cell_of_dragon(state))
+            return DragonStopped(get_dragon_cell(state))
         return move_dragon(state, rules, task.seats[0], ways[0]) if len(ways) == 1 else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         if move.verb == "dragon":
             return [move_dragon(state, rules, seat, move.args[0])]
         figure = find_figure(state, move.args[0])
-        feature = state.features[root_of(state, figure)]
+        feature = state.features[find_figure_root(state, figure)]
         return [KnightSent(seat, (figure, *scoring.find_companions(state, rules, feature, figure)))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the figures of a seat may lose while the dragon is walking towards them."""
-        path = path_of_dragon(state)
+        path = get_dragon_path(state)
         if not path:
             return 0.0
         steps = min(count_steps_left(state), FARTHEST)
-        own = [figure for figure in figures_on_table(state) if figure.seat == seat and figure.cell not in path]
-        return -sum(self._fear(state, figure, path[-1], steps) for figure in own)
+        own = [figure for figure in list_figures(state) if figure.seat == seat and figure.cell not in path]
+        return -sum(self._estimate_loss(state, figure, path[-1], steps) for figure in own)
 
-    def _fear(self, state: State, figure: Figure, cell: str, steps: int) -> float:
+    def _estimate_loss(self, state: State, figure: Figure, cell: str, steps: int) -> float:
         """Return the points that a figure may lose to a dragon so many steps from its rest."""
-        (x, y), (to_x, to_y) = coordinates(cell), coordinates(figure.cell)
+        (x, y), (to_x, to_y) = parse_cell(cell), parse_cell(figure.cell)
         distance = abs(to_x - x) + abs(to_y - y)
         return EATEN_POINTS * REACH**distance if distance <= steps else 0.0
 

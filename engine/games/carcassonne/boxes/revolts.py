@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules, list_free_segments
-from engine.games.carcassonne.land import read_figure, remove_figures, replace_figure, root_at, root_of
+from engine.games.carcassonne.land import find_figure_root, find_token_root, read_figure, remove_figures, replace_figure
 from engine.games.carcassonne.scoring import estimate_debt, find_companions
 from engine.games.carcassonne.state import (
     Award,
@@ -21,10 +21,10 @@ from engine.games.carcassonne.state import (
     apply_awards,
     change_part,
     count_tiles_left,
-    current_part,
-    figures_on_table,
     find_figure,
+    get_current_part,
     get_field,
+    list_figures,
 )
 from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of
 from engine.menu import Choice, Move
@@ -73,7 +73,7 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
     state = replace_figure(state, event.figure, figure)
     if get_field(state, "fairy") == event.figure:
         state = replace(state, fairy=figure)
-    if current_part(state).step == "figure":
+    if get_current_part(state).step == "figure":
         state = change_part(state, step="between")
     return apply_awards(state, (Award(event.seat, event.points, "protection"),))
 
@@ -86,13 +86,13 @@ def _name_revolt(state: State) -> str:
 def find_figures(state: State, rules: Rules, seat: int, kind: str) -> list[Figure]:
     """§27.2: Return the meeples of a seat on this kind of feature."""
     features = [feature for feature in state.features.values() if feature.kind == kind]
-    return [figure for feature in features for figure in rules.meeples(feature.figures, seat)]
+    return [figure for feature in features for figure in rules.select_meeples(feature.figures, seat)]
 
 
 def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
     """§27.2, §27.3: Ask the seats in turn until one of them loses a meeple."""
     awards: list[Award] = []
-    for seat in _seats_from_turn(state):
+    for seat in _list_seats_from_turn(state):
         figures = find_figures(state, rules, seat, kind)
         safe = sum(figure.protected for figure in figures)
         awards += [Award(seat, REWARD * safe, "revolt")] if safe else []
@@ -104,17 +104,17 @@ def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
 
 def _is_struck(state: State, cell: str, segment: str) -> bool:
     """Whether a segment is of a kind that revolts strike; a bridge is a road."""
-    return state.features[root_at(state, cell, segment)].kind in KINDS
+    return state.features[find_token_root(state, cell, segment)].kind in KINDS
 
 
-def _seats_from_turn(state: State) -> list[int]:
+def _list_seats_from_turn(state: State) -> list[int]:
     seats = len(state.track)
     return [(state.turn + steps) % seats for steps in range(seats)]
 
 
 def _find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
     """Yield the figures that leave their features with the last meeple of their owner."""
-    for root in dict.fromkeys(root_of(state, figure) for figure in lost):
+    for root in dict.fromkeys(find_figure_root(state, figure) for figure in lost):
         feature = state.features[root]
         first, *others = [figure for figure in feature.figures if figure in lost]
         left = tuple(figure for figure in feature.figures if figure not in others)
@@ -171,11 +171,11 @@ class Revolts(Box):
         left, debt = count_tiles_left(state), estimate_debt(state, seat)
         if not left:
             return debt
-        safe = [figure for figure in figures_on_table(state) if figure.protected and figure.seat == seat]
-        return debt + sum(self._worth(state, figure, left) for figure in safe)
+        safe = [figure for figure in list_figures(state) if figure.protected and figure.seat == seat]
+        return debt + sum(self._estimate_loss(state, figure, left) for figure in safe)
 
-    def _worth(self, state: State, figure: Figure, left: int) -> float:
-        kind = state.features[root_of(state, figure)].kind
+    def _estimate_loss(self, state: State, figure: Figure, left: int) -> float:
+        kind = state.features[find_figure_root(state, figure)].kind
         coming = sum(REVOLT_TILES.get(tile) == kind for bag in state.bags for tile in bag)
         return (REWARD + LOSS) * REACH * min(1.0, coming * min(1.0, LIFE_TILES / left))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.games.carcassonne.hooks import Box, Deck, Rules
 from engine.games.carcassonne.state import State
-from engine.games.carcassonne.tiles import PIECES, SIDES, Args, count_tiles_of, has_river_beside, neighbours
+from engine.games.carcassonne.tiles import PIECES, SIDES, Args, count_tiles_of, has_river_beside, list_neighbours
 
 SPRING, LAKE = "R01", "R02"
 
@@ -39,7 +39,7 @@ def _turns_twice(state: State, tile: str, args: Args) -> bool:
     """Whether the river would turn to the same side on this tile and on the tile before it."""
     cell, turn = args
     sides = PIECES[tile][int(turn)].rivers[0]
-    for side, beyond in enumerate(neighbours(cell)):
+    for side, beyond in enumerate(list_neighbours(cell)):
         other = state.tiles.get(beyond)
         if other is None or SIDES[side] not in sides:
             continue

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Deck, Rules
-from engine.games.carcassonne.land import segments_at, signs_at
+from engine.games.carcassonne.land import get_signs, iter_segments
 from engine.games.carcassonne.state import (
     Award,
     FeatureScored,
@@ -56,12 +56,12 @@ class TeacherTaken(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-def owner_of_teacher(state: State) -> int:
+def get_teacher_owner(state: State) -> int:
     """Return the seat that has the teacher, or -1 while the teacher is at the school."""
     return int(get_field(state, "teacher"))
 
 
-lesson_points = make_getter("lessons", tuple[int, ...])
+get_lesson_points = make_getter("lessons", tuple[int, ...])
 """The points of the features scored in this round, for the owner of the teacher to choose from."""
 
 
@@ -82,8 +82,8 @@ def leads_to_school(state: State, root: int) -> bool:
     """§21.2: Whether a feature is a road that ends at one of the two tiles of the school."""
     if state.features[root].kind != "road":
         return False
-    school = [cell for cell in state.tiles if "school" in signs_at(state, cell)]
-    return any(there == root for cell in school for _, there in segments_at(state, cell))
+    school = [cell for cell in state.tiles if "school" in get_signs(state, cell)]
+    return any(there == root for cell in school for _, there in iter_segments(state, cell))
 
 
 class School(Box):
@@ -92,7 +92,7 @@ class School(Box):
     option = "school"
     about = "The school and its teacher, 2 tiles of our own (§21)"
     state_fields = {"teacher": (int, NO_SEAT), "lessons": (tuple[int, ...], ()), "schooled": (bool, False)}
-    view_fields = {"teacher": (int, owner_of_teacher)}
+    view_fields = {"teacher": (int, get_teacher_owner)}
     verbs = ("lesson",)
     tasks = ("lesson",)
     tasks_within_round = ("lesson",)
@@ -113,29 +113,29 @@ class School(Box):
         return replace(deck, beside=(*deck.beside, EAST, WEST))
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        return TEACHER_IN_HAND if owner_of_teacher(state) == seat and can_draw(state) else 0.0
+        return TEACHER_IN_HAND if get_teacher_owner(state) == seat and can_draw(state) else 0.0
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
         """§21.3: Note the points of a feature for the teacher's owner, and whether it is a road to the school."""
         if event.final:
             return state
         points = max((award.points for award in event.awards if award.why == event.kind), default=0)
-        if points and owner_of_teacher(state) != NO_SEAT:
-            state = replace(state, lessons=(*lesson_points(state), points))
+        if points and get_teacher_owner(state) != NO_SEAT:
+            state = replace(state, lessons=(*get_lesson_points(state), points))
         return replace(state, schooled=True) if leads_to_school(state, event.feature) else state
 
     def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§21.4, §21.5: Pay the owner of the teacher; then give the teacher for a completed road to the school."""
-        amounts = set(lesson_points(state))
+        amounts = set(get_lesson_points(state))
         if len(amounts) > 1:
-            return TeacherAsked(owner_of_teacher(state))
+            return TeacherAsked(get_teacher_owner(state))
         if amounts:
-            return TeacherPaid(owner_of_teacher(state), amounts.pop())
+            return TeacherPaid(get_teacher_owner(state), amounts.pop())
         is_earned = get_field(state, "schooled") or any(leads_to_school(state, root) for root in part.done)
         return TeacherTaken(state.turn) if is_earned and "school" not in part.notes else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        amounts = sorted(set(lesson_points(state)))
+        amounts = sorted(set(get_lesson_points(state)))
         return (Choice("lesson", tuple((str(points),) for points in amounts), "21.4"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

@@ -9,9 +9,9 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.land import has_segment, remove_figures, root_at
+from engine.games.carcassonne.land import find_token_root, has_segment, remove_figures
 from engine.games.carcassonne.state import Figure, State
-from engine.games.carcassonne.tiles import PIECES, Args, cells_around
+from engine.games.carcassonne.tiles import PIECES, Args, list_cells_around
 
 SHRINE, CLOISTER = "shrine", "cloister"
 
@@ -38,7 +38,7 @@ def has_cloister(tile: str) -> bool:
 
 def find_rivals(state: State, cell: str, shrine: bool) -> list[str]:
     """Return the cells of the cloisters around a shrine, or of the shrines around a cloister."""
-    beside = [one for one in cells_around(cell) if has_segment(state, one, CLOISTER)]
+    beside = [one for one in list_cells_around(cell) if has_segment(state, one, CLOISTER)]
     return [one for one in beside if has_shrine(state.tiles[one].tile) != shrine]
 
 
@@ -71,7 +71,7 @@ class Shrines(Box):
 
     def _find_losers(self, state: State, rules: Rules, cells: Sequence[str]) -> Iterator[Figure]:
         for cell in cells:
-            feature = state.features[root_at(state, cell, CLOISTER)]
+            feature = state.features[find_token_root(state, cell, CLOISTER)]
             if feature.open:
                 yield from scoring.select_figures(state, rules, feature, "scored")
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import Box, Moment, Rules
-from engine.games.carcassonne.land import cells_of, remove_figures, root_of, segments_at
+from engine.games.carcassonne.land import find_figure_root, iter_segments, list_cells, remove_figures
 from engine.games.carcassonne.state import (
     Feature,
     Figure,
@@ -21,7 +21,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import PIECES, nine_cells
+from engine.games.carcassonne.tiles import PIECES, list_nine_cells
 from engine.menu import Choice, Menu, Move
 
 BESIEGED_MARK = "besieged"
@@ -59,16 +59,16 @@ def apply_stayed(state: State, event: Stayed) -> State:
 
 def has_way_out(state: State, root: int) -> bool:
     """§15.5: Whether a cloister of any kind is around a besieged tile of this city."""
-    besieged = [cell for cell in cells_of(state, state.features[root]) if _is_besieged_tile(state, cell, root)]
-    tiles = [state.tiles[one].tile for cell in besieged for one in nine_cells(cell) if one in state.tiles]
+    besieged = [cell for cell in list_cells(state, state.features[root]) if _is_besieged_tile(state, cell, root)]
+    tiles = [state.tiles[one].tile for cell in besieged for one in list_nine_cells(cell) if one in state.tiles]
     return any(segment.kind == "cloister" for tile in tiles for segment in PIECES[tile][0].segments)
 
 
 def _is_besieged_tile(state: State, cell: str, root: int) -> bool:
-    return any(BESIEGED_MARK in segment.marks and other == root for segment, other in segments_at(state, cell))
+    return any(BESIEGED_MARK in segment.marks and other == root for segment, other in iter_segments(state, cell))
 
 
-def places_to_escape(state: State, seat: int) -> list[str]:
+def list_places_to_escape(state: State, seat: int) -> list[str]:
     """§15.5: Return the places of the seat's figures in besieged cities with a way out."""
     places = list[str]()
     for root, feature in state.features.items():
@@ -117,18 +117,18 @@ class Siege(Box):
 
     def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> EscapeOffered | None:
         """§15.5: Offer an escape, once in a double turn."""
-        if part.kind == "builder" or "escape" in part.notes or not places_to_escape(state, state.turn):
+        if part.kind == "builder" or "escape" in part.notes or not list_places_to_escape(state, state.turn):
             return None
         return EscapeOffered(state.turn)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        return (Choice("escape", (*((place,) for place in places_to_escape(state, seat)), ("stay",)), "15.5"),)
+        return (Choice("escape", (*((place,) for place in list_places_to_escape(state, seat)), ("stay",)), "15.5"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         if move.args[0] == "stay":
             return [Stayed(seat)]
         figure = find_figure(state, move.args[0])
-        feature = state.features[root_of(state, figure)]
+        feature = state.features[find_figure_root(state, figure)]
         if figure.kind in rules.non_meeples:
             return [Escaped((figure,))]
         return [Escaped((figure, *scoring.find_companions(state, rules, feature, figure)))]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.land import cells_of, has_segment, segments_at, signs_at
+from engine.games.carcassonne.land import get_signs, has_segment, iter_segments, list_cells
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -18,11 +18,11 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
-    current_part,
+    get_current_part,
     get_field,
     make_getter,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, plain_name
+from engine.games.carcassonne.tiles import DATA, PIECES, get_plain_name
 from engine.menu import Choice, Move
 
 SMALL, LARGE = 1, 2
@@ -31,7 +31,7 @@ SMALL, LARGE = 1, 2
 POINTS_EACH, TRAVELLERS_POINTS = 1, 3
 CROSSROADS = frozenset(DATA["crossroads"])
 VILLAGES = frozenset(
-    tile for tile, turns in PIECES.items() if plain_name(tile) in CROSSROADS or "village" in turns[0].signs
+    tile for tile, turns in PIECES.items() if get_plain_name(tile) in CROSSROADS or "village" in turns[0].signs
 )
 """§20.2: The tiles with a village in which roads end."""
 
@@ -54,43 +54,43 @@ class TollRaised(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-tollhouses_of = make_getter("tollhouses", Tollhouses)
+get_tollhouses = make_getter("tollhouses", Tollhouses)
 """The tollhouses on the table."""
 
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
     """Put up the tollhouse of a seat, or move it; moving keeps its side."""
-    tollhouses = tollhouses_of(state)
+    tollhouses = get_tollhouses(state)
     side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
     others = {cell: house for cell, house in tollhouses.items() if house[0] != event.seat}
-    since = {**get_field(state, "since"), event.cell: state.tiles[current_part(state).cell].first}
+    since = {**get_field(state, "since"), event.cell: state.tiles[get_current_part(state).cell].first}
     state = change_part(state, step="between")
     return replace(state, tollhouses={**others, event.cell: (event.seat, side)}, since=since)
 
 
 def apply_toll_raised(state: State, event: TollRaised) -> State:
     """Turn the tollhouse to its large side or send it home, and pay the toll."""
-    seat, side = tollhouses_of(state)[event.cell]
-    tollhouses = {cell: house for cell, house in tollhouses_of(state).items() if cell != event.cell}
+    seat, side = get_tollhouses(state)[event.cell]
+    tollhouses = {cell: house for cell, house in get_tollhouses(state).items() if cell != event.cell}
     if side == SMALL:
         tollhouses[event.cell] = (seat, LARGE)
-    state = change_part(add_note(state, _toll_note(event.cell, event.road)), step="score")
+    state = change_part(add_note(state, _make_toll_note(event.cell, event.road)), step="score")
     return apply_awards(replace(state, tollhouses=tollhouses), event.awards)
 
 
-def _toll_note(cell: str, road: int) -> str:
+def _make_toll_note(cell: str, road: int) -> str:
     return f"toll {cell} {road}"
 
 
 def has_road_end(state: State, cell: str, road: int) -> bool:
     """Whether a road ends in the village on this cell."""
-    return any(len(segment.ends) == 1 and root == road for segment, root in segments_at(state, cell))
+    return any(len(segment.ends) == 1 and root == road for segment, root in iter_segments(state, cell))
 
 
 def count_toll(state: State, rules: Rules, road: Feature, side: int) -> int:
     """§20.3: Count the houses, gardens, robbers and groups of travellers along a road."""
-    cells = cells_of(state, road)
-    count = sum(("house" in signs_at(state, cell)) + has_segment(state, cell, "garden") for cell in cells)
+    cells = list_cells(state, road)
+    count = sum(("house" in get_signs(state, cell)) + has_segment(state, cell, "garden") for cell in cells)
     count += sum(figure.kind not in rules.non_meeples for figure in road.figures)
     return side * (POINTS_EACH * count + TRAVELLERS_POINTS * road.marks.count("travellers"))
 
@@ -101,15 +101,17 @@ class Tollkeepers(Box):
     option = "tollkeepers"
     about = "Tollhouses on crossroads, 10 tiles of our own (§20)"
     state_fields = {"tollhouses": (Tollhouses, {}), "since": (dict[str, int], {})}
-    view_fields = {"tollhouses": (Tollhouses, tollhouses_of)}
+    view_fields = {"tollhouses": (Tollhouses, get_tollhouses)}
     verbs = ("toll",)
     events = {TollhouseSet: apply_tollhouse_set, TollRaised: apply_toll_raised}
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§20.2: Offer to put the own tollhouse on any crossroads without one."""
-        taken = tollhouses_of(state)
+        taken = get_tollhouses(state)
         free = tuple(
-            (cell,) for cell, placed in state.tiles.items() if plain_name(placed.tile) in VILLAGES and cell not in taken
+            (cell,)
+            for cell, placed in state.tiles.items()
+            if get_plain_name(placed.tile) in VILLAGES and cell not in taken
         )
         return Choice("toll", free, "20.2") if free else None
 
@@ -121,11 +123,11 @@ class Tollkeepers(Box):
         road = state.features[root]
         if road.kind != "road":
             return None
-        new_segment = state.tiles[current_part(state).cell].first
-        for cell, (seat, side) in sorted(tollhouses_of(state).items()):
+        new_segment = state.tiles[get_current_part(state).cell].first
+        for cell, (seat, side) in sorted(get_tollhouses(state).items()):
             if get_field(state, "since").get(cell, 0) > new_segment:
                 continue  # the tollhouse is newer than the tile: it was set in a turn of message 4 within this one
-            if _toll_note(cell, root) not in current_part(state).notes and has_road_end(state, cell, root):
+            if _make_toll_note(cell, root) not in get_current_part(state).notes and has_road_end(state, cell, root):
                 points = count_toll(state, rules, road, side)
                 if points:
                     return TollRaised(cell, root, (Award(seat, points, "toll"),))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
-from engine.games.carcassonne.land import lift_figures, remove_figures, root_of
+from engine.games.carcassonne.land import find_figure_root, lift_figures, remove_figures
 from engine.games.carcassonne.state import (
     CASTLE,
     Award,
@@ -22,13 +22,13 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
-    current_task,
     find_figure,
+    get_current_task,
     make_getter,
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, Args, coordinates
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, parse_cell
 from engine.menu import Choice, Menu, Move
 
 TOWER = "tower"
@@ -112,31 +112,31 @@ class RansomPaid(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-towers_of = make_getter("towers", Towers)
+get_towers = make_getter("towers", Towers)
 """The number of floors of every tower that has any, by its cell."""
 
 
-list_closed_towers = make_getter("closed_towers", tuple[str, ...])
+get_closed_towers = make_getter("closed_towers", tuple[str, ...])
 """The cells of the towers on which a meeple was put."""
 
 
-floors_left = make_getter("floors", tuple[int, ...])
+get_floors_left = make_getter("floors", tuple[int, ...])
 """How many floors each seat has."""
 
 
-prisoners_of = make_getter("prisoners", tuple[Prisoner, ...])
+get_prisoners = make_getter("prisoners", tuple[Prisoner, ...])
 """All prisoners, those who were captured first at the front."""
 
 
 def apply_floor_built(state: State, event: FloorBuilt) -> State:
-    towers, floors = towers_of(state), list(floors_left(state))
+    towers, floors = get_towers(state), list(get_floors_left(state))
     floors[event.seat] -= 1
     state = change_part(state, step="between")
     return replace(state, towers={**towers, event.cell: towers.get(event.cell, 0) + 1}, floors=tuple(floors))
 
 
 def apply_tower_closed(state: State, event: TowerClosed) -> State:
-    return replace(state, closed_towers=(*list_closed_towers(state), event.cell))
+    return replace(state, closed_towers=(*get_closed_towers(state), event.cell))
 
 
 def apply_capture_offered(state: State, event: CaptureOffered) -> State:
@@ -148,7 +148,7 @@ def apply_captured(state: State, event: Captured) -> State:
     if figure.seat == event.seat:
         return remove_figures(state, (figure,))
     prisoner = Prisoner(event.seat, figure.seat, figure.kind)
-    return replace(lift_figures(state, (figure,)), prisoners=(*prisoners_of(state), prisoner))
+    return replace(lift_figures(state, (figure,)), prisoners=(*get_prisoners(state), prisoner))
 
 
 def apply_capture_declined(state: State, event: CaptureDeclined) -> State:
@@ -172,7 +172,7 @@ def apply_ransom_paid(state: State, event: RansomPaid) -> State:
 
 def _release(state: State, prisoner: Prisoner) -> State:
     """Return a prisoner to the supply of its owner."""
-    prisoners, supply = list(prisoners_of(state)), list(state.supply)
+    prisoners, supply = list(get_prisoners(state)), list(state.supply)
     prisoners.remove(prisoner)
     own = supply[prisoner.seat]
     supply[prisoner.seat] = {**own, prisoner.kind: own[prisoner.kind] + 1}
@@ -181,19 +181,19 @@ def _release(state: State, prisoner: Prisoner) -> State:
 
 def _open_towers(state: State) -> list[str]:
     """§22.2: Return the cells of the bases and towers that can get a floor."""
-    closed = list_closed_towers(state)
+    closed = get_closed_towers(state)
     return [cell for cell, placed in state.tiles.items() if placed.tile in TILES and cell not in closed]
 
 
 def is_within_reach(tower: str, floors: int, cell: str) -> bool:
     """§22.3: Whether a cell is in the row or column of a tower, and no farther than it has floors."""
-    (x, y), (tower_x, tower_y) = coordinates(cell), coordinates(tower)
+    (x, y), (tower_x, tower_y) = parse_cell(cell), parse_cell(tower)
     return (x == tower_x and abs(y - tower_y) <= floors) or (y == tower_y and abs(x - tower_x) <= floors)
 
 
-def figures_within_reach(state: State, rules: Rules, cell: str) -> list[Figure]:
+def list_figures_within_reach(state: State, rules: Rules, cell: str) -> list[Figure]:
     """§22.3: Return the meeples that the tower on a cell can take."""
-    floors = towers_of(state)[cell]
+    floors = get_towers(state)[cell]
     features = (feature for feature in state.features.values() if feature.figures and feature.kind != CASTLE)
     figures = (figure for feature in features for figure in feature.figures if figure.kind not in rules.non_meeples)
     return [figure for figure in figures if is_within_reach(cell, floors, figure.cell)]
@@ -201,7 +201,7 @@ def figures_within_reach(state: State, rules: Rules, cell: str) -> list[Figure]:
 
 def _list_own_prisoners(state: State, seat: int, captor: int) -> list[Prisoner]:
     """Return the prisoners of a seat that a captor holds, one of each kind."""
-    own = (one for one in prisoners_of(state) if one.seat == seat and one.captor == captor)
+    own = (one for one in get_prisoners(state) if one.seat == seat and one.captor == captor)
     return list({one.kind: one for one in own}.values())
 
 
@@ -219,9 +219,9 @@ class Tower(Box):
         "prisoners": (tuple[Prisoner, ...], ()),
     }
     view_fields = {
-        "towers": (Towers, towers_of),
-        "floors": (tuple[int, ...], floors_left),
-        "prisoners": (tuple[Prisoner, ...], prisoners_of),
+        "towers": (Towers, get_towers),
+        "floors": (tuple[int, ...], get_floors_left),
+        "prisoners": (tuple[Prisoner, ...], get_prisoners),
     }
     verbs = ("tower", "capture", "exchange", "ransom")
     tasks = ("capture", "exchange")
@@ -243,14 +243,14 @@ class Tower(Box):
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§22.6: Offer to ransom an own meeple, once a turn, to a seat that can pay."""
-        if not prisoners_of(state) or sum(state.track[state.turn]) < RANSOM_POINTS:
+        if not get_prisoners(state) or sum(state.track[state.turn]) < RANSOM_POINTS:
             return None
-        if any(isinstance(work, Part) and "ransom" in work.notes for work in self._works_of_turn(state)):
+        if any(isinstance(work, Part) and "ransom" in work.notes for work in self._list_work_of_turn(state)):
             return None
-        tokens = dict.fromkeys(one.token for one in prisoners_of(state) if one.seat == state.turn)
+        tokens = dict.fromkeys(one.token for one in get_prisoners(state) if one.seat == state.turn)
         return Choice("ransom", tuple((token,) for token in tokens), "22.6") if tokens else None
 
-    def _works_of_turn(self, state: State) -> list[Part | Task]:
+    def _list_work_of_turn(self, state: State) -> list[Part | Task]:
         """Return the parts of this turn and its tasks: message 4 begins a turn of its own."""
         parts = [number for number, work in enumerate(state.work) if isinstance(work, Part) and work.kind != "builder"]
         return list(state.work[parts[-1] :])
@@ -259,22 +259,22 @@ class Tower(Box):
         """§22.4: Offer to put a meeple on a tower with a floor."""
         supply = state.supply[seat]
         kinds = [kind for kind, segments in rules.segments.items() if segments >= MEEPLE_SEGMENTS and supply[kind]]
-        towers = [cell for cell in _open_towers(state) if towers_of(state).get(cell)] if kinds else []
+        towers = [cell for cell in _open_towers(state) if get_towers(state).get(cell)] if kinds else []
         return [(kind, TOWER if cell == part.cell else f"{cell}/{TOWER}") for kind in kinds for cell in towers]
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§22.2: Offer to put a floor on a tower."""
-        towers = _open_towers(state) if floors_left(state)[seat] else []
+        towers = _open_towers(state) if get_floors_left(state)[seat] else []
         return Choice("tower", tuple((cell,) for cell in towers), "22.2") if towers else None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§22.4, §22.5: Close a tower with a meeple; exchange the latest prisoner for an own one."""
         cell, _, segment = part.placed.partition("/")
-        if segment == TOWER and cell not in list_closed_towers(state):
+        if segment == TOWER and cell not in get_closed_towers(state):
             return TowerClosed(cell)
-        if not prisoners_of(state):
+        if not get_prisoners(state):
             return None
-        latest = prisoners_of(state)[-1]
+        latest = get_prisoners(state)[-1]
         own = _list_own_prisoners(state, latest.captor, latest.seat)
         if len(own) > 1:
             return ExchangeOffered(latest.captor, latest.seat, latest.kind)
@@ -284,7 +284,7 @@ class Tower(Box):
         if task.step == "exchange":
             own = _list_own_prisoners(state, seat, task.number)
             return (Choice("exchange", tuple((one.kind,) for one in own), "22.5"),)
-        places = ((figure.place,) for figure in figures_within_reach(state, rules, task.place))
+        places = ((figure.place,) for figure in list_figures_within_reach(state, rules, task.place))
         return (Choice("capture", (*places, ("nobody",)), "22.3"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -293,11 +293,11 @@ class Tower(Box):
             case "tower":
                 return self._build(state, rules, seat, word)
             case "ransom":
-                prisoner = next(one for one in prisoners_of(state) if one.seat == seat and one.token == word)
+                prisoner = next(one for one in get_prisoners(state) if one.seat == seat and one.token == word)
                 pay = Award(seat, -RANSOM_POINTS, "ransom")
                 return [RansomPaid(prisoner, (pay, Award(prisoner.captor, RANSOM_POINTS, "ransom")))]
             case "exchange":
-                task = current_task(state)
+                task = get_current_task(state)
                 mine, theirs = Prisoner(task.number, seat, word), Prisoner(seat, task.number, task.place)
                 return [PrisonersExchanged((mine, theirs))]
         return [self._capture(state, rules, seat, word)]
@@ -305,13 +305,13 @@ class Tower(Box):
     def _build(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:
         built = FloorBuilt(seat, cell)
         after = apply_floor_built(state, built)
-        return [built, CaptureOffered(seat, cell)] if figures_within_reach(after, rules, cell) else [built]
+        return [built, CaptureOffered(seat, cell)] if list_figures_within_reach(after, rules, cell) else [built]
 
     def _capture(self, state: State, rules: Rules, seat: int, place: str) -> Struct:
         if place == "nobody":
             return CaptureDeclined(seat)
         figure = find_figure(state, place)
-        feature = state.features[root_of(state, figure)]
+        feature = state.features[find_figure_root(state, figure)]
         return Captured(seat, figure, scoring.find_companions(state, rules, feature, figure))
 
     def award_without_lead(
@@ -322,9 +322,9 @@ class Tower(Box):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what floors and prisoners are worth to a seat."""
-        prisoners = sum(one.captor == seat for one in prisoners_of(state))
-        own = sum(one.seat == seat for one in prisoners_of(state))
-        return FLOOR_IN_HAND * floors_left(state)[seat] + FOREIGN_PRISONER * prisoners + OWN_PRISONER * own
+        prisoners = sum(one.captor == seat for one in get_prisoners(state))
+        own = sum(one.seat == seat for one in get_prisoners(state))
+        return FLOOR_IN_HAND * get_floors_left(state)[seat] + FOREIGN_PRISONER * prisoners + OWN_PRISONER * own
 
 
 BOX = Tower()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Moment, Rules, can_place_tile
-from engine.games.carcassonne.land import features_met
+from engine.games.carcassonne.land import find_features_met
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.state import (
     Award,
@@ -20,15 +20,15 @@ from engine.games.carcassonne.state import (
     Task,
     TilePlaced,
     change_part,
-    current_part,
+    find_index_root,
+    get_current_part,
     make_getter,
     pop_work,
     push_work,
     replace_top,
-    root_at_index,
     settle_figures,
 )
-from engine.games.carcassonne.tiles import PIECES, Args, figure_options
+from engine.games.carcassonne.tiles import PIECES, Args, list_figure_options
 from engine.menu import Choice, Menu, Move
 
 GOODS = ("wine", "grain", "cloth")
@@ -65,7 +65,7 @@ class SecondTileDeclined(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-goods_of = make_getter("goods", tuple[dict[str, int], ...])
+get_goods = make_getter("goods", tuple[dict[str, int], ...])
 """The goods of each seat."""
 
 
@@ -73,7 +73,7 @@ def apply_goods_taken(state: State, event: GoodsTaken) -> State:
     """Give the goods to the seat, and remove their symbols from the city."""
     feature = state.features[event.feature]
     marks = tuple(mark for mark in feature.marks if mark not in event.goods)
-    goods = list(goods_of(state))
+    goods = list(get_goods(state))
     goods[event.seat] = {good: number + event.goods.get(good, 0) for good, number in goods[event.seat].items()}
     return replace(state, features={**state.features, event.feature: replace(feature, marks=marks)}, goods=tuple(goods))
 
@@ -104,7 +104,7 @@ class TradersBuilders(Box):
     strength = {"builder": 0, "pig": 0}
     non_meeples = frozenset(COMPANIONS)
     state_fields = {"goods": (tuple[dict[str, int], ...], ())}
-    view_fields = {"goods": (tuple[dict[str, int], ...], goods_of)}
+    view_fields = {"goods": (tuple[dict[str, int], ...], get_goods)}
     verbs = ("builder",)
     tasks = ("second",)
     events = {
@@ -131,15 +131,15 @@ class TradersBuilders(Box):
             args
             for kind, segments in COMPANIONS.items()
             if state.supply[seat][kind]
-            for index, args in figure_options(placed.tile, placed.turn, kind, segments)
-            if rules.meeples(state.features[root_at_index(state, part.cell, index)].figures, seat)
+            for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
+            if rules.select_meeples(state.features[find_index_root(state, part.cell, index)].figures, seat)
         ]
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BuilderRoused | None:
         """§7.5: Note that a tile extends a feature with the own builder, but not for the tile of a builder."""
-        if current_part(state).kind == "builder":
+        if get_current_part(state).kind == "builder":
             return None
-        for root in features_met(state, PIECES[event.tile][event.turn], event.cell):
+        for root in find_features_met(state, PIECES[event.tile][event.turn], event.cell):
             if any(figure.kind == "builder" and figure.seat == event.seat for figure in state.features[root].figures):
                 return BuilderRoused(state.turn)
         return None
@@ -154,7 +154,7 @@ class TradersBuilders(Box):
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         return [SecondTileTaken(seat) if move.args == ("build",) else SecondTileDeclined(seat)]
 
-    def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
+    def count_extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
         """§7.6: One point more for every city of the farm for a seat with a pig there."""
         has_pig = any(figure.kind == "pig" and figure.seat == seat for figure in feature.figures)
         return count_farm_cities(state, rules, feature) if has_pig else 0
@@ -162,13 +162,13 @@ class TradersBuilders(Box):
     def find_companions(self, state: State, rules: Rules, feature: Feature, figure: Figure) -> tuple[Figure, ...]:
         """§7.7: With the last meeple of a seat its builder or pig leaves the feature."""
         others = tuple(other for other in feature.figures if other != figure and other.seat == figure.seat)
-        if rules.meeples(others, figure.seat):
+        if rules.select_meeples(others, figure.seat):
             return ()
         return tuple(other for other in others if other.kind in COMPANIONS)
 
     def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...]:
         """§7.3: Ten points for the most of each kind of goods, for all seats that have as many."""
-        awards, goods = list[Award](), goods_of(state)
+        awards, goods = list[Award](), get_goods(state)
         for good in GOODS:
             most = max(own[good] for own in goods)
             awards += [Award(seat, MOST_GOODS_POINTS, good) for seat, own in enumerate(goods) if most == own[good] > 0]

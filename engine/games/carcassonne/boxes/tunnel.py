@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.land import join_ends, root_at
+from engine.games.carcassonne.land import find_token_root, join_ends
 from engine.games.carcassonne.state import (
     Part,
     State,
     Task,
     add_note,
     change_part,
-    current_part,
+    get_current_part,
     make_getter,
     pop_work,
     push_work,
@@ -58,7 +58,7 @@ class TunnelDeferred(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
 
 
-tunnels_of = make_getter("tunnels", Tunnels)
+get_tunnels = make_getter("tunnels", Tunnels)
 """The tokens on openings."""
 
 
@@ -73,17 +73,18 @@ def apply_tunnel_deferred(state: State, event: TunnelDeferred) -> State:
 def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
     """Place the token; the second of a pair joins two roads, which may complete them."""
     state = add_note(pop_work(state), DIG_NOTE)
-    state = replace(state, tunnels={**tunnels_of(state), event.place: (event.seat, event.pair)})
+    state = replace(state, tunnels={**get_tunnels(state), event.place: (event.seat, event.pair)})
     if not event.other:
         return state
-    root, state = join_ends(state, root_at(state, *event.place.split("/")), root_at(state, *event.other.split("/")))
+    one, other = (find_token_root(state, *place.split("/")) for place in (event.place, event.other))
+    root, state = join_ends(state, one, other)
     is_complete = not state.features[root].open
-    return change_part(state, done=(*current_part(state).done, root)) if is_complete else state
+    return change_part(state, done=(*get_current_part(state).done, root)) if is_complete else state
 
 
 def find_openings(state: State) -> Iterator[str]:
     """§29.2: Yield the places of the openings without a token."""
-    taken = tunnels_of(state)
+    taken = get_tunnels(state)
     for cell, placed in state.tiles.items():
         if placed.tile not in TILES:
             continue
@@ -94,12 +95,12 @@ def find_openings(state: State) -> Iterator[str]:
 
 def find_partner(state: State, seat: int, pair: str) -> str:
     """Return the place of the token of this pair that is placed; empty if there is none."""
-    return next((place for place, owner in tunnels_of(state).items() if owner == (seat, pair)), "")
+    return next((place for place, owner in get_tunnels(state).items() if owner == (seat, pair)), "")
 
 
 def list_pairs(state: State, seat: int) -> list[str]:
     """§29.2: Return the pairs of which a seat can place a token: those with one left, and the next whole one."""
-    own = [pair for owner, pair in tunnels_of(state).values() if owner == seat]
+    own = [pair for owner, pair in get_tunnels(state).values() if owner == seat]
     names = NAMES[: PAIRS.get(str(len(state.track)), 1)]
     half = [name for name in names if own.count(name) == 1]
     return half + [name for name in names if name not in own][:1]
@@ -118,7 +119,7 @@ class Tunnel(Box):
     title = "The Tunnel"
     about = "Tunnels that join roads far apart, 4 tiles (§29)"
     state_fields = {"tunnels": (Tunnels, {})}
-    view_fields = {"tunnels": (Tunnels, tunnels_of)}
+    view_fields = {"tunnels": (Tunnels, get_tunnels)}
     verbs = ("tunnel",)
     tasks = ("tunnel",)
     events = {
@@ -146,8 +147,8 @@ class Tunnel(Box):
 
     def estimate_completion(self, state: State, root: int) -> float:
         """Return the chance that all free openings of a road get their tunnels."""
-        joined = tunnels_of(state)
-        own = [owner for place, owner in joined.items() if root_at(state, *place.split("/")) == root]
+        joined = get_tunnels(state)
+        own = [owner for place, owner in joined.items() if find_token_root(state, *place.split("/")) == root]
         paired = sum(own.count(owner) == 2 for owner in own)
         free = state.features[root].marks.count(TUNNEL) - paired
         return float(USE_OF_OPENING**free)

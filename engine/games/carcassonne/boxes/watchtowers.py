@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from engine.games.carcassonne.hooks import Box, Rules
-from engine.games.carcassonne.land import segments_at, signs_at
-from engine.games.carcassonne.state import Award, Figure, Part, State, figures_on_table
-from engine.games.carcassonne.tiles import nine_cells
+from engine.games.carcassonne.land import get_signs, iter_segments
+from engine.games.carcassonne.state import Award, Figure, Part, State, list_figures
+from engine.games.carcassonne.tiles import list_nine_cells
 
 
 def find_tower(state: State, cell: str) -> tuple[int, str] | None:
     """Return what the tower on a cell pays for each thing, and what it counts."""
-    for sign in signs_at(state, cell):
+    for sign in get_signs(state, cell):
         word, *rest = sign.split()
         if word == "watchtower":
             return int(rest[0]), rest[1]
@@ -19,11 +19,11 @@ def find_tower(state: State, cell: str) -> tuple[int, str] | None:
 
 def count_around(state: State, rules: Rules, cell: str, what: str) -> int:
     """§12.4: Count the meeples, shields, cloisters or tiles with a road or city on the nine cells of a tower."""
-    cells = nine_cells(cell)
+    cells = list_nine_cells(cell)
     if what == "meeple":
-        figures = figures_on_table(state)
+        figures = list_figures(state)
         return sum(figure.cell in cells and figure.kind not in rules.non_meeples for figure in figures)
-    tiles = [list(segments_at(state, one)) for one in cells if one in state.tiles]
+    tiles = [list(iter_segments(state, one)) for one in cells if one in state.tiles]
     if what == "shield":
         return sum(segment.marks.count("shield") for tile in tiles for segment, _ in tile)
     return sum(any(state.features[root].kind == what for _, root in tile) for tile in tiles)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Deck, Rules
-from engine.games.carcassonne.land import change_supply, remove_figures, root_of
+from engine.games.carcassonne.land import change_supply, find_figure_root, remove_figures
 from engine.games.carcassonne.scoring import find_companions
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
@@ -22,11 +22,11 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
-    figures_on_table,
     find_figure,
     find_root,
     get_field,
     get_setting,
+    list_figures,
     make_getter,
     pop_work,
     push_work,
@@ -79,18 +79,18 @@ class CrownTaken(Struct, frozen=True, omit_defaults=True, tag=True):
     figure: Figure
 
 
-figures_on_crowns = make_getter("crowns", tuple[Figure, ...])
+get_figures_on_crowns = make_getter("crowns", tuple[Figure, ...])
 """The meeples on the crowns of the wheel."""
 
 
-def section_of_pig(state: State) -> str:
+def get_pig_section(state: State) -> str:
     """Return the section with the pig; empty without the wheel."""
     return SECTIONS[get_field(state, "pig")] if get_setting(state, "wheel") else ""
 
 
 def apply_wheel_turned(state: State, event: WheelTurned) -> State:
     """Move the pig, pay, let the meeples of the crowns go home, and ask the seats that the plague strikes in turn."""
-    crowns = tuple(figure for figure in figures_on_crowns(state) if figure not in event.figures)
+    crowns = tuple(figure for figure in get_figures_on_crowns(state) if figure not in event.figures)
     state = add_note(state, _name_turn(state))
     state = replace(
         state, pig=SECTIONS.index(event.section), crowns=crowns, supply=change_supply(state, event.figures, 1)
@@ -107,7 +107,7 @@ def apply_meeple_withdrawn(state: State, event: MeepleWithdrawn) -> State:
 def apply_crown_taken(state: State, event: CrownTaken) -> State:
     state = change_part(state, step="between")
     supply = change_supply(state, (event.figure,), -1)
-    return replace(state, crowns=(*figures_on_crowns(state), event.figure), supply=supply)
+    return replace(state, crowns=(*get_figures_on_crowns(state), event.figure), supply=supply)
 
 
 def _name_turn(state: State) -> str:
@@ -115,28 +115,31 @@ def _name_turn(state: State) -> str:
     return f"wheel {len(state.aside)}"
 
 
-def number_on(tile: str) -> int:
+def get_number(tile: str) -> int:
     """Return the number on a tile, or 0."""
     numbers = [int(sign.removeprefix("number ")) for sign in PIECES[tile][0].signs if sign.startswith("number ")]
     return numbers[0] if numbers else 0
 
 
-def _features(state: State, kind: str) -> Iterator[Feature]:
+def _iter_features(state: State, kind: str) -> Iterator[Feature]:
     return (feature for feature in state.features.values() if feature.kind == kind and feature.figures)
 
 
 def count_taxes(state: State, rules: Rules, seat: int) -> int:
     """§28.4: For each knight the shields of his city and the own knights in it."""
-    cities = [(len(rules.meeples(city.figures, seat)), city.marks.count("shield")) for city in _features(state, "city")]
+    cities = [
+        (len(rules.select_meeples(city.figures, seat)), city.marks.count("shield"))
+        for city in _iter_features(state, "city")
+    ]
     return sum(knights * (knights + shields) for knights, shields in cities)
 
 
 def count_famine(state: State, rules: Rules, seat: int) -> int:
     """§28.4: For each farmer the completed cities at his farm."""
     return sum(
-        len(rules.meeples(farm.figures, seat)) * _count_cities(state, farm)
-        for farm in _features(state, "field")
-        if rules.meeples(farm.figures, seat)
+        len(rules.select_meeples(farm.figures, seat)) * _count_cities(state, farm)
+        for farm in _iter_features(state, "field")
+        if rules.select_meeples(farm.figures, seat)
     )
 
 
@@ -152,7 +155,9 @@ def count_storm(state: State, rules: Rules, seat: int) -> int:
 
 def count_inquisition(state: State, rules: Rules, seat: int) -> int:
     """§28.4: Two for each monk."""
-    return MONK_POINTS * sum(len(rules.meeples(feature.figures, seat)) for feature in _features(state, "cloister"))
+    return MONK_POINTS * sum(
+        len(rules.select_meeples(feature.figures, seat)) for feature in _iter_features(state, "cloister")
+    )
 
 
 def count_fortune(state: State, rules: Rules, seat: int) -> int:
@@ -174,7 +179,7 @@ def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
     """§28.3 to §28.5: Return what happens in the section to which the pig runs."""
     section = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)]
     seats = [(state.turn + steps) % len(state.track) for steps in range(len(state.track))]
-    figures = tuple(figure for figure in figures_on_crowns(state) if figure.segment == section)
+    figures = tuple(figure for figure in get_figures_on_crowns(state) if figure.segment == section)
     awards = [Award(seat, COUNTS[section](state, rules, seat), "wheel") for seat in seats]
     awards += [Award(seat, CROWN_POINTS * sum(one.seat == seat for one in figures), "crown") for seat in seats]
     paid = tuple(award for award in awards if award.points)
@@ -184,13 +189,13 @@ def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
 
 def list_places(state: State, rules: Rules, seat: int) -> list[str]:
     """Return the places of the meeples of a seat on the land."""
-    return [figure.place for figure in rules.meeples(figures_on_table(state), seat)]
+    return [figure.place for figure in rules.select_meeples(list_figures(state), seat)]
 
 
 def withdraw_meeple(state: State, rules: Rules, place: str) -> MeepleWithdrawn:
     """§28.4: Return the event that takes the meeple on this place back."""
     figure = find_figure(state, place)
-    companions = find_companions(state, rules, state.features[root_of(state, figure)], figure)
+    companions = find_companions(state, rules, state.features[find_figure_root(state, figure)], figure)
     return MeepleWithdrawn((figure, *companions))
 
 
@@ -202,7 +207,7 @@ class Wheel(StartBlock):
     title = "The Wheel of Fortune"
     about = "A wheel in the middle of the land, turned by tiles with numbers (§28)"
     state_fields = {"pig": (int, 0), "crowns": (tuple[Figure, ...], ())}
-    view_fields = {"pig": (str, section_of_pig), "crowns": (tuple[Figure, ...], figures_on_crowns)}
+    view_fields = {"pig": (str, get_pig_section), "crowns": (tuple[Figure, ...], get_figures_on_crowns)}
     verbs = ("crown", "withdraw")
     tasks = (PLAGUE,)
     tasks_within_round = (PLAGUE,)
@@ -224,7 +229,7 @@ class Wheel(StartBlock):
 
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> WheelTurned | None:
         """§28.3: Turn the wheel for a tile with a number, before it is placed."""
-        number = number_on(part.tile)
+        number = get_number(part.tile)
         return turn_wheel(state, rules, number) if number and _name_turn(state) not in part.notes else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
@@ -238,7 +243,7 @@ class Wheel(StartBlock):
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§28.5: Offer to place a meeple on a free crown."""
-        taken = [figure.segment for figure in figures_on_crowns(state)]
+        taken = [figure.segment for figure in get_figures_on_crowns(state)]
         free = [section for section, crowns in CROWNS.items() if taken.count(section) < crowns]
         kinds = [kind for kind, number in state.supply[seat].items() if number and kind not in rules.non_meeples]
         options = tuple((kind, section) for kind in kinds for section in free)
@@ -248,13 +253,13 @@ class Wheel(StartBlock):
         if move.verb == "withdraw":
             return [withdraw_meeple(state, rules, move.args[0])]
         kind, section = move.args
-        number = sum(figure.segment == section for figure in figures_on_crowns(state)) + 1
+        number = sum(figure.segment == section for figure in get_figures_on_crowns(state)) + 1
         return [CrownTaken(Figure(seat, kind, "", section, str(number)))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the meeples on crowns can expect, by the numbers that are still in the bag."""
-        own = sum(figure.seat == seat for figure in figures_on_crowns(state))
-        numbers = sum(number_on(tile) > 0 for bag in state.bags for tile in bag) if own else 0
+        own = sum(figure.seat == seat for figure in get_figures_on_crowns(state))
+        numbers = sum(get_number(tile) > 0 for bag in state.bags for tile in bag) if own else 0
         return own * CROWN_IN_HAND * (1 - PASSED_BY**numbers)
 
 

@@ -5,31 +5,31 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.games.carcassonne.hooks import Box, Deck, Rules, mix_in_tiles
-from engine.games.carcassonne.land import signs_at
+from engine.games.carcassonne.land import get_signs
 from engine.games.carcassonne.state import Award, Part, State
-from engine.games.carcassonne.tiles import SIDES, START, coordinates
+from engine.games.carcassonne.tiles import SIDES, START, parse_cell
 
 FIRST_ROSE = "WR4"
 FULL_ROSE = "rose NWSE"
 POINTS = 3
 
 
-def quarter_on(state: State, cell: str) -> str:
+def find_quarter(state: State, cell: str) -> str:
     """Return the quarter that the rose on this cell names, such as `NE`; empty if there is no quarter rose."""
-    signs = signs_at(state, cell)
+    signs = get_signs(state, cell)
     roses = [sign.removeprefix("rose ") for sign in signs if sign.startswith("rose ") and sign != FULL_ROSE]
     return roses[0] if roses else ""
 
 
 def find_centre(state: State) -> str | None:
     """§11.2, §11.4: Return the cell of the full rose that was placed last."""
-    return next((cell for cell in reversed(state.tiles) if FULL_ROSE in signs_at(state, cell)), None)
+    return next((cell for cell in reversed(state.tiles) if FULL_ROSE in get_signs(state, cell)), None)
 
 
 def is_in_quarter(state: State, cell: str, centre: str, quarter: str) -> bool:
     """§11.2: Whether a cell is in this quarter of the table; the row and column of the centre belong to both sides."""
     quarters_turned = state.tiles[centre].turn // 90
-    (x, y), (cx, cy) = coordinates(cell), coordinates(centre)
+    (x, y), (cx, cy) = parse_cell(cell), parse_cell(centre)
     sides = {SIDES[(SIDES.index(side) + quarters_turned) % 4] for side in quarter}
     return all({"N": y <= cy, "S": y >= cy, "W": x <= cx, "E": x >= cx}[side] for side in sides)
 
@@ -51,7 +51,7 @@ class WindRoses(Box):
 
     def award_tile_placed(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
         """§11.3: Three points at once for a quarter rose in its quarter."""
-        quarter, centre = quarter_on(state, part.cell), find_centre(state)
+        quarter, centre = find_quarter(state, part.cell), find_centre(state)
         fits = quarter and centre and is_in_quarter(state, part.cell, centre, quarter)
         return (Award(state.turn, POINTS, "rose"),) if fits else ()
 
