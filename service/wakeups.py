@@ -181,10 +181,10 @@ class VerdictMessages:
 
     def forget(self, number: int, receive: Receive) -> None:
         """Do not call this function any more."""
-        with self._lock, suppress(ValueError):
-            self._receivers[number].remove(receive)
-            if not self._receivers[number]:
-                del self._receivers[number]
+        with self._lock:
+            others = [one for one in self._receivers.pop(number, ()) if one != receive]
+            if others:
+                self._receivers[number] = others
 
     def wait(self, number: int, seconds: float) -> bytes | None:
         """Wait for the verdict on a submission; return None after so many seconds, or when none can come."""
@@ -196,6 +196,11 @@ class VerdictMessages:
             return None
         finally:
             self.forget(number, received.put)
+
+    @property
+    def waiting_count(self) -> int:
+        """How many submissions have a function that waits for their verdict."""
+        return len(self._receivers)
 
     def limit_wait(self, seconds: float) -> float:
         """Return how long it is useful to wait: shorter while no verdict can come."""
