@@ -23,6 +23,8 @@ from service.tables.access import Place, require_seat
 from service.text.sentences import Sentence
 
 Source = Literal["player", "sit", "bot", "mail", "server"]
+MoveText = tuple[str, str, int | None]
+"""A move in a request: its text, its key, and the last entry that its player saw."""
 MAX_MOVE_LENGTH = 2_000
 
 

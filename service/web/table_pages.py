@@ -8,7 +8,7 @@ from functools import partial
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
-from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import signing_in
@@ -16,10 +16,12 @@ from service.links import hash_token
 from service.people import register
 from service.settings import DAY_S
 from service.store import fingerprints
+from service.store.queries import Verdict
 from service.tables import access, hints, presence, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
+from service.tables.submitting import MoveText
 from service.text import drawing, numbers
 from service.text.drawing import Scene, Stage, draw_stage, list_players
 from service.text.narration import Chapter
@@ -180,7 +182,7 @@ def pulse(link: str) -> Reply:
 @table.post("")
 def move(link: str) -> Reply:
     """Submit a move, wait a moment for the verdict, and show the table with it."""
-    app, (text, key, seen) = get_app(), parse_move(request.form)
+    app, (text, key, seen) = get_app(), read_move(request)
     place = access.find(app, link)
     submitted = submitting.submit(app, place, text, key, seen)
     verdict = submitting.wait_for_verdict(app, submitted)
@@ -188,16 +190,22 @@ def move(link: str) -> Reply:
         page_key = key.partition("/")[0]
         refused = submitting.count_refused(app, place, page_key)
         submitted = submitting.submit(app, place, text, f"{page_key}/{refused}/{text}", seen)
-        submitting.wait_for_verdict(app, submitted)
-    return redirect(url_for("table.show", link=link, said=submitted.number), 303)
+        verdict = submitting.wait_for_verdict(app, submitted)
+    return answer_move(request, link, submitted.number, verdict)
 
 
-def parse_move(form: MultiDict[str, str]) -> tuple[str, str, int | None]:
-    """Return the text of the move in a form, its key, and the last entry that its player saw."""
+def read_move(posted: Request) -> MoveText:
+    """Read the move in a form of the table's page."""
+    form = posted.form
     words = [word for name in ("move", "verb", "arg") for word in form.getlist(name)]
     text = " ".join(" ".join(word.split()) for word in words)
     page_key = form.get("key", "")[:16].replace("/", "")
     return text, f"{page_key}/{text}" if page_key else "", numbers.parse_int(form.get("seen", ""), 2**31 - 1)
+
+
+def answer_move(posted: Request, link: str, number: int, verdict: Verdict | None) -> Reply:  # noqa: ARG001  # as a program's
+    """Lead back to the table's page, which shows the verdict of this submission."""
+    return redirect(f"/t/{link}?said={number}", 303)
 
 
 @table.post("/sit")

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from flask import Blueprint, Response, abort, make_response, request
 from msgspec import UNSET, Meta, Struct, UnsetType
+from werkzeug.wrappers import Request as HttpRequest
+from werkzeug.wrappers import Response as Reply
 
 from engine.canonical_json import convert, make_decoder
 from engine.chance import Draw
@@ -21,8 +23,10 @@ from engine.options import Option
 from engine.record import Request, UndoRequest
 from engine.refusal import Refused
 from service.store.queries import Verdict
+from service.tables.submitting import MoveText
 from service.text.sentences import translate
 from service.timing import Clock
+from service.web.rendering import choose_language
 
 Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
 Seat = Annotated[int, Meta(description="A seat, counted from 0")]
@@ -42,6 +46,7 @@ Event = Annotated[
         extra_json_schema={"x-of-a-game": "Event"},
     ),
 ]
+Line = Annotated[str, Meta(max_length=2_000)]
 Text = Annotated[str, Meta(description="A move in its text form: a verb and its arguments, as POST …/moves takes it")]
 Moves = Annotated[
     tuple[Text, ...],
@@ -87,6 +92,18 @@ class Box(Struct, frozen=True):
     year: int
     stage: str
     edition: int
+
+
+class Command(Struct, forbid_unknown_fields=True):
+    """A move in its text form, the entry last seen, and a key that makes sending it twice the same as once.
+
+    With `seen` a move is refused if what the seat sees has changed since. The same `key` of the same seat is the same
+    submission, with its first verdict, even with another move.
+    """
+
+    move: Line
+    seen: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    key: Annotated[str, Meta(max_length=80, pattern="^[!-~]*$")] = ""
 
 
 class Judged(Struct, frozen=True):
@@ -197,6 +214,7 @@ class Moment(Struct, frozen=True):
 
 JSON, PREFIX = "application/json", "/api/v1"
 ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Any])
+Body = TypeVar("Body")
 
 
 class Garbled(Refused):
@@ -262,15 +280,15 @@ class Interface:
         return add
 
 
-def _wrap(operation: Operation, view: Callable[..., Any]) -> Callable[..., Response]:
+def _wrap(operation: Operation, view: Callable[..., Any]) -> Callable[..., Reply]:
     """Make a Flask view that parses the request, calls the function, and encodes its answer."""
 
     @functools.wraps(view)
-    def serve(**arguments: Any) -> Response:
+    def serve(**arguments: Any) -> Reply:
         if operation.query:
             arguments["query"] = _parse_query(operation.query)
         if operation.takes:
-            arguments["body"] = _parse_body(operation.takes)
+            arguments["body"] = parse_body(request, operation.takes)
         return _encode(view(**arguments))
 
     return serve
@@ -283,25 +301,27 @@ def _parse_query(kind: Any) -> Any:
         raise Refused("This cannot be asked in the address: {why}", why=error) from error
 
 
-def _parse_body(kind: Any) -> Any:
-    if request.mimetype != JSON:
+def parse_body(posted: HttpRequest, kind: type[Body]) -> Body:
+    """Parse the JSON of a request; raise Refused, or an error of HTTP, if it is not of this type."""
+    if posted.mimetype != JSON:
         abort(415)
     try:
-        return make_decoder(kind).decode(request.get_data())
+        return make_decoder(kind).decode(posted.get_data())
     except msgspec.ValidationError as error:
         raise Refused("This is not the JSON that belongs here: {why}", why=error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Garbled("This cannot be read as JSON: {why}", why=error) from error
 
 
-def _encode(answer: Any) -> Response:
+def _encode(answer: Any) -> Reply:
     if isinstance(answer, Cacheable):
         return _encode_tagged(answer)
-    if not isinstance(answer, Answer):
-        answer = Answer(answer)
-    response = make_response(msgspec.json.encode(answer.content), answer.status)
-    response.headers.update({"Content-Type": JSON, "Cache-Control": "no-store", **answer.headers})
-    return response
+    return encode_answer(answer if isinstance(answer, Answer) else Answer(answer))
+
+
+def encode_answer(answer: Answer) -> Reply:
+    headers = {"Content-Type": JSON, "Cache-Control": "no-store", **answer.headers}
+    return Reply(msgspec.json.encode(answer.content), answer.status, headers)
 
 
 def _encode_tagged(answer: Cacheable) -> Response:
@@ -314,10 +334,21 @@ def _encode_tagged(answer: Cacheable) -> Response:
     return response
 
 
-def make_verdict_answer(link: str, number: int, verdict: Verdict | None, in_language: str) -> Answer:
+def make_verdict_answer(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Answer:
     """Make the answer with the verdict on a submission; without one, say where to ask for it later."""
     if verdict is None:
         return Answer(Judged(number, None), 202, {"Location": f"{PREFIX}/t/{link}/submissions/{number}"})
     if not verdict.accepted:
-        return Answer(Refusal(translate(in_language, verdict.why), verdict.rule, number), 422)
+        return Answer(Refusal(translate(choose_language(posted), verdict.why), verdict.rule, number), 422)
     return Answer(Judged(number, True, verdict.seq))
+
+
+def read_move(posted: HttpRequest) -> MoveText:
+    """Read a program's move as the view `submit` gets it."""
+    command = parse_body(posted, Command)
+    return command.move, command.key, command.seen
+
+
+def answer_move(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Reply:
+    """Answer with a verdict as the view `submit` does."""
+    return encode_answer(make_verdict_answer(posted, link, number, verdict))

@@ -8,7 +8,7 @@ import secrets
 from typing import Annotated, Any, Literal
 
 import msgspec
-from flask import Blueprint
+from flask import Blueprint, request
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
@@ -41,9 +41,11 @@ from service.web.api.operations import (
     Box,
     Cacheable,
     Choices,
+    Command,
     Heard,
     Interface,
     Judged,
+    Line,
     Moment,
     News,
     Refusal,
@@ -57,7 +59,6 @@ api = Blueprint("api", __name__, url_prefix=PREFIX)
 interface = Interface(api)
 MAX_LISTED_MOVES = 1_000
 MAX_JSON_INT = 2**53 - 1  # the largest number that every reader of JSON can hold
-Line = Annotated[str, Meta(max_length=2_000)]
 Language = Literal["en", "nl", "fr", "de"]
 LanguageOfProse = Annotated[Language, Meta(description="The language of the prose; otherwise the first you accept")]
 
@@ -97,18 +98,6 @@ class Opening(Struct, forbid_unknown_fields=True):
     nonce: Line = ""
     language: Annotated[Language, Meta(description="Of letters to new players")] | UnsetType = UNSET
     key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
-
-
-class Command(Struct, forbid_unknown_fields=True):
-    """A move in its text form, the entry last seen, and a key that makes sending it twice the same as once.
-
-    With `seen` a move is refused if what the seat sees has changed since. The same `key` of the same seat is the same
-    submission, with its first verdict, even with another move.
-    """
-
-    move: Line
-    seen: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
-    key: Annotated[str, Meta(max_length=80, pattern="^[!-~]*$")] = ""
 
 
 class Sitting(Struct, forbid_unknown_fields=True):
@@ -365,7 +354,7 @@ def _follow(menu: Menu, words: list[str]) -> Way:
 
 def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
     verdict = submitting.wait_for_verdict(get_app(), submitted)
-    return make_verdict_answer(link, submitted.number, verdict, language())
+    return make_verdict_answer(request, link, submitted.number, verdict)
 
 
 def _make_view(place: Place, table: Snapshot) -> Seen:

@@ -1,4 +1,4 @@
-"""Moves are answered by the event loop as Flask's views would answer them, and none of them holds a thread."""
+"""The event loop stores moves and awaits their verdicts without a thread; Flask's views give the same answers."""
 
 import http.client
 import json
