@@ -5,8 +5,9 @@ Each is read by one statement; see `queries.fetch`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
+from msgspec import Struct
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from service.store.queries import Rows, fetch
@@ -48,8 +49,21 @@ OPEN_SEATS: Select[Any] = (
 )
 
 
-def load_table(db: Connection, table: str, visit: str = "") -> Fingerprint:
-    """Load what the page of a table is made of; `visit` is the hash of the visitor's key, if signed in."""
-    rows = fetch(db, TABLE, {"key_table": table})
-    visitor = fetch(db, VISIT, {"key_visit": visit}) if visit else []
-    return rows + visitor + (fetch(db, OPEN_SEATS, {"key_person": visitor[0][0]}) if visitor else [])
+class Parts(Protocol):
+    """The parts that a page is made of. Pages of equal parts have the same fingerprint."""
+
+    def load(self, db: Connection) -> Fingerprint: ...
+
+    def __hash__(self) -> int: ...
+
+
+class TableParts(Struct, frozen=True):
+    """The parts of the page of a table; `visit` is the hash of the visitor's key, if signed in."""
+
+    table: str
+    visit: str = ""
+
+    def load(self, db: Connection) -> Fingerprint:
+        rows = fetch(db, TABLE, {"key_table": self.table})
+        visitor = fetch(db, VISIT, {"key_visit": self.visit}) if self.visit else []
+        return rows + visitor + (fetch(db, OPEN_SEATS, {"key_person": visitor[0][0]}) if visitor else [])

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import BigInteger, ColumnElement, Connection, Select, bindparam, exists, or_, select
 
 from engine import catalogue
@@ -49,9 +50,13 @@ def list_watched(app: App, db: Connection) -> list[Snapshot]:
     return _load(app, db, _select(WATCHED_TABLES, tables.c.moved_at))
 
 
-def load_fingerprint(app: App, db: Connection) -> Fingerprint:
-    """Load the rows that both lists are made of."""
-    return queries.fetch(db, _select_fingerprint(tuple(catalogue.find_all())), _make_times(app))
+class LobbyParts(Struct, frozen=True):
+    """The parts of the lobby: the rows of both lists."""
+
+    app: App
+
+    def load(self, db: Connection) -> Fingerprint:
+        return queries.fetch(db, _select_fingerprint(tuple(catalogue.find_all())), _make_times(self.app))
 
 
 @functools.cache

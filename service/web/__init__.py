@@ -143,7 +143,9 @@ def wire(app: App) -> Flask:
     flask_app.after_request(set_headers)
     flask_app.after_request(compress)
     flask_app.teardown_request(lambda _: app.metrics.flush_soon())
-    flask_app.wsgi_app = PageCache(app, flask_app.wsgi_app)  # type: ignore[method-assign]
+    pages = PageCache(app, flask_app.wsgi_app)
+    flask_app.extensions["pages"] = pages
+    flask_app.wsgi_app = pages  # type: ignore[method-assign]
     if app.settings.proxies:
         behind = app.settings.proxies
         flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]

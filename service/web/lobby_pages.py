@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-from functools import partial
 from random import Random
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
@@ -78,7 +77,7 @@ def welcome() -> Response:
     """Show the games, the tables with free seats and the games to watch."""
     app = get_app()
     with app.store.reading() as db:
-        cache_page(db, partial(listing.load_fingerprint, app))
+        cache_page(db, listing.LobbyParts(app))
         open_tables = tuple(map(_describe_open, listing.list_open(app, db)))
         watched_tables = tuple(map(_describe_watched, listing.list_watched(app, db)))
     games = tuple(_game_card(game.META) for game in catalogue.find_all().values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import re
 import time
 from collections.abc import Mapping
@@ -28,8 +27,9 @@ from service.monitoring import first_line
 from service.store.connection import is_unavailable
 from service.tables.access import TransferredAway, Unknown
 from service.text.sentences import Sentence, translate
+from service.web import compression
 from service.web.api.operations import JSON, Garbled, Refusal
-from service.web.page_cache import accepts_gzip, zip_with_noise
+from service.web.compression import choose_encoding, compress_with_noise
 from service.web.rendering import get_app, language, make_request_id, problem
 
 log = structlog.get_logger()
@@ -123,16 +123,19 @@ def compress(response: Response) -> Response:
         return response
     response.vary.add("Accept-Encoding")
     size = response.content_length or MIN_COMPRESSED_BYTES
-    if not accepts_gzip(request.headers.get("Accept-Encoding", "")) or size < MIN_COMPRESSED_BYTES:
+    encoding = choose_encoding(request.headers.get("Accept-Encoding", ""))
+    if not encoding or size < MIN_COMPRESSED_BYTES:
         return response
     response.direct_passthrough = False
     content = response.get_data()
     is_script = request.path.endswith(".js")  # a file that ends in .mjs is read by people, or has another licence
     if endpoint in NOISY_ENDPOINTS:
-        response.set_data(zip_with_noise(content))
+        response.set_data(compress_with_noise(content, encoding))
+    elif endpoint in CACHED_ENDPOINTS:
+        response.set_data(_compress_once(content, encoding, is_script))
     else:
-        response.set_data(_zip_once(content, is_script) if endpoint in CACHED_ENDPOINTS else _zip(content, 4))
-    response.headers["Content-Encoding"] = "gzip"
+        response.set_data(compression.compress(content, encoding))
+    response.headers["Content-Encoding"] = encoding
     etag, _ = response.get_etag()
     if etag:
         response.set_etag(etag, weak=True)
@@ -140,12 +143,8 @@ def compress(response: Response) -> Response:
 
 
 @functools.lru_cache(64)
-def _zip_once(content: bytes, is_script: bool) -> bytes:
-    return _zip(shorten(content) if is_script else content, 9)
-
-
-def _zip(content: bytes, level: int) -> bytes:
-    return gzip.compress(content, level, mtime=0)
+def _compress_once(content: bytes, encoding: str, is_script: bool) -> bytes:
+    return compression.compress(shorten(content) if is_script else content, encoding, best=True)
 
 
 def shorten(script: bytes) -> bytes:

@@ -23,6 +23,7 @@ from service.app import App
 from service.web import limit_moves, wire
 from service.web.live import Live, max_open_pages
 from service.web.move_requests import MoveRequests
+from service.web.page_requests import PageRequests
 from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, ThreadedWsgi, WsgiApp, read_request
 
 IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
@@ -47,16 +48,19 @@ def max_connections() -> int:
 
 
 class WebApp:
-    """The ASGI application: streams `/live/<token>`, and answers moves and all other requests."""
+    """The ASGI application: streams `/live/<token>`, and answers cached pages, moves and all other requests."""
 
-    def __init__(self, requests: MoveRequests, live: Live) -> None:
+    def __init__(self, requests: MoveRequests, pages: PageRequests, live: Live) -> None:
         self._requests = requests
+        self._pages = pages
         self._live = live
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         topic = self._live.find_topic(scope)
         if topic is not None:
             await self._live.serve(topic, receive, send, self._live.name_client(scope))
+            return
+        if await self._pages.answer(scope, send):
             return
         body = await read_request(scope, receive, send)
         if body is not None:
@@ -193,7 +197,8 @@ def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
     live, flask_app = Live(app), wire(app)
     pages = ThreadedWsgi(flask_app, threads, trust_proxy=bool(app.settings.proxies))
     requests = MoveRequests(app, pages, flask_app.extensions["limits"], limit_moves(app))
-    return WebServer(WebApp(requests, live), listener, live.close)
+    cached = PageRequests(app, flask_app.extensions["pages"])
+    return WebServer(WebApp(requests, cached, live), listener, live.close)
 
 
 def create_wsgi_server(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from functools import partial
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
@@ -15,7 +14,7 @@ from service.accounts import signing_in
 from service.links import hash_token
 from service.people import register
 from service.settings import DAY_S
-from service.store import fingerprints
+from service.store.fingerprints import TableParts
 from service.store.queries import Verdict
 from service.tables import access, hints, presence, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
@@ -80,10 +79,10 @@ def _cache(db: Connection, place: Place, page: TablePage) -> None:
     """Let the page be sent again, unless it shows what its fingerprint does not tell."""
     if page.frame.dice is None and not (page.own_time and (page.own_time.orders or page.own_time.intentions)):
         key = find_visit_key()
-        load = partial(fingerprints.load_table, table=place.table, visit=hash_token(key) if key else "")
+        parts = TableParts(place.table, hash_token(key) if key else "")
         changes = [presence.find_next_change(row.seen_ago) for row in page.players if row.seen_ago is not None]
         now = get_app().now()
-        cache_page(db, load, min([_find_expiry(now, page.due_at), *(now + change for change in changes)]))
+        cache_page(db, parts, min([_find_expiry(now, page.due_at), *(now + change for change in changes)]))
 
 
 def _find_expiry(now: int, due_at: int | None) -> int:

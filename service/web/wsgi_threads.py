@@ -93,7 +93,7 @@ async def send_text(send: Send, status: int, text: str, close: bool = False) -> 
 
 async def read_request(scope: Scope, receive: Receive, send: Send) -> bytes | None:
     """Read the body of a request; return None if it was too large, which is answered, or if the client went away."""
-    if _header_size(scope) > MAX_HEADER_BYTES:
+    if measure_header(scope) > MAX_HEADER_BYTES:
         await send_text(send, 431, "The headers of this request are too large.\n", close=True)
         return None
     try:
@@ -103,7 +103,8 @@ async def read_request(scope: Scope, receive: Receive, send: Send) -> bytes | No
         return None
 
 
-def _header_size(scope: Scope) -> int:
+def measure_header(scope: Scope) -> int:
+    """Return how many bytes the header of a request has."""
     target = len(scope["raw_path"]) + len(scope["query_string"])
     return target + sum(len(name) + len(value) for name, value in scope["headers"])
 

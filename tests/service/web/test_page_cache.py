@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 
+import brotli
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import update
@@ -22,6 +23,7 @@ from service.text import narration
 from service.text.narration import Chapter, Narrator
 from service.timing import HOUR_S, Clock
 from service.web import lobby_pages, page_cache, table_pages
+from service.web.compression import choose_encoding, compress_with_noise
 from tests.sites import Site, Visitor
 
 KEY = re.compile(r'name="key" value="[^"]+"')  # differs each time a page is made
@@ -182,11 +184,31 @@ def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, opened: Opene
 def test_pages_are_compressed_and_their_length_tells_nothing(site: Site, opened: Opened) -> None:
     client, path = site.flask_app.test_client(), f"/t/{opened.links[0]}"
     plain = client.get(path)
-    zipped = [client.get(path, headers={"Accept-Encoding": "br, gzip"}) for _ in range(2)]
-    assert [gzip.decompress(one.data) for one in zipped] == [plain.data] * 2
-    assert len(zipped[0].data) < len(plain.data) / 3
+    for encoding, decompress in (("gzip", gzip.decompress), ("br", brotli.decompress)):
+        sent = [client.get(path, headers={"Accept-Encoding": encoding}) for _ in range(2)]
+        assert [decompress(one.data) for one in sent] == [plain.data] * 2
+        assert len(sent[0].data) < len(plain.data) / 3
+        noisy = [compress_with_noise(plain.data, encoding) for _ in range(500)]
+        assert {decompress(one) for one in noisy} == {plain.data}
+        assert len({len(one) for one in noisy}) > 80
     assert client.get(path, headers={"Accept-Encoding": "gzip;q=0"}).data == plain.data
-    assert len({len(page_cache.zip_with_noise(plain.data)) for _ in range(20)}) > 5
+
+
+@pytest.mark.parametrize(
+    ("header", "encoding"),
+    [
+        ("gzip, deflate, br, zstd", "br"),
+        ("gzip, deflate", "gzip"),
+        ("br;q=0.5, gzip", "gzip"),
+        ("br;q=0, gzip", "gzip"),
+        ("*", "br"),
+        ("deflate", ""),
+        ("gzip;q=0", ""),
+        ("", ""),
+    ],
+)
+def test_the_client_says_how_a_page_is_compressed(header: str, encoding: str) -> None:
+    assert choose_encoding(header) == encoding
 
 
 def test_the_cache_is_bounded_by_bytes() -> None:

@@ -1,0 +1,108 @@
+"""Requests for pages that are cached: the event loop answers them, so that none of them holds a thread.
+
+Whether the pages are still the same is asked in one thread, for all requests that have come meanwhile together. All
+other requests, and those for pages that have changed, are left to Flask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from msgspec import Struct
+from werkzeug.wrappers import Request
+
+from service.app import App
+from service.settings import EMBEDDED
+from service.web.compression import choose_encoding
+from service.web.page_cache import CachedPage, PageCache, is_page, log_answer, make_answer
+from service.web.previews import is_crawler
+from service.web.rendering import is_local_visitor, make_request_id
+from service.web.wsgi_threads import MAX_HEADER_BYTES, Scope, Send, make_environ, measure_header
+
+BODY_HEADERS = {b"content-length", b"transfer-encoding", b"expect"}
+
+
+class PageRequest(Struct, frozen=True):
+    """A request for a page: its path and headers, and how the page may be compressed."""
+
+    path: str
+    headers: Mapping[bytes, str]
+    encoding: str
+    sees_mailbox: bool
+
+    def get(self, header: bytes) -> str:
+        return self.headers.get(header, "")
+
+
+class PageRequests:
+    """Answers requests for pages that are cached and still right."""
+
+    def __init__(self, app: App, cache: PageCache) -> None:
+        self._app = app
+        self._cache = cache
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="page check")
+        self._waiting: list[tuple[CachedPage, asyncio.Future[bool]]] = []
+        self._check: asyncio.Task[None] | None = None
+
+    async def answer(self, scope: Scope, send: Send) -> bool:
+        """Answer a request; return False if Flask has to."""
+        began, request = time.perf_counter(), self._parse(scope)
+        if request is None:
+            return False
+        languages = request.headers.get(b"accept-language")
+        page = self._cache.find((request.path, request.headers.get(b"cookie"), languages, request.sees_mailbox))
+        if page is None or (request.encoding and request.encoding not in dict(page.compressed)):
+            return False
+        if not await self._is_current(page):
+            return False
+        request_id = make_request_id(self._app, request.get(b"x-request-id"))
+        answer = make_answer(page, request.encoding, request.get(b"if-none-match"), request_id)
+        log_answer(self._app, request.path, answer, began)
+        headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
+        await send({"type": "http.response.start", "status": int(answer.status[:3]), "headers": headers})
+        await send({"type": "http.response.body", "body": answer.content})
+        return True
+
+    def _parse(self, scope: Scope) -> PageRequest | None:
+        """Parse a request for a page; return None if it is another one, or an unusual one."""
+        path, given = scope["path"], scope["headers"]
+        if scope["method"] != "GET" or scope["query_string"] or not is_page(path) or b"%" in scope["raw_path"]:
+            return None
+        headers = {name: value.decode("latin-1") for name, value in given}
+        is_usual = len(headers) == len(given) and BODY_HEADERS.isdisjoint(headers) and "//" not in path
+        if not is_usual or measure_header(scope) > MAX_HEADER_BYTES or is_crawler(headers.get(b"user-agent", "")):
+            return None
+        sees_mailbox = False
+        if self._app.settings.smtp == EMBEDDED:
+            if self._app.settings.proxies:
+                return None
+            sees_mailbox = is_local_visitor(self._app, Request(make_environ(scope, b"", trust_proxy=False)))
+        return PageRequest(path, headers, choose_encoding(headers.get(b"accept-encoding", "")), sees_mailbox)
+
+    async def _is_current(self, page: CachedPage) -> bool:
+        """Return whether the page is still the same, by what was loaded after this request came."""
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[bool] = loop.create_future()
+        self._waiting.append((page, outcome))
+        if self._check is None:
+            self._check = loop.create_task(self._check_all())
+        return await outcome
+
+    async def _check_all(self) -> None:
+        """Check the pages of all waiting requests, until none waits."""
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            answers: list[Any]
+            try:
+                answers = await loop.run_in_executor(self._thread, self._cache.check_all, [page for page, _ in batch])
+            except Exception:  # Flask asks again, and says what is wrong
+                answers = [False] * len(batch)
+            for (_, outcome), is_current in zip(batch, answers, strict=True):
+                if not outcome.done():  # the client may have gone
+                    outcome.set_result(is_current)
+        self._check = None
