@@ -1,8 +1,9 @@
 // Pieces glide from where they were to where they are, and points float from the piece that moved to the score. A piece
 // is known by its kind, for equal ones look alike: those that stay are matched first, then each goes the shortest way.
-// A piece that is new comes from its player, or is set down, and one that is gone is lifted off.
+// A piece that is new comes from its player, or is set down, and one that is gone goes home, or is lifted off.
 
 import { reducedMotion } from "./device.js";
+import { findWay, timeWay } from "./route.js";
 
 /** @typedef {{ piece: SVGGElement, x: number, y: number }} Placed */
 /** @typedef {Map<string, Placed[]>} Placement pieces by kind */
@@ -10,8 +11,7 @@ import { reducedMotion } from "./device.js";
 const GLIDE_MS = 260;
 const LIFTED = 1.35; // the size of a piece before it is set down
 const FLOAT_MS = 900;
-const TRAIL_STEPS = 8;
-const ON_TRAIL = 30; // units between a piece and the end of its trail
+const STEPS = 32; // of a trail or a road
 
 /**
  * Return where the pieces are.
@@ -70,14 +70,28 @@ const makeLifted = ({ x, y }) => ({
 });
 
 /**
- * Show a piece that is gone for a moment, while it disappears.
+ * Show a piece that is gone for a moment, while it goes home or disappears.
  * @param {Placed} old @param {Element} world @param {number} time
  */
 function lift(old, world, time) {
   const gone = /** @type {SVGGElement} */ (old.piece.cloneNode(true));
-  for (const name of ["piece", "laid", "place", "moves"]) delete gone.dataset[name];
+  const home = findHome(old.piece, world);
+  for (const name of Object.keys(gone.dataset)) delete gone.dataset[name];
   world.append(gone);
-  gone.animate([{ opacity: 1 }, makeLifted(old)], { duration: time, easing: "ease-in" }).onfinish = () => gone.remove();
+  const animation = home
+    ? go({ ...old, piece: gone }, old, home, world, 2 * time, { opacity: 0.2 })
+    : gone.animate([{ opacity: 1 }, makeLifted(old)], { duration: time, easing: "ease-in" });
+  animation.onfinish = () => gone.remove();
+}
+
+/**
+ * Return where a piece goes when it leaves the board: to its player, or to the point that it names; null for others.
+ * @param {SVGGElement} piece @param {Element} world
+ */
+function findHome({ dataset: { piece = "", home } }, world) {
+  if (home === undefined) return null;
+  const [x, y] = home.split(" ").map(Number);
+  return home ? { x, y } : findPlayer(piece, world);
 }
 
 /** @param {Placed[]} olds @param {Placed} one */
@@ -95,29 +109,36 @@ function takeNearest(olds, one) {
 }
 
 /**
- * Move a piece along the trail if that ends here, straight otherwise; set it down if it is new.
+ * Let a piece go its way; set it down if it is new.
  * @param {Placed} placed @param {DOMPointInit | null} old @param {Element} world @param {number} time
  */
-function animate({ piece, x, y }, old, world, time) {
-  if (!old) {
-    piece.animate([makeLifted({ piece, x, y }), {}], { duration: time, easing: "ease-out" });
-    return;
-  }
-  const steps = findTrail(world.querySelector("path.trail"), old, { x, y }) ?? [old, { x, y }];
-  const frames = steps.map((step) => ({ translate: `${step.x - x}px ${step.y - y}px` }));
-  piece.animate(frames, { duration: time * Math.min(1 + (steps.length - 2) / 8, 2), easing: "ease-in-out" });
+function animate(placed, old, world, time) {
+  if (old) go(placed, old, placed, world, time);
+  else placed.piece.animate([makeLifted(placed), {}], { duration: time, easing: "ease-out" });
 }
 
 /**
- * Return points along a trail; null if it does not lead from one place to the other.
- * @param {SVGPathElement | null} trail @param {DOMPointInit} from @param {DOMPointInit} to
+ * Let a piece go from one place to another, along a trail or a road if there is one.
+ * @param {Placed} placed @param {DOMPointInit} from @param {DOMPointInit} to @param {Element} world @param {number} time
+ * @param {Keyframe} [end] how it is at last
  */
-function findTrail(trail, from, to) {
-  if (!trail?.getTotalLength) return null;
-  const length = trail.getTotalLength();
-  const isNear = (point, place) => Math.hypot(point.x - place.x, point.y - place.y) < ON_TRAIL;
-  if (!length || !isNear(trail.getPointAtLength(0), from) || !isNear(trail.getPointAtLength(length), to)) return null;
-  return Array.from({ length: TRAIL_STEPS + 1 }, (_, step) => trail.getPointAtLength((length * step) / TRAIL_STEPS));
+function go({ piece, x, y }, from, to, world, time, end = {}) {
+  const [trail, road] = ["path.trail", "[data-road]"].map((path) => samplePath(world.querySelector(path)));
+  const way = findWay(from, to, trail, road);
+  const offsets = timeWay(way);
+  const frames = way.map((step, index) => ({
+    translate: `${step.x - x}px ${step.y - y}px`,
+    offset: offsets[index],
+    ...(index === way.length - 1 && end),
+  }));
+  return piece.animate(frames, { duration: time * (way.length > 2 ? 2 : 1), easing: "ease-in-out" });
+}
+
+/** @param {SVGPathElement | null} path */
+function samplePath(path) {
+  const length = path?.getTotalLength?.();
+  if (!path || !length) return [];
+  return Array.from({ length: STEPS + 1 }, (_, step) => path.getPointAtLength((length * step) / STEPS));
 }
 
 const findScores = () => [...document.querySelectorAll(".strip .score")];

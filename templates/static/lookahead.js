@@ -3,7 +3,7 @@
 
 import { SVG } from "./marks.js";
 
-/** @typedef {import("./choice.js").Menu & { drawn: HTMLElement[], inTray: HTMLElement[] }} Next */
+/** @typedef {import("./choice.js").Menu & Record<"drawn" | "added" | "inTray", HTMLElement[]>} Next */
 
 export class Lookahead {
   /** @param {Element} root @param {string | undefined} address without one, nothing is looked up */
@@ -36,15 +36,16 @@ export class Lookahead {
     const { menu, labels, rules } = JSON.parse(page.querySelector("script")?.textContent ?? "");
     /** @param {string} selector */
     const all = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll(selector))];
-    return { menu, labels, rules, drawn: all("[data-stage] [data-token]"), inTray: all(".tray [data-token]") };
+    const added = all("[data-stage] [data-new]");
+    return { menu, labels, rules, added, drawn: all("[data-stage] [data-token]"), inTray: all(".tray [data-token]") };
   }
 
   /**
    * Show the spots of the second move and return them.
    * @param {Next} next
    */
-  show({ drawn, inTray }) {
-    this.layer.replaceChildren(...drawn);
+  show({ drawn, added, inTray }) {
+    this.layer.replaceChildren(...added, ...drawn);
     this.root.querySelector("[data-stage]")?.append(this.layer);
     const tray = this.root.querySelector(".tray");
     const before = new Map(

@@ -1,6 +1,6 @@
 // A move on the board before its verdict: its pieces are shown where they go, until the answer draws the world anew.
 
-import { planMove } from "./pending.js";
+import { GONE, planMove } from "./pending.js";
 
 /** @typedef {import("./pending.js").Place} Place */
 /** @typedef {import("./pending.js").Piece} Piece */
@@ -21,16 +21,20 @@ export function findOrigin(one) {
   return { x: matrix?.e ?? 0, y: matrix?.f ?? 0 };
 }
 
-/** @param {SVGGraphicsElement} one @returns {Place} */
+/**
+ * Return the name and the place of what can be touched, or only be named, such as a tile that was laid.
+ * @param {SVGGraphicsElement} one @returns {[string, Place]}
+ */
 function readPlace(one) {
-  const { point, turn } = one.dataset;
-  return { ...(point ? parsePoint(point) : findOrigin(one)), turn, middle: point !== undefined };
+  const { token, place = "", point, turn } = one.dataset;
+  const middle = point !== undefined || token === undefined;
+  return [token ?? place, { ...(point ? parsePoint(point) : findOrigin(one)), turn, middle }];
 }
 
 /** @param {SVGGraphicsElement} one @returns {Piece} */
 function readPiece(one) {
-  const { moves = "", leaves = "", shift } = one.dataset;
-  return { ...findOrigin(one), moves: moves.split(" "), leaves, shift: parsePoint(shift) };
+  const { moves = "", gone = "", leaves = "", shift } = one.dataset;
+  return { ...findOrigin(one), moves: moves.split(" "), gone: gone.split(" "), leaves, shift: parsePoint(shift) };
 }
 
 /**
@@ -39,7 +43,7 @@ function readPiece(one) {
  */
 export function drawGoing(piece, { x, y, turn }, look) {
   const going = /** @type {SVGGraphicsElement} */ (piece.cloneNode(true));
-  for (const name of ["data-piece", "data-new", "data-place", "data-moves", "data-drag", "display"])
+  for (const name of [...going.getAttributeNames()].filter((one) => /^d(ata-|isplay)/.test(one)))
     going.removeAttribute(name);
   going.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   if (turn) going.querySelector("[transform^=rotate]")?.setAttribute("transform", `rotate(${turn})`);
@@ -57,7 +61,7 @@ export function readDrawing(world) {
   const all = (selector) => /** @type {SVGGraphicsElement[]} */ ([...world.querySelectorAll(selector)]);
   const [pieces, added] = [all("[data-piece]"), all("[data-new]")];
   const drawing = {
-    places: new Map(all("[data-token]").map((spot) => [spot.dataset.token ?? "", readPlace(spot)])),
+    places: new Map([...all("[data-place][transform]"), ...all("[data-token]")].map(readPlace)),
     pieces: pieces.map(readPiece),
     added: added.map((one) => one.dataset.new ?? ""),
   };
@@ -65,20 +69,29 @@ export function readDrawing(world) {
 }
 
 /**
+ * Return what shows that moves have results which only the server knows, such as a die.
+ * @param {string[]} moves
+ */
+const findResults = (moves) =>
+  moves.flatMap((move) => [...document.querySelectorAll(`[data-result~="${move.split(" ")[0]}"]`)]);
+
+/**
  * Show the pieces of moves where they go; return what takes that back.
  * @param {Element} world @param {string[]} moves in order @param {Look} look @returns {() => void}
  */
 export function showPieces(world, moves, look) {
   const { pieces, added, drawing } = readDrawing(world);
-  const ghosts = [...world.querySelectorAll("[data-ghost]")];
-  for (const ghost of ghosts) ghost.classList.add(look);
   const steps = moves.flatMap((move) => planMove(move, drawing));
-  const drawn = steps.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step, look));
-  const leaving = steps.flatMap(({ piece }) => pieces[piece] ?? []);
-  for (const piece of leaving) piece.classList.add("leaving");
+  const going = steps.filter(({ turn }) => turn !== GONE);
+  const drawn = going.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step, look));
+  const marked = [
+    ...[...world.querySelectorAll("[data-ghost]")].map((ghost) => ({ one: ghost, name: look })),
+    ...steps.flatMap(({ piece }) => pieces[piece] ?? []).map((piece) => ({ one: piece, name: "leaving" })),
+    ...(look === "pending" ? findResults(moves) : []).map((result) => ({ one: result, name: "rolling" })),
+  ];
+  for (const { one, name } of marked) one.classList.add(name);
   return () => {
     for (const one of drawn) one.remove();
-    for (const piece of leaving) piece.classList.remove("leaving");
-    for (const ghost of ghosts) ghost.classList.remove(look);
+    for (const { one, name } of marked) one.classList.remove(name);
   };
 }

@@ -4,19 +4,22 @@
  * @typedef {{ x: number, y: number }} Point
  * @typedef {Point & { turn?: string, middle?: boolean }} Place of a spot; at its `middle` all pieces are put
  *
- * A piece on the board. `moves` are the verbs that move it, whatever their words are. It also leaves with a move whose
- * first word is `leaves`. `shift` is how far beside a place it is put, or beside the piece that carries it.
- * @typedef {Point & { moves: string[], leaves: string, shift: Point }} Piece
+ * A piece on the board. `moves` are the verbs that move it, whatever their words are, and `gone` are those that take it
+ * off its place. It also leaves with a move whose first word is `leaves`. `shift` is how far beside a place it is put,
+ * or beside the piece that carries it.
+ * @typedef {Point & { moves: string[], gone: string[], leaves: string, shift: Point }} Piece
  *
  * @typedef {object} Drawing
  * @property {Map<string, Place>} places by the token of the spot
  * @property {Piece[]} pieces
  * @property {string[]} added the beginnings of moves that add a piece, each of which is drawn already
  *
- * @typedef {Point & { piece: number, added: number, turn: string }} Step `piece` or `added` is an index, or -1
+ * @typedef {Point & { piece: number, added: number, turn: string }} Step `piece` or `added` is an index, or -1; a piece
+ * that is taken off the board has its `turn` as `gone`
  */
 
 const CLOSE = 4; // units between a piece and the place that it is on
+export const GONE = "gone";
 
 /**
  * Return where the pieces go that a move adds or moves; nothing where the drawing does not tell.
@@ -24,10 +27,13 @@ const CLOSE = 4; // units between a piece and the place that it is on
  */
 export function planMove(move, drawing) {
   const [verb, ...tokens] = move.split(" ");
+  const goal = findGoal(drawing, tokens);
   const added = drawing.added.findIndex((begin) => `${move} `.startsWith(`${begin} `));
-  if (added >= 0) return putAdded(added, findGoal(drawing, tokens));
+  if (added >= 0) return putAdded(added, goal);
   const piece = drawing.pieces.findIndex(({ moves }) => moves.includes(verb));
-  if (piece >= 0) return putPiece(drawing, piece, findGoal(drawing, tokens));
+  if (piece >= 0) return putPiece(drawing, piece, goal);
+  const gone = goal ? drawing.pieces.findIndex((one) => one.gone.includes(verb) && isClose(one, goal)) : -1;
+  if (goal && gone >= 0) return [{ piece: gone, added: -1, x: goal.x, y: goal.y, turn: GONE }];
   return leave(drawing, tokens).flatMap((step) => [step, ...carry(drawing, step)]);
 }
 

@@ -1,6 +1,7 @@
 // Draws a plan over the board: ghosts of the pieces that would move, and a number for each move. A touch on a number opens
 // what can be done with the move, which is in the list of the plan.
 
+import { GONE } from "./pending.js";
 import { drawGoing, readDrawing } from "./pending-view.js";
 import { layOut } from "./plan.js";
 
@@ -28,30 +29,17 @@ export function drawPlan(root, stage, numbers) {
   if (!list) return;
   const items = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li[data-number]")]);
   const { pieces, added, drawing } = readDrawing(stage.svg);
-  addNamedPlaces(stage.svg, drawing);
   for (const { number, own, others, at } of layOut(items.map(readEntry), drawing)) {
     for (const [steps, look] of /** @type {const} */ ([
       [others, "others"],
       [own, "own"],
     ]))
-      for (const step of steps) drawGoing(pieces[step.piece] ?? added[step.added], step, "ordered").classList.add(look);
+      for (const step of steps.filter(({ turn }) => turn !== GONE))
+        drawGoing(pieces[step.piece] ?? added[step.added], step, "ordered").classList.add(look);
     if (at) numbers.add(number, at, () => openEntry(list, number));
   }
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   closeBeside(root, list);
-}
-
-/**
- * Add the places that can be named and not touched, such as a tile that was laid.
- * @param {Element} world @param {import("./pending.js").Drawing} drawing
- */
-function addNamedPlaces(world, drawing) {
-  const named = /** @type {NodeListOf<SVGGElement>} */ (world.querySelectorAll("[data-place][transform]"));
-  for (const { dataset, transform } of named) {
-    const matrix = transform.baseVal.consolidate()?.matrix;
-    const { place = "" } = dataset;
-    if (matrix && !drawing.places.has(place)) drawing.places.set(place, { x: matrix.e, y: matrix.f, middle: true });
-  }
 }
 
 /**

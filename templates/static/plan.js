@@ -1,7 +1,7 @@
 // Where the moves of a plan are on the board: pieces that would move are ghosts where they go, and each move has a number.
 // No DOM: a drawing is given as places and pieces.
 
-import { findGoal, findPiece, planMove } from "./pending.js";
+import { findGoal, findPiece, GONE, planMove } from "./pending.js";
 
 /**
  * @typedef {import("./pending.js").Drawing} Drawing
@@ -59,11 +59,11 @@ function imagine(moves, drawing) {
  * Return the drawing after a step; a piece that was where another one goes is off the board.
  * @param {Drawing} drawing @param {Step} step @returns {Drawing}
  */
-function carryOut(drawing, { piece, x, y }) {
+function carryOut(drawing, { piece, x, y, turn }) {
   if (piece < 0) return drawing;
   const taken = findPiece(drawing.pieces, { x, y });
   const pieces = drawing.pieces.map((one, index) => {
-    if (index === piece) return { ...one, x, y };
+    if (index === piece && turn !== GONE) return { ...one, x, y };
     return index === taken ? { ...one, x: Number.NaN, y: Number.NaN } : one;
   });
   return { ...drawing, pieces };

@@ -148,16 +148,26 @@ function announceNews() {
 }
 
 /**
- * Show the moves of a form on the board before their verdicts; return what takes them back.
- * @param {HTMLFormElement} form @param {string[]} moves
+ * Show moves on the board before their verdicts; return what takes them back.
+ * @param {string[]} moves
  */
-function showMoves(form, moves) {
-  if (!form.matches(".deed")) return () => {};
+function showMoves(moves) {
   const hide = showPieces(document.querySelector("[data-stage]"), moves, "pending");
   return () => {
     hide();
     board.choice?.draw();
   };
+}
+
+/**
+ * Say that a form is sent: a move on its button, so that nothing on the page changes its place.
+ * @param {HTMLFormElement} form @param {HTMLElement | null} button
+ */
+function showSending(form, button) {
+  const { sending } = getWords();
+  const isMove = form.matches(".deed") && button;
+  showNote(isMove ? "" : sending);
+  if (isMove) button.textContent = document.getElementById("heard").textContent = sending;
 }
 
 /**
@@ -168,9 +178,9 @@ async function sendForm(form, button) {
   sent += 1;
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
   form.inert = true;
-  showNote(getWords().sending);
+  showSending(form, button);
   const secondMove = (button?.form === form && form.dataset.second) || "";
-  const takeBack = showMoves(form, [String(body.get("move")), secondMove].filter(Boolean));
+  const takeBack = showMoves([String(body.get("move")), secondMove].filter(Boolean));
   try {
     let answer = await fetch(form.action, { method: "POST", body });
     if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -27,20 +28,53 @@ NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frida", "Gustav", "Hanna")
 LARGEST = 400  # options of a menu in the file
 
 
-class Spots(HTMLParser):
-    """What can be touched in a drawing, and the verb whose piece is shown as a ghost."""
+class Drawn(HTMLParser):
+    """What can be touched in a drawing, the verb whose piece is shown as a ghost, and the pieces with their places."""
 
     def __init__(self, drawn: str) -> None:
         super().__init__()
         self.spots: list[dict[str, Any]] = []
         self.ghost: str | None = None
+        self.named = dict[str, Any]()
+        self.touched = dict[str, Any]()
+        self.pieces: list[dict[str, Any]] = []
+        self.added: list[str] = []
+        self.results: list[str] = []
         self.feed(drawn)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = dict(attributes)
-        if "data-token" in found:
-            self.spots.append({"token": found["data-token"], "early": "data-early" in found})
-        self.ghost = found.get("data-ghost", self.ghost)
+        values = {name: value or "" for name, value in attributes}
+        token, point = values.get("data-token"), find_point(values)
+        if token is not None:
+            self.spots.append({"token": token, "early": "data-early" in values})
+        if token is not None and tag != "span":
+            self.touched[token] = {**point, "middle": "data-point" in values}
+        elif "data-place" in values and "transform" in values:
+            self.named[values["data-place"]] = {**point, "middle": True}
+        if "data-piece" in values:
+            self.pieces.append({**point, **describe_piece(values)})
+        self.added += [values["data-new"]] if "data-new" in values else []
+        self.results += values.get("data-result", "").split()
+        self.ghost = values.get("data-ghost", self.ghost)
+
+    def list_drawing(self, data: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return where the pieces and the places of a menu are, as the script reads it from the page."""
+        words = {word for entry in data for row in entry.get("options", ()) for word in row}
+        places = {name: at for name, at in {**self.named, **self.touched}.items() if words & {*name.split()}}
+        return {"places": places, "pieces": self.pieces, "added": self.added, "results": self.results}
+
+
+def find_point(values: dict[str, str]) -> dict[str, int]:
+    """Return where an element is."""
+    numbers = re.findall(r"-?[\d.]+", values.get("data-point") or values.get("transform", ""))
+    return dict(zip("xy", (round(float(number)) for number in numbers or (0, 0)), strict=False))
+
+
+def describe_piece(values: dict[str, str]) -> dict[str, Any]:
+    """Return how moves move a piece."""
+    x, y = map(float, values.get("data-shift", "0 0").split())
+    verbs = {name: values.get(f"data-{name}", "").split() for name in ("moves", "gone")}
+    return {**verbs, "leaves": values.get("data-leaves", ""), "shift": {"x": x, "y": y}}
 
 
 def all_cases() -> list[Case]:
@@ -76,9 +110,15 @@ def drawn_menu(case: Case, state: Any, seat: int | None, menu: Menu) -> dict[str
     """Return a menu as data, with the spots and the ghost of the page."""
     view = case.game.view(state, seat)
     stage = drawing.draw_stage(drawing.Scene(case.game, view, drawing.list_players(NAMES[: case.seats]), seat, menu))
-    found = Spots(f"{stage.world}{stage.tray}")
+    drawn = Drawn(f"{stage.world}{stage.tray}")
     data = menu_forms.dump_menu(menu)
-    return {"case": str(case), "menu": data, "spots": found.spots, "ghost": found.ghost}
+    return {
+        "case": str(case),
+        "menu": data,
+        "spots": drawn.spots,
+        "ghost": drawn.ghost,
+        "drawing": drawn.list_drawing(data),
+    }
 
 
 def write_sample() -> None:

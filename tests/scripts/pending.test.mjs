@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { planMove } from "../../templates/static/pending.js";
+import { menus, movesOf } from "./hand.mjs";
 
 const NONE = { x: 0, y: 0 };
-const piece = (x, y, how = {}) => ({ x, y, moves: [], leaves: "", shift: NONE, ...how });
+const piece = (x, y, how = {}) => ({ x, y, moves: [], gone: [], leaves: "", shift: NONE, ...how });
 const drawing = (places, pieces = [], added = []) => ({ places: new Map(Object.entries(places)), pieces, added });
 
 test("the piece on the first place goes to the last one", () => {
@@ -60,6 +61,28 @@ test("a piece that is moved by its verb goes to the place of the last words that
 test("a new piece is put on the place of the move", () => {
   const board = drawing({ city: { x: 4, y: 5 } }, [], ["figure large", "figure meeple"]);
   assert.deepEqual(planMove("figure meeple city", board), [{ piece: -1, added: 1, x: 4, y: 5, turn: "" }]);
+});
+
+test("a piece that is taken is off its place, and no other one", () => {
+  const board = drawing({ A1: { x: 10, y: 20 }, A2: { x: 50, y: 60 } }, [
+    piece(10, 20, { gone: ["capture"] }),
+    piece(50, 60, { gone: ["capture"] }),
+  ]);
+  assert.deepEqual(planMove("capture A2", board), [{ piece: 1, added: -1, x: 50, y: 60, turn: "gone" }]);
+  assert.deepEqual(planMove("capture nobody", board), []);
+  assert.deepEqual(planMove("recall A2", board), []);
+});
+
+test("each move of each game that names a place shows a piece there, or that its result is not known yet", () => {
+  for (const one of menus.flatMap((menu) => [menu, menu.next ?? []].flat())) {
+    const { places, results } = one.drawing;
+    const board = { ...one.drawing, places: new Map(Object.entries(places)) };
+    for (const [verb, ...tokens] of movesOf(one.menu)) {
+      const isShown =
+        planMove([verb, ...tokens].join(" "), board).length || results.includes(verb) || one.ghost === verb;
+      if (tokens.some((token) => token in places)) assert.ok(isShown, `${one.case}: ${verb} ${tokens.join(" ")}`);
+    }
+  }
 });
 
 test("a move without places shows nothing", () => {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { layOut, spread } from "../../templates/static/plan.js";
 
 const shift = { x: 0, y: 0 };
-const piece = (x, y) => ({ x, y, moves: [""], leaves: "", shift });
+const piece = (x, y) => ({ x, y, moves: [""], gone: [], leaves: "", shift });
 
 /** A line of places a to f, 100 units apart, with pieces on some of them. */
 function draw(...names) {
@@ -41,6 +41,14 @@ test("a condition shows the moves of others before the own one, each branch for 
   );
   assert.deepEqual(where(plan[0]), [[1, 200]], "the piece that was captured is off the board");
   assert.deepEqual(where(plan[1]), [[0, 300]], "in the other branch nothing was captured");
+});
+
+test("a piece that a move takes off the board has the number of the move where it is now", () => {
+  const board = draw("a", "b");
+  board.pieces[1].gone = ["recall"];
+  const [one, two] = layOut([entry("1", "recall b"), entry("2", "move a b")], board);
+  assert.deepEqual([one.at.x, one.own[0].turn], [100, "gone"]);
+  assert.deepEqual(where(two), [[0, 100]]);
 });
 
 test("a move that is done has its number where its piece went, and no ghost", () => {

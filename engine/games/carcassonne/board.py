@@ -23,6 +23,7 @@ from engine.games.carcassonne.points import (
     GARDENS,
     LEIPZIG_QUARTERS,
     PLACES,
+    QUARTER_PLACES,
     SMALL_CLOISTERS,
     is_lying,
     locate_bather,
@@ -63,6 +64,7 @@ __all__ = [
     "LEIPZIG_QUARTERS",
     "PIECES",
     "PLACES",
+    "QUARTER_PLACES",
     "SMALL_CLOISTERS",
     "TRACK",
     "Extent",
@@ -80,8 +82,10 @@ __all__ = [
     "label_offer",
     "lay_out_letter",
     "list_offers",
+    "list_options_of",
     "list_signs",
     "list_unfit_cells",
+    "list_verbs",
     "locate_bather",
     "locate_bridge_mark",
     "locate_castle",
@@ -145,6 +149,16 @@ def list_offers(menu: Menu) -> Offers:
         is_builder="builder" in verbs,
         **{kind: tuple(names) for kind, names in tokens.items()},
     )
+
+
+def list_options_of(menu: Menu, verb: str) -> list[tuple[str, ...]]:
+    """Return the options of a verb that have several arguments."""
+    return [option for entry in menu if entry.verb == verb for option in _list_options(entry) if len(option) > 1]
+
+
+def list_verbs(menu: Menu, place: str) -> list[str]:
+    """Return the verbs of the moves that name this place and nothing else."""
+    return [entry.verb for entry in menu if (place,) in _list_options(entry)]
 
 
 def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:

@@ -206,7 +206,7 @@ def test_the_last_moves_of_a_game(service: RunningService, visit: Visit, game: s
 @pytest.mark.parametrize(
     ("game", "words"),
     [
-        ("carcassonne", [r'img "[a-z ]+: (city|road|field) above, (city|road|field) to the right', r"meeple: \d"]),
+        ("carcassonne", [r'img "[a-z ,]+: (city|road|field) above, (city|road|field) to the right', r"meeple: \d"]),
         ("kaiser", [r"emperor: 1 king: 3 nobleman: 4"]),
         ("kurier", [r"couriers in the stack", r"hidden coins", r'button "(officer|Cossack|diplomat|lady)[,"]']),
         ("turfmaster", [r'(img|button) "card \d+(, ×\d)?', r"cards in hand \d+"]),
