@@ -48,6 +48,9 @@ LISTEN = """() => {
 ANSWERED = "() => window.spoken.length > 0 && window.spoken.at(-1) !== 'Sending …'"
 
 
+IS_ITS_TURN = "() => document.querySelector('.bar h1').textContent.trim() === 'It is your turn'"
+
+
 class Node(Struct, frozen=True):
     """A node of the accessibility tree that can be used."""
 
@@ -70,11 +73,17 @@ class Listener:
         nodes = [_read_node(one) for one in self._tree.send("Accessibility.getFullAXTree")["nodes"]]
         return [one for one in nodes if one and one.role in roles]
 
+    def list_headings(self) -> list[str]:
+        """Return the names of the headings; to ask for them alone is quicker than to read the whole tree."""
+        root = self._tree.send("DOM.getDocument", {"depth": 0})["root"]["backendNodeId"]
+        found = self._tree.send("Accessibility.queryAXTree", {"backendNodeId": root, "role": "heading"})["nodes"]
+        return [one.name for one in map(_read_node, found) if one]
+
     def is_its_turn(self) -> bool:
-        return any(one.name == "It is your turn" for one in self.list_nodes("heading"))
+        return "It is your turn" in self.list_headings()
 
     def is_over(self) -> bool:
-        return any(one.name.endswith((" wins", " win", "You win!")) for one in self.list_nodes("heading"))
+        return any(name.endswith((" wins", " win", "You win!")) for name in self.list_headings())
 
     def list_choices(self) -> list[Node]:
         """Return the buttons of the game: what can be chosen, and what sends the move. Their names tell them apart."""
@@ -111,8 +120,12 @@ class Listener:
     def forget(self) -> None:
         self.page.evaluate("() => { window.spoken.length = 0; }")
 
+    def wait_for_turn(self) -> None:
+        self.page.wait_for_function(IS_ITS_TURN, timeout=PAGE_TIMEOUT_MS)
+
     def move(self, *words: str) -> None:
-        """Make any move; or the one whose places have these words in their names."""
+        """Make any move as soon as it can; or the one whose places have these words in their names."""
+        self.wait_for_turn()
         self.forget()
         self._tree.send("DOM.getDocument")
         rest = list(words)
@@ -121,9 +134,10 @@ class Listener:
             if not self.press(self._choose(self.list_choices(), rest)):
                 rest = before
                 continue
-            if "Accepted." in self._wait_for_words():
+            words_heard = self._wait_for_words()
+            self.forget()  # what is heard from now on is news
+            if "Accepted." in words_heard:
                 return
-            self.forget()
         raise AssertionError(f"no move after {MAX_CHOICES} choices: {self.page.evaluate('window.spoken')}")
 
     def _choose(self, choices: list[Node], rest: list[str]) -> Node:
@@ -176,7 +190,6 @@ def listen_at(service: RunningService, visit: Visit, links: list[str]) -> list[L
     return [Listener(visit(f"/t/{link}"), seed) for seed, link in enumerate(links)]
 
 
-@pytest.mark.soak  # on a busy machine its page is sometimes loaded anew, and the listener's notes are lost
 def test_kaiser_from_its_first_move_to_its_last(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
     listeners = listen_at(service, visit, list(opened.links))
