@@ -74,7 +74,7 @@ def write_rehoused(draft: TableDraft) -> Body:
     _ = draft.translator.gettext
     return Body(
         headline=_(
-            "%(name)s, your game of %(title)s has moved to this house. Here is your new link; nothing else has"
+            "%(name)s, your game of %(title)s has moved to this server. Here is your new link; nothing else has"
             " changed.",
             name=draft.seat.name,
             title=draft.title,

@@ -135,7 +135,7 @@ class Archive:
         ended = record.fold(game, map(record.make_entry_decoder(game).decode, bodies))
         with self._store.writing() as db:
             if queries.find_table(db, brought.table):
-                raise Refused("The table {table} is in the book already.", table=brought.table)
+                raise Refused("The table {table} is stored here already.", table=brought.table)
             db.execute(insert(tables), self._make_table_row(brought, len(ended.seats)))
             db.execute(insert(seats), [self._make_seat_row(brought.table, seat) for seat in range(len(ended.seats))])
             queries.store_places(db, brought.table, ended.places)

@@ -134,9 +134,9 @@ class Listener:
             if not self.press(self._choose(self.list_choices(), rest)):
                 rest = before
                 continue
-            words_heard = self._wait_for_words()
-            self.forget()  # what is heard from now on is news
-            if "Accepted." in words_heard:
+            answer = self._wait_for_words()
+            self.forget()  # what is spoken from now on is news
+            if "Accepted." in answer:
                 return
         raise AssertionError(f"no move after {MAX_CHOICES} choices: {self.page.evaluate('window.spoken')}")
 
