@@ -147,7 +147,7 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
     nonces, key = dict[int, str](), b""
     for number, link in enumerate(export.entries):
         entry = canonical_json.convert(link.entry, Entry[dict[str, Any]])
-        if log.digest(seed, number, canonical_json.encode(entry)) != link.digest:
+        if log.compute_digest(seed, number, canonical_json.encode(entry)) != link.digest:
             return _report_tampering(
                 number, f"Entry {number} is not the one that was sealed: its digest differs."
             ), number
@@ -162,7 +162,7 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
 def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, seed: bytes) -> Entry[Any] | Finding:
     """Decode an entry if its digest is right and it is in canonical form."""
     body = canonical_json.encode(link.entry)
-    if log.digest(seed, seq, body) != link.digest:
+    if log.compute_digest(seed, seq, body) != link.digest:
         return _report_tampering(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
     try:
         entry = decode(body)
@@ -221,21 +221,21 @@ def _judge_again(game: Game, table: Table, entry: Entry[Any], rewind: Rewind) ->
     chance = _make_pending_chance(table, entry) if table.beacon else Chance(_replay_draws(entry))
     move = Move.parse(entry.move or "-")
     if why := _find_objection(table, entry, move):
-        return _report_tampering(entry.seq, f"The table’s own law forbids {_name(entry)}: {why}.")
+        return _report_tampering(entry.seq, f"The table’s own law forbids {_name_entry(entry)}: {why}.")
     try:
         after, events = tables.play(game, table, entry.seat, move, chance, rewind)
     except (Refused, DifferentDraw) as refused:
         kind: Kind = "drift" if _depends_on_rules(entry, move) else "tampering"
-        return Finding(entry.seq, kind, f"Today's rules would not allow {_name(entry)}: {refused}")
+        return Finding(entry.seq, kind, f"Today's rules would not allow {_name_entry(entry)}: {refused}")
     same = events == entry.events or _remove_later_options(game, entry, events) == entry.events
     if same and tuple(chance.draws) == entry.draws:
         return after
     kind = "drift" if _differs_by_rules_only(entry, events) else "tampering"
     difference = _describe_difference(entry.events, events)
-    return Finding(entry.seq, kind, f"Today's rules decide {_name(entry)} otherwise: {difference}.")
+    return Finding(entry.seq, kind, f"Today's rules decide {_name_entry(entry)} otherwise: {difference}.")
 
 
-def _name(entry: Entry[Any]) -> str:
+def _name_entry(entry: Entry[Any]) -> str:
     return f"entry {entry.seq} (“{entry.move}”)"
 
 
@@ -249,20 +249,20 @@ def _make_pending_chance(table: Table, entry: Entry[Any]) -> Chance:
     return (
         Chance(_replay_draws(entry))
         if table.waiting_command
-        else chances.make_pending(table.beacon.next_round(entry.at))
+        else chances.make_pending(table.beacon.find_next_round(entry.at))
     )
 
 
 def _replay_draws(entry: Entry[Any]) -> chances.Source:
     """Return a source that gives the recorded results, and raises DifferentDraw for any other draw."""
 
-    def source(label: str, faces: Any, index: int) -> int:
+    def replay_draw(label: str, faces: Any, index: int) -> int:
         draw = entry.draws[index] if index < len(entry.draws) else None
         if draw is None or (draw.label, draw.size) != (label, len(faces)):
             raise DifferentDraw(f"they draw “{label}” out of {len(faces)}, which was not drawn then.")
         return draw.result
 
-    return source
+    return replay_draw
 
 
 def _describe_difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:

@@ -34,7 +34,7 @@ class Beacon(Struct, frozen=True):
     genesis: int
     period: int
 
-    def next_round(self, at: int) -> int:
+    def find_next_round(self, at: int) -> int:
         """Return the round for a command that is accepted at this time; it comes one to two periods later."""
         return max(1, (at - self.genesis) // self.period + 1 + AHEAD_ROUNDS)
 
@@ -110,7 +110,7 @@ def _check_named(beacon: Beacon | None, expected: int | None, named: dict[str, A
         return "names a round while another one is waited for"
     if entry["draws"] or len(entry["events"]) > 1:
         return "names a round, and yet more happens"
-    due = beacon.next_round(entry["at"])
+    due = beacon.find_next_round(entry["at"])
     return "" if named.get("round") == due else f"names round {named.get('round')}, and its time asks for {due}"
 
 

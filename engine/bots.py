@@ -44,7 +44,7 @@ def play_random_moves(game: Game, state: Any, random: Random, most: int) -> Any:
     return state
 
 
-def playout(
+def play_out(
     game: Game, options: Any, seats: int, seed: bytes, choose: Chooser = choose_at_random
 ) -> Iterator[tuple[int | None, Move, Any, tuple[Any, ...]]]:
     """Play a whole game from this seed; yield (seat, move, state, events), first the set-up with seat None."""

@@ -94,12 +94,12 @@ class RoundPending(Exception):
 def make_pending(round: int) -> Chance:  # noqa: A002  # the beacon's own word
     """Return chance for a round that is not published yet: a draw with more than one face raises `RoundPending`."""
 
-    def source(_label: str, faces: Sequence[Any], _index: int) -> int:
+    def refuse_draw(_label: str, faces: Sequence[Any], _index: int) -> int:
         if len(faces) > 1:
             raise RoundPending(round)
         return 0
 
-    return Chance(source)
+    return Chance(refuse_draw)
 
 
 def make_from_random(random: Random) -> Chance:
@@ -110,13 +110,13 @@ def make_from_random(random: Random) -> Chance:
 def make_from_seed(seed: int) -> Chance:
     """Return chance for imagined games, the same for the same seed; quicker to create than a generator (SplitMix64)."""
 
-    def source(_: str, faces: Any, index: int) -> int:
+    def draw(_: str, faces: Any, index: int) -> int:
         mixed = (seed + (index + 1) * 0x9E3779B97F4A7C15) & BITS_64
         mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & BITS_64
         mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & BITS_64
         return (mixed ^ (mixed >> 31)) % len(faces)
 
-    return Chance(source)
+    return Chance(draw)
 
 
 def compute_draw(key: bytes, entry: int, index: int, size: int) -> int:

@@ -82,13 +82,13 @@ def derive_salt(seed: bytes, seq: int) -> bytes:
     return hashlib.sha256(b"depesche salt 1" + seed + seq.to_bytes(8, "big")).digest()
 
 
-def digest(seed: bytes, seq: int, body: bytes) -> str:
+def compute_digest(seed: bytes, seq: int, body: bytes) -> str:
     """Return the digest of an entry, with the salt that follows from the seed."""
     sha = hashlib.sha256
     return sha(sha(b"depesche salt 1" + seed + seq.to_bytes(8, "big")).digest() + body).hexdigest()
 
 
-def digest_with_salt(salt: bytes, body: bytes) -> str:
+def compute_salted_digest(salt: bytes, body: bytes) -> str:
     """Return the digest of an entry, with a given salt."""
     return hashlib.sha256(salt + body).hexdigest()
 
@@ -245,7 +245,7 @@ def _find_wrong_redaction(link: Link, salted: bool) -> str:
         return "is said to be whole, yet its move is missing"
     if salted and (link.salt is None or not HASH.fullmatch(link.salt)):
         return "is said to be whole, yet has no salt to prove it"
-    if link.salt and digest_with_salt(bytes.fromhex(link.salt), canonical_json.encode(link.entry)) != link.digest:
+    if link.salt and compute_salted_digest(bytes.fromhex(link.salt), canonical_json.encode(link.entry)) != link.digest:
         return "is not the one that was sealed: its digest differs"
     return ""
 

@@ -84,7 +84,7 @@ class Subset(Struct, frozen=True, tag="subset"):
 
     def iter_moves(self) -> Iterator[Move]:
         sizes = range(self.least, self.most + 1)
-        return (Move(self.verb, args) for size in sizes for args in _combinations(self.items, size))
+        return (Move(self.verb, args) for size in sizes for args in _iter_combinations(self.items, size))
 
     def pick(self, below: Callable[[int], int]) -> Move:
         left, taken = list(range(len(self.items))), set[int]()
@@ -121,7 +121,7 @@ class Number(Struct, frozen=True, tag="number"):
         return f"{self.verb} {self.least}-{self.most}"
 
 
-def _combinations(items: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
+def _iter_combinations(items: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
     """Yield every choice of `size` items once; items that are equal are not distinguished."""
     if size == 0:
         yield ()
@@ -130,7 +130,7 @@ def _combinations(items: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]
     for place, item in enumerate(items[: len(items) - size + 1]):
         if item not in used:
             used.add(item)
-            yield from ((item, *rest) for rest in _combinations(items[place + 1 :], size - 1))
+            yield from ((item, *rest) for rest in _iter_combinations(items[place + 1 :], size - 1))
 
 
 MenuEntry = Choice | Subset | Number

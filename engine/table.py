@@ -173,7 +173,7 @@ def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
     if table.beacon is None:
         return make_sealed_chance(table, seed)
     if table.waiting_command is None:
-        return chances.make_pending(table.beacon.next_round(at))
+        return chances.make_pending(table.beacon.find_next_round(at))
     key = _derive_key(table, seed)
     if move.verb == ROUND and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
         key = chances.derive_round_key(key, move.args[1])

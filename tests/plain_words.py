@@ -31,6 +31,7 @@ VALUES = {re.compile(pattern): tuple(suffixes) for pattern, suffixes in CONFIG["
 FIRST = frozenset(CONFIG["first"]["words"].split())
 IRREGULAR = frozenset(CONFIG["participles"]["irregular"].split())
 VERBS = frozenset(CONFIG["verbs"]["words"].split())
+VERBS_BEFORE_NOUNS = frozenset(CONFIG["verbs"]["before_nouns"].split())
 NO_PARTICIPLES = frozenset(CONFIG["participles"]["others"].split())
 DOCSTRING_FIRST = frozenset(CONFIG["docstring"]["first"].split())
 SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|\n\n|\n\* ")
@@ -198,12 +199,27 @@ def check_units(tree: ast.Module, lines: list[str], comments: dict[int, str]) ->
             yield node.lineno, name, f"end with {' or '.join(units[0])}"
 
 
+def is_verb(words: Sequence[str]) -> bool:
+    """Return whether a name with these words begins with a verb; `seat` is a noun, `seat_player` begins with a verb."""
+    return words[0] in VERBS or (words[0] in VERBS_BEFORE_NOUNS and len(words) > 1)
+
+
+def is_predicate(node: Function, first: str) -> bool:
+    """Return whether a function answers yes or no and is named like `fits_beside` or `carries_acrobats`."""
+    answers = node.returns is not None and ast.unparse(node.returns) == "bool"
+    stems = {first.removesuffix("s"), first.removesuffix("es"), first.removesuffix("ies") + "y"}
+    return answers and first.endswith("s") and not stems.isdisjoint(VERBS | VERBS_BEFORE_NOUNS)
+
+
 def find_noun_functions(path: str, source: str) -> Iterator[Offender]:
-    """Yield the functions whose name begins with no verb; the test does not count them."""
-    for kind, name, line in list_names(ast.parse(source)):
-        words = split_words(name)
-        if kind == "function" and not name.startswith(("__", "test_")) and words[:1] and words[0] not in VERBS:
-            yield Offender(path, line, "noun", name, "begin with a verb if it does more than compute a value")
+    """Yield the functions whose name begins with no verb."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, Function) or kind_of_function(node) != "function":
+            continue
+        words = split_words(node.name)
+        if node.name.startswith(("__", "test_")) or not words or is_verb(words) or is_predicate(node, words[0]):
+            continue
+        yield Offender(path, node.lineno, "noun", node.name, "begin with a verb, or make it a property")
 
 
 def is_excepted(path: str, kind: str, name: str) -> bool:

@@ -129,7 +129,7 @@ def test_without_its_package_a_running_log_contains_events_of_the_table_only(
 def reseal(export: Export, seq: int, **fields: object) -> Export:
     """Return the log with one changed entry, sealed again as if it had always been there."""
     entry = {**export.entries[seq].entry, **fields}
-    digest = log.digest(bytes.fromhex(export.seed or ""), seq, canonical_json.encode(entry))
+    digest = log.compute_digest(bytes.fromhex(export.seed or ""), seq, canonical_json.encode(entry))
     links = list(export.entries)
     links[seq] = replace(links[seq], entry=entry, digest=digest)
     return replace(export, entries=tuple(links), head=log.compute_head(link.digest for link in links))

@@ -94,7 +94,7 @@ class Position(NamedTuple):
 def play_case(case: Case, seed: bytes) -> tuple[Position, ...]:
     """Play a whole random game and return its positions."""
     before, positions = None, []
-    for seat, move, state, events in bots.playout(case.game, case.options, case.seats, seed):
+    for seat, move, state, events in bots.play_out(case.game, case.options, case.seats, seed):
         positions.append(Position(seat, move, before, state, events))
         before = state
     return tuple(positions)

@@ -72,7 +72,7 @@ def test_a_move_that_is_not_on_the_menu_is_refused(case: Case) -> None:
 
 
 def test_the_same_seed_gives_the_same_game(case: Case) -> None:
-    again = bots.playout(case.game, case.options, case.seats, SEEDS[0])
+    again = bots.play_out(case.game, case.options, case.seats, SEEDS[0])
     for position, (seat, move, state, events) in zip(play_case(case, SEEDS[0]), again, strict=True):
         assert (seat, move, state, events) == (position.seat, position.move, position.state, position.events)
 

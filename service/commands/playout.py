@@ -60,7 +60,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "playout",
-        playout,
+        play_out,
         "Play whole games at random, measure how fast, and check what every game promises.",
         "depesche playout kaiser --seats 3 --count 100 --seed 7",
         "depesche playout kaiser --seats 2 --option corners=opposite --json",
@@ -83,7 +83,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     add_json(parser)
 
 
-def playout(args: Namespace) -> int:
+def play_out(args: Namespace) -> int:
     """Play the games, print their figures, and report the last game if it broke a promise."""
     table = _make_table(args.game, args.seats, parse_option_pairs(args.option), args.bot)
     seed = (args.seed or secrets.token_hex(4)).encode("utf-8", "replace").decode()
@@ -170,7 +170,7 @@ def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, .
     from engine import game as games
 
     before = None
-    for seat, move, state, events in _time_steps(one, bots.playout(*_start(table, table.game, one.seed))):
+    for seat, move, state, events in _time_steps(one, bots.play_out(*_start(table, table.game, one.seed))):
         if seat is not None:
             one.moves.append((seat, str(move)))
         if len(one.moves) > limit:
@@ -266,7 +266,7 @@ def _find_failed_move(table: PlayoutTable, one: PlayedGame) -> list[tuple[int, s
 
     recording, made = RecordingGame(table.game), len(one.moves)
     try:
-        for _ in islice(bots.playout(*_start(table, recording, one.seed)), made + 2):
+        for _ in islice(bots.play_out(*_start(table, recording, one.seed)), made + 2):
             pass
     except Exception:
         return recording.decided[made : made + 1]

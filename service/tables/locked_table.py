@@ -167,7 +167,7 @@ def _update_seat(row: SeatRow, update: SeatUpdate | None) -> SeatRow:
 def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
     """Seal an entry: its bytes, its digest, and the new head of the chain."""
     body = canonical_json.encode(entry)
-    digest = log.digest(seed, entry.seq, body)
+    digest = log.compute_digest(seed, entry.seq, body)
     return SealedEntry(entry.seq, body.decode(), digest, log.extend_head(head, digest))
 
 

@@ -67,7 +67,7 @@ def make_export(
 
 def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
     body = canonical_json.encode(entry)
-    digest = log.digest(seed, entry.seq, body)
+    digest = log.compute_digest(seed, entry.seq, body)
     if reveal:
         return Link(digest, True, canonical_json.decode_object(body))
     return log.make_link(seed, entry, record.redact(game, entry, seat), digest)

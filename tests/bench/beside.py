@@ -60,7 +60,7 @@ def play(name, seats, *chosen):
     for line in sys.stdin:
         start = time.process_time()
         for number in range(int(line), int(line) + GAMES):
-            for _ in bots.playout(game, chosen_options, int(seats), b"beside %d" % number):
+            for _ in bots.play_out(game, chosen_options, int(seats), b"beside %d" % number):
                 pass
         print(time.process_time() - start, flush=True)
 

@@ -82,7 +82,7 @@ def _run_depesche(bodies: Sequence[bytes]) -> Times:
             connection.execute(insert(tables), row)
         start, cpu = time.perf_counter(), time.process_time()
         for seq, body in enumerate(bodies):
-            digest = log.digest(seed, seq, body)
+            digest = log.compute_digest(seed, seq, body)
             head = log.extend_head(head, digest)
             with app.store.writing() as connection:
                 batch = Batch(connection)

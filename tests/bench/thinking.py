@@ -53,7 +53,7 @@ def choose_positions(game: Game, number: int) -> list[Position]:
     chosen, seats, mix = choose_options(game, random)
     all_positions = [
         Position(state, seat, moves, mix)
-        for _, _, state, _ in bots.playout(game, chosen, seats, b"%d" % number)
+        for _, _, state, _ in bots.play_out(game, chosen, seats, b"%d" % number)
         for seat in range(seats)
         if (moves := menu.count(game.menu(state, seat))) > 1
     ]

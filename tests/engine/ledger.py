@@ -49,7 +49,7 @@ class Ledger:
     def export(self, seat: int | None = None) -> Export:
         """Export the log as the seat may know it; complete and with its seed if the table is over."""
         over = self.table.phase == "over"
-        digests = [log.digest(self.seed, entry.seq, canonical_json.encode(entry)) for entry in self.entries]
+        digests = [log.compute_digest(self.seed, entry.seq, canonical_json.encode(entry)) for entry in self.entries]
         copies = [entry if over else record.redact(self.game, entry, seat) for entry in self.entries]
         links = tuple(
             Link(digest, True, canonical_json.decode_object(canonical_json.encode(entry)))

@@ -154,7 +154,7 @@ def reseal(plain: Plain, first: int = 0) -> None:
     seed = bytes.fromhex(plain["seed"])
     for number, link in enumerate(plain["entries"][first:], first):
         link["entry"]["seq"] = number
-        link["digest"] = log.digest(seed, number, canonical_json.encode(link["entry"]))
+        link["digest"] = log.compute_digest(seed, number, canonical_json.encode(link["entry"]))
     set_head(plain)
 
 

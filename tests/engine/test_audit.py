@@ -38,7 +38,7 @@ def change_entry(number, change, sealed=False, chained=False, export=HONEST):
     """Return the log with one changed entry; its digest fits if it is sealed, and the head if it is chained."""
     entry = copy.deepcopy(export.entries[number].entry)
     change(entry)
-    digest = log.digest(SEED, number, canonical_json.encode(entry)) if sealed else export.entries[number].digest
+    digest = log.compute_digest(SEED, number, canonical_json.encode(entry)) if sealed else export.entries[number].digest
     entries = (*export.entries[:number], Link(digest, True, entry), *export.entries[number + 1 :])
     return replace_entries(entries, chained, export)
 
@@ -218,7 +218,7 @@ def test_the_audit_reports_every_forgery_without_a_crash(data, sealed, chained):
         body = canonical_json.encode(changed)
     except (UnicodeEncodeError, msgspec.EncodeError, OverflowError):
         return  # no export can hold it
-    digest = log.digest(SEED, number, body) if sealed else HONEST.entries[number].digest
+    digest = log.compute_digest(SEED, number, body) if sealed else HONEST.entries[number].digest
     entries = (*HONEST.entries[:number], Link(digest, True, changed), *HONEST.entries[number + 1 :])
     report = audit.audit(highcard, replace_entries(entries, chained))
     if changed != HONEST.entries[number].entry and key not in ("at", "edition") and not (sealed and chained):

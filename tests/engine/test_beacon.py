@@ -74,11 +74,11 @@ def test_every_signature_leads_to_other_draws():
 @pytest.mark.parametrize("period", [1, 3, 30])
 def test_a_named_round_comes_later_than_its_move_by_one_to_two_periods(at, period):
     chain = beacon.Beacon("", 0, period)
-    assert period < chain.time_of(chain.next_round(at)) - at <= 2 * period
+    assert period < chain.time_of(chain.find_next_round(at)) - at <= 2 * period
 
 
 def test_a_command_before_the_first_round_names_the_first_one():
-    assert beacon.Beacon("", 1_000_000, 3).next_round(5) == 1
+    assert beacon.Beacon("", 1_000_000, 3).find_next_round(5) == 1
 
 
 def test_a_command_that_draws_nothing_waits_for_nothing():

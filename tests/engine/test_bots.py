@@ -23,7 +23,7 @@ def deal_hands(hands, cards=1):
 @every_game
 def test_a_random_move_is_on_the_menu_and_reproducible(game):
     seats = game.META.seats[0]
-    for _, _, state, _ in bots.playout(game, game.META.options(), seats, b"bots"):
+    for _, _, state, _ in bots.play_out(game, game.META.options(), seats, b"bots"):
         for seat in range(seats):
             offered = game.menu(state, seat)
             if offered:
@@ -36,7 +36,7 @@ def test_a_random_move_is_on_the_menu_and_reproducible(game):
 def test_a_random_game_is_the_same_for_the_same_seed(game):
     def play_out(seed):
         seats = game.META.seats[0]
-        return [(seat, str(move)) for seat, move, _, _ in bots.playout(game, game.META.options(), seats, seed)]
+        return [(seat, str(move)) for seat, move, _, _ in bots.play_out(game, game.META.options(), seats, seed)]
 
     assert play_out(b"one") == play_out(b"one")
     assert play_out(b"one") != play_out(b"two")

@@ -44,7 +44,7 @@ def test_the_game_on_the_page_is_the_game_in_the_tests():
 
 
 def play_out(game, seats):
-    played = bots.playout(game, game.Options(), seats, b"x")
+    played = bots.play_out(game, game.Options(), seats, b"x")
     return [(str(move), msgspec.to_builtins(events)) for _, move, _, events in played]
 
 

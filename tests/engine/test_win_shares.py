@@ -28,7 +28,7 @@ def test_an_outlook_is_a_share_for_each_seat(case):
 
 @every_game
 def test_an_outlook_at_the_end_is_the_result(game):
-    for _, _, state, _ in bots.playout(game, game.META.options(), game.META.seats[0], b"an end"):
+    for _, _, state, _ in bots.play_out(game, game.META.options(), game.META.seats[0], b"an end"):
         last = state
     places = [one.place for one in game.standing(last)]
     shares = win_shares.evaluate(game, last)

@@ -110,7 +110,7 @@ def work_out() -> Plain:
     entries, head = [], log.GENESIS
     for entry in table.entries:
         body = canonical_json.encode(entry)
-        digest = log.digest(SEED, entry.seq, body)
+        digest = log.compute_digest(SEED, entry.seq, body)
         head = log.extend_head(head, digest)
         draws = [_work_out_draw(key, entry.seq, number, draw) for number, draw in enumerate(entry.draws)]
         salt = log.derive_salt(SEED, entry.seq).hex()
@@ -239,7 +239,7 @@ def remove_beacon(plain: Plain) -> None:
     reseal(plain)
 
 
-ROUND = BEACON.next_round(1003)
+ROUND = BEACON.find_next_round(1003)
 
 # Changes of a finished log with a beacon.
 PUBLIC_BREAKS: dict[str, tuple[int, Break]] = {

@@ -98,10 +98,10 @@ def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_serv
     verdict = apps.submit(app, place, move)
     assert verdict.accepted
     entry = apps.load_entries(app, load_table(app, place))[verdict.seq]
-    assert entry.events == (RoundNamed(BEACON.next_round(entry.at)),)
+    assert entry.events == (RoundNamed(BEACON.find_next_round(entry.at)),)
     with app.store.reading() as connection:
         due = connection.execute(select(rows.c.draws_at).where(rows.c.id == place.table)).scalar_one()
-    assert due == BEACON.time_of(BEACON.next_round(entry.at))
+    assert due == BEACON.time_of(BEACON.find_next_round(entry.at))
 
 
 def find_drawing_move(app: App, places: list[Place]) -> tuple[Place, str]:
@@ -265,4 +265,4 @@ def test_quicknet_is_the_beacon_of_a_server_that_names_none():
     signature = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
     assert beacons.is_signed(quicknet.key, 657413, signature)  # a round that came, as others have noted it
     assert not beacons.is_signed(quicknet.key, 657414, signature)
-    assert quicknet.next_round(1692803367) == 1 + beacon.AHEAD_ROUNDS
+    assert quicknet.find_next_round(1692803367) == 1 + beacon.AHEAD_ROUNDS

@@ -72,13 +72,13 @@ def _begin_round(state: State, number: int, first: int) -> State:
         stones=stones,
         opened=none,
         out=none,
-        nearest=tuple(_emperor_distance(state.corners[seat]) for seat in seats),
+        nearest=tuple(_count_emperor_steps(state.corners[seat]) for seat in seats),
         points=state.points,
         victories=state.victories,
     )
 
 
-def _emperor_distance(corner: str) -> int:
+def _count_emperor_steps(corner: str) -> int:
     return next(STEPS_TO_CENTRE[start] for start, rank in FORMATION[corner].items() if rank == "emperor")
 
 
@@ -88,10 +88,10 @@ def _move(state: State, event: Moved) -> State:
     stone = stones.pop(event.start)
     victim = stones.get(event.end)
     stones[event.end] = stone
-    mark = state.mark ^ _stone_hash(event.start, stone) ^ _stone_hash(event.end, stone)
+    mark = state.mark ^ _hash_stone(event.start, stone) ^ _hash_stone(event.end, stone)
     if victim:
-        mark ^= _stone_hash(event.end, victim)
-    position = _position_hash(mark, event.seat)
+        mark ^= _hash_stone(event.end, victim)
+    position = _hash_position(mark, event.seat)
     repeated = state.seen.get(position, 0) + 1
     distance = STEPS_TO_CENTRE[event.end]
     nearer = event.rank == "emperor" and distance < state.nearest[event.seat]
@@ -111,20 +111,20 @@ def _move(state: State, event: Moved) -> State:
 
 def _capture(state: State, seat: int) -> State:
     """Start both counts again: no position before a capture can come up after it."""
-    return replace(state, quiet=0, seen={_position_hash(state.mark, seat): 1}, repeated=1)
+    return replace(state, quiet=0, seen={_hash_position(state.mark, seat): 1}, repeated=1)
 
 
 def _pass(state: State, seat: int) -> State:
     return replace(state, moved=True, opened=_set_item(state.opened, seat, True), quiet=state.quiet + 1)
 
 
-def _position_hash(mark: int, seat: int) -> int:
+def _hash_position(mark: int, seat: int) -> int:
     """Return a number for a position: the crossings of all stones, and the seat that has just moved."""
-    return mark ^ _stone_hash("turn", Stone(seat, "emperor"))
+    return mark ^ _hash_stone("turn", Stone(seat, "emperor"))
 
 
 @functools.cache
-def _stone_hash(crossing: str, stone: Stone) -> int:
+def _hash_stone(crossing: str, stone: Stone) -> int:
     """Return a number for a stone on a crossing (Zobrist hashing).
 
     The XOR of these numbers is the hash of a position, so that a move needs no look at the other stones.

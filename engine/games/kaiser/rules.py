@@ -137,12 +137,12 @@ def _end_round(state: State) -> Event | None:
 def _change_turn(state: State) -> Event | None:
     """§3: the turn goes round clockwise; a player who cannot move passes."""
     if state.moved:
-        return TurnBegan(_next_seat(state))
+        return TurnBegan(_find_next_seat(state))
     can_move = next(_find_moves(state, state.turn), None)
     return None if can_move else Passed(state.turn)
 
 
-def _next_seat(state: State) -> int:
+def _find_next_seat(state: State) -> int:
     """§3.3: players who are out have no turns."""
     seats = len(state.out)
     others = ((state.turn + step) % seats for step in range(1, seats + 1))

@@ -24,17 +24,17 @@ FULL_INN = len(KINDS) - 1
 LANDS: tuple[str, ...] = tuple(village["name"] for village in DATA["villages"])
 
 
-def inn_token(name: str) -> str:
+def make_inn_token(name: str) -> str:
     """Return the name of an inn as it is written in a move, “Pawl-Hof”."""
     return name.replace(" ", "-")
 
 
-VILLAGES = tuple(tuple(inn_token(inn["name"]) for inn in village["inns"]) for village in DATA["villages"])
+VILLAGES = tuple(tuple(make_inn_token(inn["name"]) for inn in village["inns"]) for village in DATA["villages"])
 INN_NAMES: dict[str, str] = {
-    inn_token(inn["name"]): inn["name"] for village in DATA["villages"] for inn in village["inns"]
+    make_inn_token(inn["name"]): inn["name"] for village in DATA["villages"] for inn in village["inns"]
 }
 VILLAGE_OF = {inn: number for number, inns in enumerate(VILLAGES) for inn in inns}
-GUARD_PRICES: dict[str, int] = {inn_token(inn["name"]): inn["guard"] for inn in DATA["villages"][-1]["inns"]}
+GUARD_PRICES: dict[str, int] = {make_inn_token(inn["name"]): inn["guard"] for inn in DATA["villages"][-1]["inns"]}
 FAR_GUARD_PRICE: int = DATA["far_guard"]
 
 WORTH: dict[Coin, int] = {coin: entry["worth"] for coin, entry in DATA["coins"].items()}
@@ -44,7 +44,7 @@ SUPPLY: tuple[Coin, ...] = tuple(coin for coin, entry in DATA["coins"].items() f
 def list_closed_inns(seats: int, third: str) -> frozenset[str]:
     """§2.1: return the inns that are closed with so many players; `third` is the inn that the texts disagree about."""
     names = DATA["closed"][str(seats)] + ([DATA["closed_third"][third]] if seats == 3 else [])
-    return frozenset(map(inn_token, names))
+    return frozenset(map(make_inn_token, names))
 
 
 ORDER_BY_FREE_ROOM: dict[Kind, tuple[Kind, ...]] = {
@@ -53,7 +53,7 @@ ORDER_BY_FREE_ROOM: dict[Kind, tuple[Kind, ...]] = {
 """For each free room, the guests of the full inn along its arrows: the first two leave, the third stays."""
 
 
-def departure_order(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:
+def order_departures(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:
     """§6.2: return the guests of a full inn, the two who leave before the one who stays."""
     return ORDER_BY_FREE_ROOM[next(kind for kind in KINDS if kind not in guests)]
 

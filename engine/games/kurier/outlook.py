@@ -21,7 +21,7 @@ from engine.games.kurier.board import (
     Coin,
     Kind,
     count_roubles,
-    departure_order,
+    order_departures,
 )
 from engine.games.kurier.state import Guests, Player, State
 from engine.win_shares import Shares, from_points
@@ -132,7 +132,7 @@ def _rate_way(state: State, seat: int, player: Player) -> float:
     own = sum(owner == seat for other in VILLAGES[village] for owner in state.inns.get(other, {}).values())
     strength += COMPANION * (own - 1) + road.beside * (list(guests.values()).count(seat) - 1)
     if village == len(VILLAGES) - 1:
-        about_to_leave = len(guests) == FULL_INN and kind in departure_order(guests)[:2]
+        about_to_leave = len(guests) == FULL_INN and kind in order_departures(guests)[:2]
         cheaper = MOST_ROUBLES_NEEDED - GUARD_PRICES[inn]
         strength += CHEAP_GUARD * cheaper + (road.palace if about_to_leave else 0.0)
     return strength
@@ -141,7 +141,7 @@ def _rate_way(state: State, seat: int, player: Player) -> float:
 def _rate_inn(road: Road, guests: Guests, kind: Kind) -> float:
     """Rate how soon the guests of its inn send on the dispatch that is with this kind."""
     if len(guests) == FULL_INN:
-        return LEAVES if kind in departure_order(guests)[:2] else STAYS
+        return LEAVES if kind in order_departures(guests)[:2] else STAYS
     if len(guests) == 1:
         return -road.alone
     fillings = sum(kind in ORDER_BY_FREE_ROOM[free][:2] for free in KINDS if free not in guests)
@@ -164,30 +164,30 @@ def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None
         return LONGEST_WAIT_TURNS
     counts = tuple(palace.count(coin) for coin in COINS)
     if turned is None:
-        return _turns_by_missing(counts, missing)[missing]
-    return _turns_by_turned(counts, missing, _turns_by_missing(counts, missing))[turned]
+        return _compute_turns_by_missing(counts, missing)[missing]
+    return _compute_turns_by_turned(counts, missing, _compute_turns_by_missing(counts, missing))[turned]
 
 
 @functools.lru_cache(maxsize=16384)
-def _turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[float, ...]:
+def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[float, ...]:
     """Return the turns that it takes to turn 0, 1, 2, ... up to `missing` roubles.
 
     The last one depends on itself, because a false coin starts the turn over: refine a guess by Aitken's method.
     """
     if missing <= 0:
         return (0.0,)
-    fewer = _turns_by_missing(counts, missing - 1)
+    fewer = _compute_turns_by_missing(counts, missing - 1)
     guess = fewer[-1] + 1
     for _ in range(MOST_REFINEMENTS):
-        once = 1 + _turns_by_turned(counts, missing, (*fewer, guess))[0]
-        twice = 1 + _turns_by_turned(counts, missing, (*fewer, once))[0]
+        once = 1 + _compute_turns_by_turned(counts, missing, (*fewer, guess))[0]
+        twice = 1 + _compute_turns_by_turned(counts, missing, (*fewer, once))[0]
         if abs(once - guess) < TOLERANCE_TURNS:
             break
         guess = min(once + (twice - once) * (once - guess) / (2 * once - guess - twice), LONGEST_WAIT_TURNS)
     return (*fewer, guess)
 
 
-def _turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> list[float]:
+def _compute_turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> list[float]:
     """Return, for each sum turned so far in a turn, how many turns follow it; a first coin has to be turned."""
     false, blank, *good = (counts[COINS.index(coin)] for coin in ("njet", "blank", "1", "2", "3"))
     not_blank = sum(counts) - blank  # a blank coin changes nothing but the number of coins

@@ -19,8 +19,8 @@ from engine.games.kurier.board import (
     VILLAGES,
     Coin,
     Kind,
-    departure_order,
     list_closed_inns,
+    order_departures,
 )
 from engine.games.kurier.roubles import (
     draw_from_purse,
@@ -118,13 +118,13 @@ def offer_travel(state: State, seat: int) -> Menu:
 def _list_journeys(state: State, seat: int, inn: str) -> Iterator[tuple[str, str, str]]:
     """§6.3: yield the kind that leaves first, the inn it goes to, and the inn that the second one goes to."""
     guests, village = state.inns[inn], VILLAGE_OF[inn]
-    one, two, _ = departure_order(guests)
+    one, two, _ = order_departures(guests)
     if state.options.own_traveller and seat not in (guests[one], guests[two]):
         return
     lodgings = {kind: _find_lodgings(state, village, kind) for kind in (one, two)}
     for first, second in ((one, two), (two, one)):
         for first_end in lodgings[first]:
-            for second_end in _lodgings_left(state, lodgings[second], second, first_end):
+            for second_end in _list_lodgings_left(state, lodgings[second], second, first_end):
                 yield first, first_end, second_end
 
 
@@ -136,7 +136,7 @@ def _find_lodgings(state: State, village: int, kind: Kind) -> list[str]:
     return [PALACE]
 
 
-def _lodgings_left(state: State, lodgings: list[str], kind: Kind, first_end: str) -> list[str]:
+def _list_lodgings_left(state: State, lodgings: list[str], kind: Kind, first_end: str) -> list[str]:
     """§6.6: the second traveller goes to another inn than the first; skipping the village if there is no other."""
     if first_end == PALACE or first_end not in lodgings:
         return lodgings
@@ -145,7 +145,7 @@ def _lodgings_left(state: State, lodgings: list[str], kind: Kind, first_end: str
 
 def depart(state: State, seat: int, inn: str, first: Kind, first_end: str, second_end: str) -> list[Event]:
     """§6: two guests travel from an inn, and the owner of the third may be due a coin."""
-    one, two, left = departure_order(state.inns[inn])
+    one, two, left = order_departures(state.inns[inn])
     owner = state.inns[inn][left]
     second = two if first == one else one
     departed = Departed(seat, inn, owner, left, owed=is_coin_due(state, owner))

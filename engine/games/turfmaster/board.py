@@ -21,9 +21,9 @@ from engine.games.turfmaster.ride import (
     SECTIONS,
     UNIT,
     Field,
-    field_token,
-    front,
+    get_front,
     locate,
+    make_field_token,
 )
 from engine.games.turfmaster.rounds import BOTH_DICE
 from engine.games.turfmaster.state import CARD_ORDER, PACK
@@ -40,8 +40,8 @@ __all__ = [
     "POINTS",
     "SECTIONS",
     "UNIT",
-    "field_token",
     "locate",
+    "make_field_token",
 ]
 
 Point = tuple[float, float]
@@ -88,7 +88,7 @@ def draw_field_lines() -> str:
     return "".join(f"M{x} {y}L{far_x} {far_y}" for (far_x, far_y), (x, y) in starts.items())
 
 
-def field_middle(field: Field) -> tuple[float, float]:
+def locate_field(field: Field) -> tuple[float, float]:
     """Return how far along and how far out the middle of a field is."""
     lane, index = field
     rear = FRONTS[lane][index - 1] if index else 0
@@ -108,7 +108,7 @@ def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
     ]
 
 
-def heading(along: float) -> float:
+def find_heading(along: float) -> float:
     """Return the direction of a horse there in degrees; a horse on the home straight looks to the right, at 0."""
     along %= 80
     if 24 < along < 36:
@@ -120,7 +120,7 @@ def heading(along: float) -> float:
 
 def draw_trail(start: Field, end: Field) -> list[Point]:
     """Return the points of a ride, enough of them to make a smooth line in the bends."""
-    (along, out), (end_along, end_out) = field_middle(start), field_middle(end)
+    (along, out), (end_along, end_out) = locate_field(start), locate_field(end)
     return [
         locate_place(along + (end_along - along) * step / 12, out + (end_out - out) * step / 12) for step in range(13)
     ]
@@ -131,7 +131,7 @@ def shift_points(points: Iterable[Point], origin: Point) -> list[Point]:
     return [(round(x - origin[0], 1), round(y - origin[1], 1)) for x, y in points]
 
 
-def box_around(points: Sequence[Point], margin: float) -> Box:
+def find_box_around(points: Sequence[Point], margin: float) -> Box:
     """Return the smallest box around the points, with a margin."""
     across, down = [x for x, _ in points], [y for _, y in points]
     return (min(across) - margin, min(down) - margin, max(across) + margin, max(down) + margin)
@@ -142,7 +142,7 @@ FOCUS_FIELDS, FOCUS_MARGIN = 7, 60
 
 def choose_focus(horses: Iterable[Field]) -> tuple[float, float, float, float] | None:
     """Return left, top, width and height of the part to look at first: all horses, with some fields before them."""
-    middles = [field_middle(field) for field in horses]
+    middles = [locate_field(field) for field in horses]
     spots = [locate_place(along + more, out) for along, out in middles for more in (0, FOCUS_FIELDS)]
     if not spots:
         return None
@@ -169,9 +169,9 @@ FIELDS_AHEAD = 5  # fields before each horse that the window shows too
 
 def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     """Return the part with all horses and the ends of their rides; only one straight where all are on it."""
-    middles = [field_middle(field) for field in horses]
+    middles = [locate_field(field) for field in horses]
     spots = [locate_place(along + more, out) for along, out in middles for more in (0, FIELDS_AHEAD)]
-    spots += [locate_place(*field_middle(field)) for field in ends]
+    spots += [locate_place(*locate_field(field)) for field in ends]
     across = [x for x, _ in spots] or [-OUTER_RADIUS, STRAIGHT + OUTER_RADIUS]
     down = [y for _, y in spots] or [-OUTER_RADIUS, OUTER_RADIUS]
     need = max(across) - min(across) + 2 * HORSE_MARGIN
@@ -194,11 +194,11 @@ class CloseUp(NamedTuple):
 
 def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     """Return the part to draw large for a horse on this field that may ride to the fields of these names."""
-    start_front, names = front(start), set(tokens)
-    ahead = [field for field in FIELD_AHEAD.values() if start_front < front(field) < start_front + 16 * UNIT]
-    reached = {field_token(field): field for field in ahead if field_token(field) in names}
+    start_front, names = get_front(start), set(tokens)
+    ahead = [field for field in FIELD_AHEAD.values() if start_front < get_front(field) < start_front + 16 * UNIT]
+    reached = {make_field_token(field): field for field in ahead if make_field_token(field) in names}
     lanes = [field[0] for field in (start, *reached.values())]
-    far = max([start_front + 3 * UNIT, *map(front, reached.values())])
+    far = max([start_front + 3 * UNIT, *map(get_front, reached.values())])
     rear = start_front / UNIT - 2
     return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, max(far / UNIT - rear + 1, 8), reached)
 
@@ -220,7 +220,7 @@ def list_close_up_fields(close_up: CloseUp) -> Iterator[CloseUpField]:
         for index, edge in enumerate(FRONTS[lane]):
             begin, end = rear / UNIT - close_up.rear, edge / UNIT - close_up.rear
             if begin >= -0.01 and end <= close_up.length + 0.01:
-                yield CloseUpField((lane, index), field_token((lane, index)), row, begin, end - begin)
+                yield CloseUpField((lane, index), make_field_token((lane, index)), row, begin, end - begin)
             rear = edge
 
 
@@ -244,7 +244,7 @@ def counts_for_pace(dice: Sequence[int], pace: str, number: int) -> bool:
 
 def list_hedge_tokens(hedges: Iterable[int]) -> set[str]:
     """Return the names of all fields of the hedges with these numbers."""
-    return {field_token(field) for number in hedges for field in HEDGES[number]}
+    return {make_field_token(field) for number in hedges for field in HEDGES[number]}
 
 
 def count_unplayed(spent: Sequence[str]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.games.turfmaster import state as events
-from engine.games.turfmaster.state import CARD_ORDER, PACK, Event, Horse, State, Trail, horse_index
+from engine.games.turfmaster.state import CARD_ORDER, PACK, Event, Horse, State, Trail, find_horse_index
 
 
 def evolve(state: State, event: Event) -> State:
@@ -18,7 +18,7 @@ def evolve(state: State, event: Event) -> State:
         case events.Stayed():
             return replace(state, done=state.done + 1)
         case events.Played(seat, card, number):
-            return _move_cards(state, horse_index(state, seat, number), (card,), "hand", "spent", card=card)
+            return _move_cards(state, find_horse_index(state, seat, number), (card,), "hand", "spent", card=card)
         case events.RoundBegan():
             return _begin_round(state, event)
         case events.DiceRolled(seat, dice):
@@ -26,13 +26,13 @@ def evolve(state: State, event: Event) -> State:
         case events.PaceSet(_, pace):
             return replace(state, pace=pace)
         case events.Chose(seat, number, card):
-            return _change_horse(state, horse_index(state, seat, number), chosen=card)
+            return _change_horse(state, find_horse_index(state, seat, number), chosen=card)
         case events.Revealed(cards):
             return replace(state, horses=tuple(map(_reveal, state.horses, cards)))
         case events.Passed(seat, number):
-            return _change_horse(state, horse_index(state, seat, number), passed=True)
+            return _change_horse(state, find_horse_index(state, seat, number), passed=True)
         case events.Fell(seat, _, number):
-            index = horse_index(state, seat, number)
+            index = find_horse_index(state, seat, number)
             horses = _replace_horse(state, index, field=None)
             return replace(state, horses=horses, done=state.done + 1, fallen=(*state.fallen, index))
         case events.Arrived():
@@ -50,18 +50,18 @@ def _evolve_preparation(state: State, event: Event) -> State:
         case events.Entered():
             return _enter_horses(event)
         case events.BoxesRolled(order, _, number):
-            return replace(state, boxes=(*state.boxes, *(horse_index(state, seat, number) for seat in order)))
+            return replace(state, boxes=(*state.boxes, *(find_horse_index(state, seat, number) for seat in order)))
         case events.RaceBegan(race, hedges):
             return _begin_race(state, race, hedges)
         case events.Dealt(seat, _, number, cards):
-            state = _move_cards(state, horse_index(state, seat, number), cards, "pack", "hand")
+            state = _move_cards(state, find_horse_index(state, seat, number), cards, "pack", "hand")
             return replace(state, served=state.served + 1)
         case events.BonusTaken(seat, _, number, cards):
-            return _move_cards(state, horse_index(state, seat, number), cards, "pack", "hand", bonus=state.race)
+            return _move_cards(state, find_horse_index(state, seat, number), cards, "pack", "hand", bonus=state.race)
         case events.BonusPaid(seat, _, number, cards):
-            return _move_cards(state, horse_index(state, seat, number), cards, "hand", "gone", paid=True)
+            return _move_cards(state, find_horse_index(state, seat, number), cards, "hand", "gone", paid=True)
         case events.Discarded(seat, _, number, cards):
-            return _move_cards(state, horse_index(state, seat, number), cards, "hand", "gone")
+            return _move_cards(state, find_horse_index(state, seat, number), cards, "hand", "gone")
         case events.RollerFound(seat):
             return replace(state, roller=seat, stage="riding")
         case events.RaceEnded(boxes):
@@ -111,7 +111,7 @@ def _begin_round(state: State, event: events.RoundBegan) -> State:
 
 
 def _ride(state: State, event: events.Rode) -> State:
-    index = horse_index(state, event.seat, event.number)
+    index = find_horse_index(state, event.seat, event.number)
     trail = Trail(index, event.start, event.end)
     return replace(state, horses=_replace_horse(state, index, field=event.end), done=state.done + 1, last=trail)
 
@@ -119,11 +119,11 @@ def _ride(state: State, event: events.Rode) -> State:
 def _reveal(horse: Horse, card: str) -> Horse:
     if not card:
         return horse
-    return replace(horse, card=card, chosen="", **_heaps_after(horse, (card,), "hand", "spent"))
+    return replace(horse, card=card, chosen="", **_change_heaps(horse, (card,), "hand", "spent"))
 
 
 def _arrive(state: State, event: events.Arrived) -> State:
-    index = horse_index(state, event.seat, event.number)
+    index = find_horse_index(state, event.seat, event.number)
     horse = state.horses[index]
     points, arrivals = horse.points + event.points, (*horse.arrivals, event.place)
     horses = _replace_horse(state, index, field=None, points=points, arrivals=arrivals)
@@ -132,10 +132,10 @@ def _arrive(state: State, event: events.Arrived) -> State:
 
 def _move_cards(state: State, index: int, cards: tuple[str, ...], start: str, end: str, **changes: Any) -> State:
     """Move cards of a horse from one heap to another, and change other fields of the horse as well."""
-    return _change_horse(state, index, **_heaps_after(state.horses[index], cards, start, end), **changes)
+    return _change_horse(state, index, **_change_heaps(state.horses[index], cards, start, end), **changes)
 
 
-def _heaps_after(horse: Horse, cards: tuple[str, ...], start: str, end: str) -> dict[str, tuple[str, ...]]:
+def _change_heaps(horse: Horse, cards: tuple[str, ...], start: str, end: str) -> dict[str, tuple[str, ...]]:
     """Return both heaps of a move of cards by the names of their fields, sorted as in a hand."""
     source, target = list(getattr(horse, start)), list(getattr(horse, end))
     for card in cards:

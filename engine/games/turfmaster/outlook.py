@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import exp
 from operator import attrgetter
 
-from engine.games.turfmaster.ride import FINISH, HANDICAPS, LANES, MOST_POINTS, POINTS, RACES, UNIT, front
+from engine.games.turfmaster.ride import FINISH, HANDICAPS, LANES, MOST_POINTS, POINTS, RACES, UNIT, get_front
 from engine.games.turfmaster.state import CARD_POINTS, JOKERS, State
 from engine.win_shares import Shares, from_points
 
@@ -106,7 +106,7 @@ class SimulatedHorse:
         horse = state.horses[index]
         assert horse.field is not None
         self.index = index
-        self.at = (front(horse.field) - FINISH) / UNIT - LANE_FIELDS * horse.field[0]
+        self.at = (get_front(horse.field) - FINISH) / UNIT - LANE_FIELDS * horse.field[0]
         plain, jokers = _sort_hand(horse.hand)
         self.plain, self.jokers = list(plain), list(jokers)
         self.result = 0.0

@@ -74,23 +74,25 @@ FINISH: int = FRONTS[0][LAP_FIELDS[0] + DATA["finish"]["after"] - 1]
 
 
 @cache
-def hedge_fields(hedges: tuple[int, ...]) -> frozenset[Field]:
+def list_hedge_fields(hedges: tuple[int, ...]) -> frozenset[Field]:
     """Return all fields of the hedges with these numbers."""
     return frozenset[Field]().union(*(HEDGES[number] for number in hedges))
 
 
-def front(field: Field) -> int:
+def get_front(field: Field) -> int:
     """Return how far along the course the front edge of a field is."""
     return FRONTS[field[0]][field[1]]
 
 
-def field_token(field: Field) -> str:
+def make_field_token(field: Field) -> str:
     """Return the name of a field: its lane and its number in the lap, the same in both laps of the home straight."""
     lane, index = field
     return f"{LANE_LETTERS[lane]}{index % LAP_FIELDS[lane] + 1}"
 
 
-FIELD_TOKENS = tuple(tuple(field_token((lane, index)) for index in range(LAP_FIELDS[lane])) for lane in range(LANES))
+FIELD_TOKENS = tuple(
+    tuple(make_field_token((lane, index)) for index in range(LAP_FIELDS[lane])) for lane in range(LANES)
+)
 """The names of all fields, lane by lane."""
 
 
@@ -130,7 +132,7 @@ CHANGED_SHIFT = LANE_BITS * (LANES + 1)
 BLOCKED_BY = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
 """§6.4: the fields that a horse blocks, its own and those before and behind it."""
 SIDES = {number: sum(BIT[side] for side in FIELDS_BESIDE.get(field, ())) for number, field in FIELDS.items()}
-TOKENS = {number: field_token(field) for number, field in FIELDS.items()}
+TOKENS = {number: make_field_token(field) for number, field in FIELDS.items()}
 
 
 class Reach(Struct, frozen=True, eq=False):
@@ -152,7 +154,7 @@ class Rides(Struct, frozen=True):
 
 def find_reach(start: Field, occupied: Iterable[Field | None], hedges: tuple[int, ...], most_points: int) -> Reach:
     """Return the reach of a horse between other horses on these fields and the hedges of these numbers."""
-    nearby, blocked = _fields_within(start)[most_points], 0
+    nearby, blocked = _list_fields_within(start)[most_points], 0
     for other in occupied:
         if other and other != start:
             blocked |= BLOCKED_BY[other]
@@ -163,7 +165,7 @@ def find_reach(start: Field, occupied: Iterable[Field | None], hedges: tuple[int
 
 
 @cache
-def _fields_within(start: Field) -> tuple[int, ...]:
+def _list_fields_within(start: Field) -> tuple[int, ...]:
     """Return the fields within 0, 1, 2 ... points; obstacles elsewhere play no part in a ride."""
     return tuple(accumulate(map(_merge_courses, _trace_reach(start, 0, 0, MOST_POINTS).stages), or_))
 
@@ -171,7 +173,7 @@ def _fields_within(start: Field) -> tuple[int, ...]:
 @cache
 def _find_takeoffs(hedges: tuple[int, ...]) -> int:
     """Return the fields right before the hedges of these numbers."""
-    return sum(BIT[field] for field in hedge_fields(hedges)) << 1
+    return sum(BIT[field] for field in list_hedge_fields(hedges)) << 1
 
 
 def find_rides(reach: Reach, points: int, kind: Kind) -> Rides:

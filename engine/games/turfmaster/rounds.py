@@ -20,10 +20,10 @@ from engine.games.turfmaster.ride import (
     Field,
     Reach,
     Rides,
-    field_token,
     find_reach,
     find_rides,
-    front,
+    get_front,
+    make_field_token,
 )
 from engine.games.turfmaster.state import (
     CARD_POINTS,
@@ -55,13 +55,13 @@ from engine.menu import Choice, Menu, Move
 BOTH_DICE = "both"
 
 
-def round_menu(state: State, seat: int) -> Menu:
+def make_round_menu(state: State, seat: int) -> Menu:
     """Return what a seat may do in a round: choose a card, set the pace, play, ride, or take bonus cards."""
     if _is_choosing(state):
         entries = _offer_choice(state, seat)
     elif state.kind == "dice" and not state.pace:
         entries = _offer_pace(state) if seat == state.thrower else ()
-    elif seat != _horse_in_turn(state).seat:
+    elif seat != _get_horse_in_turn(state).seat:
         return ()
     elif state.kind == "cards" and state.options.simultaneous_cards:
         return _offer_ride(state)  # §4.5: too late for bonus cards
@@ -83,10 +83,10 @@ def _name_horse(horse: Horse) -> tuple[str, ...]:
 
 def _offer_cards(state: State) -> Menu:
     """§4.2: play a card, and ride where it takes the horse in turn; §4.4: pass on bonus cards with an empty hand."""
-    horse = _horse_in_turn(state)
+    horse = _get_horse_in_turn(state)
     if not horse.hand:
         return (Choice("pass", rule="4.4"),)
-    reach, limit = _reach_in_turn(state), state.limits[state.done]
+    reach, limit = _find_reach_in_turn(state), state.limits[state.done]
     plays = [
         (card, end)
         for card in dict.fromkeys(horse.hand)
@@ -102,7 +102,7 @@ def _may_ride(card: str, limit: int) -> bool:
 
 def _offer_choice(state: State, seat: int) -> Menu:
     """§4.5: choose a card for each own horse, in the order of play."""
-    horse = _horse_to_choose_for(state, seat)
+    horse = _find_horse_to_choose_for(state, seat)
     if horse is None:
         return ()
     if not horse.hand:
@@ -124,14 +124,14 @@ def _list_ride_options(state: State) -> tuple[tuple[str, ...], ...]:
     """Return where the horse in turn may ride; §7.6: after a die, where its rider picks one."""
     points = _list_points(state)
     if len(points) == 1:
-        return tuple([(end,) for end in _rides_in_turn(state, points[0]).ends])
-    return tuple([(str(die), end) for die in points for end in _rides_in_turn(state, die).ends])
+        return tuple([(end,) for end in _find_rides_in_turn(state, points[0]).ends])
+    return tuple([(str(die), end) for die in points for end in _find_rides_in_turn(state, die).ends])
 
 
 def _list_points(state: State) -> tuple[int, ...]:
     """Return what the horse in turn may ride: its card, the pace, or one die of its rider's choice (§7.6)."""
     if state.kind == "cards":
-        return (CARD_POINTS[_horse_in_turn(state).card],)
+        return (CARD_POINTS[_get_horse_in_turn(state).card],)
     if state.pace != BOTH_DICE:
         return (int(state.pace),)
     total = sum(state.dice)
@@ -146,22 +146,22 @@ def find_horse_in_turn(state: State) -> int | None:
 
 def find_deciding_horse(state: State, seat: int) -> int | None:
     """Return the horse that this seat decides for now, if any."""
-    horse = _horse_to_choose_for(state, seat)
+    horse = _find_horse_to_choose_for(state, seat)
     if horse is not None:
         return state.horses.index(horse)
     index = find_horse_in_turn(state)
     return index if index is not None and state.horses[index].seat == seat else None
 
 
-def _horse_in_turn(state: State) -> Horse:
+def _get_horse_in_turn(state: State) -> Horse:
     return state.horses[state.order[state.done]]
 
 
-def _reach_in_turn(state: State) -> Reach:
+def _find_reach_in_turn(state: State) -> Reach:
     """Return the reach of the horse in turn, and keep it with the state: it is asked for again at once."""
     reach: Reach | None = state.__dict__.get("reach")
     if reach is None:
-        horse = _horse_in_turn(state)
+        horse = _get_horse_in_turn(state)
         assert horse.field is not None
         most_points = MOST_POINTS if state.kind == "cards" else max(_list_points(state))
         reach = find_reach(horse.field, [other.field for other in state.horses], state.hedges, most_points)
@@ -169,26 +169,26 @@ def _reach_in_turn(state: State) -> Reach:
     return reach
 
 
-def _rides_in_turn(state: State, points: int) -> Rides:
-    return find_rides(_reach_in_turn(state), points, state.kind)
+def _find_rides_in_turn(state: State, points: int) -> Rides:
+    return find_rides(_find_reach_in_turn(state), points, state.kind)
 
 
 def _is_choosing(state: State) -> bool:
     """§4.5: whether all choose their cards at once, and a horse is still without one."""
     if state.kind == "dice" or not state.options.simultaneous_cards or any(horse.card for horse in state.horses):
         return False
-    return any(_has_to_choose(state, horse) for horse in _horses_in_order(state))
+    return any(_has_to_choose(state, horse) for horse in _iter_horses_in_order(state))
 
 
-def _horse_to_choose_for(state: State, seat: int) -> Horse | None:
+def _find_horse_to_choose_for(state: State, seat: int) -> Horse | None:
     """§4.5: return the first horse of this player that still needs a card, or has to pass."""
     if not _is_choosing(state):
         return None
-    horses = _horses_in_order(state)
+    horses = _iter_horses_in_order(state)
     return next((horse for horse in horses if horse.seat == seat and _has_to_choose(state, horse)), None)
 
 
-def _horses_in_order(state: State) -> Iterator[Horse]:
+def _iter_horses_in_order(state: State) -> Iterator[Horse]:
     return (state.horses[index] for index in state.order)
 
 
@@ -206,18 +206,18 @@ def decide_in_round(state: State, seat: int, move: Move, chance: Chance) -> list
     """Return the events of a move in a round."""
     match move.verb, move.args:
         case "play", (card, end):
-            horse = _horse_in_turn(state)
+            horse = _get_horse_in_turn(state)
             points = CARD_POINTS[card] if _may_ride(card, state.limits[state.done]) else 0
             return [Played(seat, card, horse.number), _ride(state, horse, points, end)]
         case "ride", (*die, end):
             points = int(die[0]) if die else _list_points(state)[0]
-            return [_ride(state, _horse_in_turn(state), points, end)]
+            return [_ride(state, _get_horse_in_turn(state), points, end)]
         case "pace", (pace,):
             return [PaceSet(seat, pace)]
         case "choose", (card,):
-            return [Chose(seat, (_horse_to_choose_for(state, seat) or _horse_in_turn(state)).number, card)]
+            return [Chose(seat, (_find_horse_to_choose_for(state, seat) or _get_horse_in_turn(state)).number, card)]
         case "pass", _:
-            return [Passed(seat, (_horse_to_choose_for(state, seat) or _horse_in_turn(state)).number)]
+            return [Passed(seat, (_find_horse_to_choose_for(state, seat) or _get_horse_in_turn(state)).number)]
         case _, name:
             return [_take_bonus(state, seat, name, chance)]
 
@@ -229,10 +229,10 @@ def _ride(state: State, horse: Horse, points: int, end: str) -> Event:
         return Stayed(horse.seat, "over the limit", horse.number)
     if end == STAY:
         return Stayed(horse.seat, "blocked", horse.number)
-    rides = _rides_in_turn(state, points)
+    rides = _find_rides_in_turn(state, points)
     field, ridden = rides.ends[end], rides.ridden
     if end == FALL:
-        return Fell(horse.seat, field_token(field), horse.number)
+        return Fell(horse.seat, make_field_token(field), horse.number)
     return Rode(horse.seat, horse.field, field, end, ridden, horse.number, points - ridden)
 
 
@@ -250,7 +250,7 @@ def continue_round(state: State, chance: Chance) -> Event | None:
         return None
     if any(horse.chosen for horse in state.horses):
         return _reveal_cards(state, chance)
-    horse = _horse_in_turn(state)
+    horse = _get_horse_in_turn(state)
     if horse.card:
         may_ride = _may_ride(horse.card, state.limits[state.done])
         return _ride_if_forced(state) if may_ride else _ride(state, horse, 0, STAY)
@@ -282,7 +282,7 @@ def _ride_if_forced(state: State) -> Event | None:
     options = _list_ride_options(state)
     if len(options) > 1:
         return None
-    return _ride(state, _horse_in_turn(state), _list_points(state)[0], options[0][0])
+    return _ride(state, _get_horse_in_turn(state), _list_points(state)[0], options[0][0])
 
 
 def _reveal_cards(state: State, chance: Chance) -> Revealed:
@@ -299,18 +299,18 @@ def end_round(state: State) -> Event:
 
 def _arrive(state: State, fields: dict[int, Field]) -> Event | None:
     """§8.1: of the horses past the line the farthest arrives first."""
-    past = [index for index, field in fields.items() if front(field) > FINISH]
+    past = [index for index, field in fields.items() if get_front(field) > FINISH]
     if not past:
         return None
-    horse = state.horses[min(past, key=lambda index: _position(fields[index]))]
+    horse = state.horses[min(past, key=lambda index: _make_sort_key(fields[index]))]
     place = len(state.arrived) + 1
     points = POINTS[place - 1] if place <= len(POINTS) else 0
     return Arrived(horse.seat, place, horse.number, points)
 
 
-def _position(field: Field) -> tuple[int, int]:
+def _make_sort_key(field: Field) -> tuple[int, int]:
     """§1.4: a key that sorts horses: the farthest first, and level ones from the inner lane."""
-    return -front(field), field[0]
+    return -get_front(field), field[0]
 
 
 def _end_race(state: State, fields: dict[int, Field]) -> Event | None:
@@ -324,16 +324,16 @@ def _change_hedges(state: State, fields: dict[int, Field]) -> Event | None:
         return None
     if START_HEDGE not in state.hedges and all(index > 0 for _, index in fields.values()):
         return HedgePlaced(START_HEDGE)
-    hedge_front = max(front(field) for field in HEDGES[FIRST_HEDGE])
-    if FIRST_HEDGE in state.hedges and all(front(field) > hedge_front for field in fields.values()):
+    hedge_front = max(get_front(field) for field in HEDGES[FIRST_HEDGE])
+    if FIRST_HEDGE in state.hedges and all(get_front(field) > hedge_front for field in fields.values()):
         return HedgeRemoved(FIRST_HEDGE)
     return None
 
 
 def _begin_round(state: State, fields: dict[int, Field]) -> RoundBegan:
     """§4.1, §7.1: the order of play and the limits hold for the whole round."""
-    order = sorted(fields, key=lambda index: _position(fields[index]))
-    fronts = [front(fields[index]) for index in order]
+    order = sorted(fields, key=lambda index: _make_sort_key(fields[index]))
+    fronts = [get_front(fields[index]) for index in order]
     limits = [_limit_points(len(state.arrived) + fronts.index(own)) for own in fronts]  # level horses are not ahead
     return RoundBegan(state.round + 1, "dice" if state.round % 2 else "cards", tuple(order), tuple(limits))
 

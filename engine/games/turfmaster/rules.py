@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from engine.chance import Chance
 from engine.games.turfmaster.ride import BONUS_CARDS, HAND_CARDS, HEDGES, RACES, START_HEDGE
-from engine.games.turfmaster.rounds import continue_round, decide_in_round, end_round, rank_seats, roll_dice, round_menu
+from engine.games.turfmaster.rounds import (
+    continue_round,
+    decide_in_round,
+    end_round,
+    make_round_menu,
+    rank_seats,
+    roll_dice,
+)
 from engine.games.turfmaster.state import (
     BonusPaid,
     BoxesRolled,
@@ -55,7 +62,7 @@ def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
 
 def menu(state: State, seat: int) -> Menu:
     if state.stage == "riding":
-        return round_menu(state, seat) if state.done < len(state.order) else ()
+        return make_round_menu(state, seat) if state.done < len(state.order) else ()
     return _offer_discard(state, seat) if state.stage == "dealing" else ()
 
 
@@ -98,8 +105,8 @@ def _roll_off(seats: Sequence[int], chance: Chance) -> tuple[tuple[int, ...], tu
     """§2.2: sort the seats by their rolls, the highest first; equal ones roll again among themselves."""
     throws = _throw_dice(seats, chance)
     order, all_throws = list[int](), throws
-    for total in sorted(set(map(_total, throws)), reverse=True):
-        equal = [throw.seat for throw in throws if _total(throw) == total]
+    for total in sorted(set(map(_sum_dice, throws)), reverse=True):
+        equal = [throw.seat for throw in throws if _sum_dice(throw) == total]
         if len(equal) > 1:
             among_equal, more_throws = _roll_off(equal, chance)
             order, all_throws = [*order, *among_equal], (*all_throws, *more_throws)
@@ -112,7 +119,7 @@ def _throw_dice(seats: Iterable[int], chance: Chance) -> tuple[Throw, ...]:
     return tuple(Throw(seat, roll_dice(chance)) for seat in seats)
 
 
-def _total(throw: Throw) -> int:
+def _sum_dice(throw: Throw) -> int:
     return sum(throw.dice)
 
 
@@ -129,17 +136,17 @@ def _deal(state: State, horse: Horse, chance: Chance) -> Event:
     if horse.bonus and horse.bonus == state.race - 1 and horse.hand and not horse.paid:  # §3.6
         price = draw_cards("bonus paid", horse.hand, min(BONUS_CARDS, len(horse.hand)), chance)
         return BonusPaid(horse.seat, len(price), horse.number, price)
-    cards = draw_cards("deal", horse.pack, _full_hand(state, horse), chance)
+    cards = draw_cards("deal", horse.pack, _count_full_hand(state, horse), chance)
     return Dealt(horse.seat, len(cards), horse.number, cards)
 
 
-def _full_hand(state: State, horse: Horse) -> int:
+def _count_full_hand(state: State, horse: Horse) -> int:
     """§3.1, §3.4: ten cards, and twelve in the last race for a horse without its bonus."""
     return HAND_CARDS + (BONUS_CARDS if state.race == RACES and not horse.bonus else 0)
 
 
 def _count_surplus(state: State, horse: Horse) -> int:
-    return len(horse.hand) - _full_hand(state, horse)
+    return len(horse.hand) - _count_full_hand(state, horse)
 
 
 def _find_first_roller(state: State, chance: Chance) -> RollerFound:
@@ -150,7 +157,7 @@ def _find_first_roller(state: State, chance: Chance) -> RollerFound:
     while len(seats) > 1:
         latest = _throw_dice(seats, chance)
         throws += latest
-        seats = [throw.seat for throw in latest if _total(throw) == max(map(_total, latest))]
+        seats = [throw.seat for throw in latest if _sum_dice(throw) == max(map(_sum_dice, latest))]
     return RollerFound(seats[0], throws)
 
 

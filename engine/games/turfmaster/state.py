@@ -322,7 +322,7 @@ Event = (
 )
 
 
-def horse_index(state: State, seat: int, number: int) -> int:
+def find_horse_index(state: State, seat: int, number: int) -> int:
     """Return the index of a player's horse by its number."""
     return seat * (len(state.horses) // state.seats) + number - 1 if number else seat
 

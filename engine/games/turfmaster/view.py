@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.turfmaster.ride import RACES, Field, Kind, field_token
+from engine.games.turfmaster.ride import RACES, Field, Kind, make_field_token
 from engine.games.turfmaster.rounds import find_deciding_horse, find_horse_in_turn
 from engine.games.turfmaster.rules import find_discarding_horse
 from engine.games.turfmaster.state import (
@@ -100,7 +100,7 @@ def _show_horse(state: State, index: int, seat: int | None) -> Runner:
         number=horse.number,
         box=state.boxes.index(index) + 1,
         field=horse.field,
-        at=field_token(horse.field) if horse.field else "",
+        at=make_field_token(horse.field) if horse.field else "",
         arrived=state.arrived.index(index) + 1 if index in state.arrived else None,
         fallen=index in state.fallen,
         limit=state.limits[state.order.index(index)] if index in state.order else None,

@@ -119,7 +119,7 @@ def test_bots_do_not_pay_themselves_to_ruin(box, level, debt):
 
     lowest, last = 0, ()
     for number in range(50):
-        for _, _, state, _ in bots.playout(carcassonne, chosen, 3, b"payments %d" % number, choose):
+        for _, _, state, _ in bots.play_out(carcassonne, chosen, 3, b"payments %d" % number, choose):
             lowest = min(lowest, *(sum(steps) for steps in state.track))
         last = (*last, *(standing.score for standing in carcassonne.standing(state)))
     assert lowest > -debt

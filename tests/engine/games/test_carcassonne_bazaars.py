@@ -196,7 +196,7 @@ def test_bots_do_not_bid_themselves_to_ruin(level, most, mean):
         return search.choose_move(search.LEVELS[level], game, state, seat, random.getrandbits(64))
 
     for number in range(50):
-        for _, _, state, events in bots.playout(carcassonne, chosen, 3, b"bazaar %d" % number, choose):
+        for _, _, state, events in bots.play_out(carcassonne, chosen, 3, b"bazaar %d" % number, choose):
             assert min(sum(steps) for steps in state.track) >= 0
             bought = [event for event in events if type(event).__name__ == "TileBought"]
             prices += [-event.awards[0].points if event.awards else 0 for event in bought]

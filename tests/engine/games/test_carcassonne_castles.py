@@ -303,7 +303,7 @@ def test_23_8_the_circus_counts_a_lord():
 @settings(max_examples=12, deadline=None)
 def test_23_a_castle_is_never_a_city_and_no_bridge_castle_or_tile_is_lost(seed, seats):
     chosen = options.parse(carcassonne.META.options, CASTLES | {"messages": bool(seed % 2), "tower": bool(seed % 3)})
-    for _, _, state, events in bots.playout(carcassonne, chosen, seats, b"castle %d" % seed):
+    for _, _, state, events in bots.play_out(carcassonne, chosen, seats, b"castle %d" % seed):
         invariants.check_castles(state)
         invariants.check_auction(state)
         cities = {root for root, feature in state.features.items() if feature.kind == "city"}

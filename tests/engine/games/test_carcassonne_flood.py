@@ -75,7 +75,7 @@ def check(chosen, seats, seed, score=Count):
     chosen = options.parse(carcassonne.META.options, {"messages": False, **chosen})
     count = score(seats)
     state = None
-    for _, _, after, events in bots.playout(carcassonne, chosen, seats, seed):
+    for _, _, after, events in bots.play_out(carcassonne, chosen, seats, seed):
         state = after
         for event in events:
             count.apply(event)

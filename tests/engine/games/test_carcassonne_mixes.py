@@ -40,7 +40,7 @@ def check(number, offered=OPTIONS):
     chosen, seats = mix(number, offered)
     count = CastleCount(seats)
     state, moves = carcassonne.State(), 0
-    for _, _, after, events in bots.playout(carcassonne, chosen, seats, b"mix %d" % number):
+    for _, _, after, events in bots.play_out(carcassonne, chosen, seats, b"mix %d" % number):
         moves += 1
         for event in events:
             before, state = points(state), carcassonne.evolve(state, event)

@@ -51,7 +51,7 @@ def test_fruit_that_was_sold_promises_nothing():
 
 def test_a_large_flock_promises_more_than_a_small_one():
     options = begin_game(hills_sheep=True).options
-    games_with_sheep = (state for _, _, state, _ in bots.playout(carcassonne, options, 2, b"sheep") if state.flocks)
+    games_with_sheep = (state for _, _, state, _ in bots.play_out(carcassonne, options, 2, b"sheep") if state.flocks)
     state = next(games_with_sheep)
     (place, sheep), *_ = state.flocks.items()
     owner = next(f.seat for f in carcassonne.view(state, None).figures if f.place == place)
@@ -63,7 +63,7 @@ def test_a_large_flock_promises_more_than_a_small_one():
 @pytest.mark.parametrize("boxes", [(), ("abbey_mayor", "traders_builders"), ("messages", "fairy", "hills_sheep")])
 def test_cached_facts_of_features_are_right(seed, boxes):
     options = parse_options(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
-    for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
+    for _, _, state, _ in bots.play_out(carcassonne, options, 3, seed):
         if state.tiles:
             cached = carcassonne.outlook(state)
             for facts in (estimates.LEADERS, estimates.POINTS, estimates.OPEN_CELLS):

@@ -201,7 +201,7 @@ def test_33_7_the_plague_brings_nothing_at_the_end():
 def test_random_games_agree_with_a_slow_model_of_the_plague_event_by_event(number):
     chosen, seats = mix(number)
     model = SlowPlague()
-    for _, _, state, events in bots.playout(carcassonne, replace(chosen, plague=True), seats, b"plague %d" % number):
+    for _, _, state, events in bots.play_out(carcassonne, replace(chosen, plague=True), seats, b"plague %d" % number):
         for event in events:
             model.apply(event)
         model.compare(state)

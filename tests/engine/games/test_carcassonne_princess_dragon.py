@@ -392,7 +392,7 @@ def test_a_thousand_random_games_agree_with_the_slow_model():
 
 def check_against_slow_model(chosen, seats, seed):
     model = SlowDragon(seats)
-    for _, _, state, events in bots.playout(carcassonne, chosen, seats, seed):
+    for _, _, state, events in bots.play_out(carcassonne, chosen, seats, seed):
         for event in events:
             model.apply(event)
         model.compare(state, {seat: carcassonne.menu(state, seat) for seat in range(seats)})

@@ -95,8 +95,8 @@ def test_1_4_ahead_is_the_horse_that_reaches_farther_then_the_inner_lane():
 
 def test_1_4_in_a_bend_only_its_last_field_is_level_with_a_longer_lane():
     for inner, outer, bend in ((0, 1, range(24, 37)), (1, 2, range(65, 78))):
-        inside = {ride.front((inner, index)) for index in bend[:-1]}
-        outside = {ride.front((outer, index)) for index in bend}
+        inside = {ride.get_front((inner, index)) for index in bend[:-1]}
+        outside = {ride.get_front((outer, index)) for index in bend}
         assert len(inside & outside) == 1
         assert max(outside) in inside
 

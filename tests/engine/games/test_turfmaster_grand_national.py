@@ -41,8 +41,8 @@ def test_9_1_hedges_reach_across_all_lanes():
     for number, index in zip(ALL, (9, 23, 37, 50, 63, 80), strict=True):
         fields = ride.HEDGES[number]
         assert {lane for lane, _ in fields} == set(range(8))
-        assert {ride.front(field) for field in fields} == {ride.front((0, index))}
-    assert {ride.field_token(field)[1:] for field in ride.HEDGES[6]} == {"1"}  # the start boxes themselves
+        assert {ride.get_front(field) for field in fields} == {ride.get_front((0, index))}
+    assert {ride.make_field_token(field)[1:] for field in ride.HEDGES[6]} == {"1"}  # the start boxes themselves
 
 
 WITHOUT_SIXTH = (1, 2, 3, 4, 5)

@@ -46,7 +46,7 @@ def start_table(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list
 @functools.cache
 def half(game: Any) -> int:
     """The number of moves after which a game with few players is half over."""
-    return sum(1 for _ in bots.playout(game, game.META.options(), min(game.META.seats), b"how long")) // 2
+    return sum(1 for _ in bots.play_out(game, game.META.options(), min(game.META.seats), b"how long")) // 2
 
 
 def find_newest(app: App, place: Place) -> int:

@@ -22,7 +22,7 @@ every_table = pytest.mark.parametrize(("seats", "chosen"), TABLES)
 
 def moments(seats: int, chosen: dict[str, Any]) -> Iterator[tuple[Any, int, tuple[Any, ...]]]:
     """Some positions of a random game, with the seat that is to move and what has just happened."""
-    game = bots.playout(kurier, Options(**chosen), seats, b"a samovar")
+    game = bots.play_out(kurier, Options(**chosen), seats, b"a samovar")
     for _, _, state, events in game:
         mover = next((seat for seat in range(seats) if kurier.menu(state, seat)), None)
         yield state, 0 if mover is None else mover, events

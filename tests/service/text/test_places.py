@@ -17,7 +17,7 @@ def narrate(name: str, narrator: Narrator) -> list[str]:
     """Return the sentences of a narrator for the events of a random game."""
     rules = catalogue.find(name)
     chosen = options.parse(rules.META.options, {})
-    events = [event for one in bots.playout(rules, chosen, 2, b"a word") for event in one[3]]
+    events = [event for one in bots.play_out(rules, chosen, 2, b"a word") for event in one[3]]
     return [text for event in events[:400] if (text := narrator.describe(event))]
 
 

@@ -19,7 +19,7 @@ SCRIPT = "from tests.service.text.test_same_drawing import digest_drawing; print
 def digest_drawing() -> str:
     """Return a digest of the board at the end of a game with all boxes that can be combined."""
     chosen = options.parse(carcassonne.META.options, switch_all_on(carcassonne, "river"))
-    *_, (_, _, state, _) = bots.playout(carcassonne, chosen, 3, b"the order of things")
+    *_, (_, _, state, _) = bots.play_out(carcassonne, chosen, 3, b"the order of things")
     scene = Scene(carcassonne, carcassonne.view(state, 0), drawing.list_players(["Anna", "Bert", "Clara"]))
     return hashlib.sha256(drawing.draw_board_svg(scene).encode()).hexdigest()
 

@@ -75,7 +75,7 @@ def test_a_letter_shows_every_horse_and_every_field_it_may_reach(case):
     for scene in scenes(case):
         standing = [runner.field for runner in scene.view.runners if runner.field]
         shown = board.choose_window(standing, [])
-        for x, y in (board.locate_place(*board.field_middle(field)) for field in standing):
+        for x, y in (board.locate_place(*board.locate_field(field)) for field in standing):
             assert shown.left < x < shown.left + shown.width
             assert shown.top < y < shown.top + shown.height
 

@@ -41,7 +41,7 @@ def draw_boards(game: str, *, boxes: bool = False) -> tuple[str, ...]:
     """Boards of this game, some moves apart, as the player to move sees them; with all its boxes, where it has some."""
     rules, boards = catalogue.find(game), []
     chosen = switch_all_on(rules, "school") if boxes else {}
-    positions = bots.playout(rules, options.parse(rules.META.options, chosen), 3, game.encode())
+    positions = bots.play_out(rules, options.parse(rules.META.options, chosen), 3, game.encode())
     for _, _, state, _ in islice(positions, 3, 64, 20):
         seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))
         scene = Scene(rules, rules.view(state, seat), list_players(apps.NAMES[:3]), seat, menu)

@@ -39,10 +39,10 @@ class Watchtowers(Box):
         """§12.2: Pay every meeple on the tile of a tower in a completed road or city."""
         features = [state.features[root] for root in part.done]
         figures = [figure for feature in features if feature.kind in ("road", "city") for figure in feature.figures]
-        awards = [self._award(state, rules, figure) for figure in figures if figure.kind not in rules.non_meeples]
+        awards = [self._award_tower(state, rules, figure) for figure in figures if figure.kind not in rules.non_meeples]
         return tuple(award for award in awards if award.points)
 
-    def _award(self, state: State, rules: Rules, figure: Figure) -> Award:
+    def _award_tower(self, state: State, rules: Rules, figure: Figure) -> Award:
         points, what = find_tower(state, figure.cell) or (0, "road")
         return Award(figure.seat, points * count_around(state, rules, figure.cell, what), "watchtower")
 
