@@ -23,14 +23,14 @@ REDIS_TIMEOUT_S = 5.0  # longer than a page waits in Redis for a verdict
 Now = Callable[[], int]
 
 
-def wall_clock() -> int:
+def read_clock() -> int:
     return int(time.time())
 
 
 class App:
     """The settings, and what is created from them: database, wake-ups, links, caches."""
 
-    def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
+    def __init__(self, settings: Settings, now: Now = read_clock, redis: Redis | None = None) -> None:
         self.secret = load_secret(settings)
         if not settings.database:
             settings.folder.mkdir(parents=True, exist_ok=True)

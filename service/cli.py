@@ -50,7 +50,7 @@ class Version(argparse.Action):
         parser.exit()
 
 
-def parser() -> Parser:
+def make_parser() -> Parser:
     """Return the parser of all commands."""
     root = Parser(prog="depesche", description=DESCRIPTION, epilog=STATUSES, allow_abbrev=False)
     root.add_argument("--version", action=Version, help="print the version")
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    root = parser()
+    root = make_parser()
     try:
         args, unknown = root.parse_known_args(argv)
         if unknown:

@@ -13,69 +13,69 @@ class Links:
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()
 
-    def seat(self, table: str, seat: int, number: int) -> str:
+    def make_seat_token(self, table: str, seat: int, number: int) -> str:
         """Return the token for a seat; a higher number gives a new one."""
-        return self._token(f"seat/{table}/{seat}/{number}")
+        return self._derive_token(f"seat/{table}/{seat}/{number}")
 
-    def watch(self, table: str) -> str:
+    def make_watch_token(self, table: str) -> str:
         """Return the token of the spectators."""
-        return self._token(f"watch/{table}")
+        return self._derive_token(f"watch/{table}")
 
-    def live(self, table: str, kind: str) -> str:
+    def make_live_token(self, table: str, kind: str) -> str:
         """Return the token with which an open page learns that the table has changed, but not how."""
-        return f"{table}.{kind}.{self._token(f'live/{table}/{kind}')}"
+        return f"{table}.{kind}.{self._derive_token(f'live/{table}/{kind}')}"
 
-    def answer(self, table: str, seat: int, number: int) -> str:
+    def make_answer_address(self, table: str, seat: int, number: int) -> str:
         """Return the local part of the address for answers by mail; a higher number gives a new one."""
-        return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"
+        return f"{table}.{seat}.{self._derive_token(f'answer/{table}/{seat}/{number}')[:26]}"
 
-    def offer(self, table: str, seat: int, number: int) -> str:
+    def make_offer_token(self, table: str, seat: int, number: int) -> str:
         """Return the token to take an offered seat; it works until the seat is taken."""
-        return f"{table}.{seat}.{self._token(f'offer/{table}/{seat}/{number}')}"
+        return f"{table}.{seat}.{self._derive_token(f'offer/{table}/{seat}/{number}')}"
 
-    def join(self, table: str) -> str:
+    def make_join_token(self, table: str) -> str:
         """Return the token to take a free seat of an open table."""
-        return f"{table}.{self._token(f'join/{table}')}"
+        return f"{table}.{self._derive_token(f'join/{table}')}"
 
-    def rematch(self, table: str) -> str:
+    def make_rematch_key(self, table: str) -> str:
         """Return the idempotency key of the rematch after this table; secret, because it leads to the new seats."""
-        return self._token(f"again/{table}")
+        return self._derive_token(f"again/{table}")
 
-    def preferences(self, person: int, number: int = 0) -> str:
+    def make_preferences_token(self, person: int, number: int = 0) -> str:
         """Return the token at the foot of every letter to a person, for the letter settings; a higher number is new."""
         purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"
-        return f"{person}.{self._token(purpose)}"
+        return f"{person}.{self._derive_token(purpose)}"
 
-    def feeds(self, person: int, number: int) -> str:
+    def make_feeds_token(self, person: int, number: int) -> str:
         """Return the token of a person's calendar and feed, which can only be read; a higher number gives a new one."""
-        return f"{person}.{self._token(f'feeds/{person}/{number}')}"
+        return f"{person}.{self._derive_token(f'feeds/{person}/{number}')}"
 
-    def confirm(self, person: int, address: str) -> str:
+    def make_confirm_token(self, person: int, address: str) -> str:
         """Return the token that proves that letters reach this address."""
-        return f"{person}.{self._token(f'confirm/{person}/{address}')}"
+        return f"{person}.{self._derive_token(f'confirm/{person}/{address}')}"
 
-    def sign_in(self, person: int, sessions: int, at: int) -> str:
+    def make_sign_in_token(self, person: int, sessions: int, at: int) -> str:
         """Return the token to sign in with; it contains the person and the time."""
-        return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
+        return f"{person}.{at}.{self._derive_token(f'enter/{person}/{sessions}/{at}')}"
 
-    def visitor(self, network: str) -> str:
+    def make_visitor_name(self, network: str) -> str:
         """Return a name for the visitors from this network, from which the network cannot be found."""
-        return self._token(f"visitor/{network}")[:16]
+        return self._derive_token(f"visitor/{network}")[:16]
 
-    def host(self, number: int) -> str:
+    def make_host_token(self, number: int) -> str:
         """Return the token of the host's page; a higher number gives a new one."""
-        return self._token(f"host/{number}")
+        return self._derive_token(f"host/{number}")
 
-    def bounce(self, letter: int) -> str:
+    def make_bounce_address(self, letter: int) -> str:
         """Return the local part of the address that a mail server returns an undeliverable letter to."""
-        return f"bounce+{letter}.{self._token(f'bounce/{letter}')[:16]}"
+        return f"bounce+{letter}.{self._derive_token(f'bounce/{letter}')[:16]}"
 
     @property
     def fingerprint(self) -> str:
         """A text that differs for each secret and reveals nothing of it."""
-        return self._token("fingerprint")
+        return self._derive_token("fingerprint")
 
-    def _token(self, purpose: str) -> str:
+    def _derive_token(self, purpose: str) -> str:
         made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
         return base64.b32encode(made).decode().lower()
 

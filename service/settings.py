@@ -155,7 +155,7 @@ def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
             chosen[name] = _parse_value(name, text, default)
     settings = Settings(**chosen)
     if "address" not in chosen:
-        settings = replace(settings, address=_default_address(settings))
+        settings = replace(settings, address=_make_default_address(settings))
     return check_settings(settings)
 
 
@@ -302,7 +302,7 @@ def _refuse_out_of_range(name: str, number: float, least: int, most: int = 10**9
         )
 
 
-def _default_address(settings: Settings) -> str:
+def _make_default_address(settings: Settings) -> str:
     """Return the address that the service listens on, for settings without an address."""
     host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host  # noqa: S104 - only compared
     return f"http://{host}:{settings.port}"

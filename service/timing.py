@@ -100,7 +100,7 @@ def find_zone(name: str) -> tzinfo | None:
         return None
 
 
-def local_date(calendar: Calendar, at: int) -> date:
+def find_local_date(calendar: Calendar, at: int) -> date:
     """Return the date in this person's time zone."""
     return datetime.fromtimestamp(at, calendar.timezone).date()
 
@@ -151,19 +151,19 @@ def _skip_rest(at: int, calendar: Calendar) -> int:
     return at
 
 
-def next_letter_time(at: int, calendar: Calendar) -> int:
+def find_next_letter_time(at: int, calendar: Calendar) -> int:
     """Return the first moment from `at` on outside quiet hours and vacations; letters are sent on weekends too."""
     return _skip_rest(at, msgspec.structs.replace(calendar, weekends=False))
 
 
-def next_digest_time(after: int, hour: int, calendar: Calendar) -> int:
+def find_next_digest_time(after: int, hour: int, calendar: Calendar) -> int:
     """Return the time of the daily letter: at this hour of the reader's next day at home, or after the quiet hours."""
-    day = local_date(calendar, after)
+    day = find_local_date(calendar, after)
     while (at := int(datetime.combine(day, time(hour), calendar.timezone).timestamp())) <= after or is_away(
         at, calendar
     ):
         day += timedelta(days=1)
-    return next_letter_time(at, calendar)
+    return find_next_letter_time(at, calendar)
 
 
 def _end_of_quiet(at: int, calendar: Calendar) -> int:
@@ -186,12 +186,12 @@ def _to_midnight(day: date, calendar: Calendar) -> int:
     return int(datetime.combine(day, time(), calendar.timezone).timestamp())
 
 
-def reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
+def list_reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
     """Return the seconds between reminders and deadline: the player's choice, or this share of the time left."""
     return tuple(sorted(calendar.remind, reverse=True)) or (round(left * share),)
 
 
-def next_reminder(due: int, ahead: tuple[int, ...], after: int) -> int | None:
+def find_next_reminder(due: int, ahead: tuple[int, ...], after: int) -> int | None:
     """Return the time of the next reminder after this moment; None if there is none."""
     return min((due - lead for lead in ahead if due - lead > after), default=None)
 
@@ -206,7 +206,7 @@ class Due(Struct, frozen=True):
 def compute_due(since: int, left: int, calendar: Calendar, share: float, now: int) -> Due:
     """Compute the deadline of a seat that had `left` seconds at `since`, and its next reminder."""
     at = compute_deadline(since, left, calendar)
-    return Due(at, next_reminder(at, reminder_leads(left, calendar, share), now))
+    return Due(at, find_next_reminder(at, list_reminder_leads(left, calendar, share), now))
 
 
 def time_for_turn(clock: Clock, left: int | None) -> int:

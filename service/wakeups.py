@@ -54,7 +54,7 @@ class Wakeups:
         self.redis = redis
         self.outage = Outage("Redis")
 
-    def queue(self, name: str) -> Queue:
+    def get_queue(self, name: str) -> Queue:
         """The RQ queue of this name."""
         return Queue(name, connection=self.redis, serializer=JSONSerializer)
 
@@ -90,7 +90,7 @@ class Wakeups:
 
     def start_job(self, job: str) -> None:
         """Let RQ start a job as soon as a worker is free, unless one waits for a worker already."""
-        queue = self.queue(job)
+        queue = self.get_queue(job)
         with suppress(RedisError), self._log_outages():
             if not queue.count:
                 queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=JOB_TIMEOUTS_S[job])
@@ -118,7 +118,7 @@ class Wakeups:
                 pipeline.publish(CHANGES, f"{table}/{topic}")
             pipeline.execute()
 
-    def changes(self) -> Iterator[str | None]:
+    def iter_changes(self) -> Iterator[str | None]:
         """Yield announcements: None once subscribed, then each announcement, and "" after a second without one."""
         with self.redis.pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]
             subscription.subscribe(CHANGES)

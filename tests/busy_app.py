@@ -41,11 +41,11 @@ class BusyApp:
         self.played = apps.start_table(app)
         self._anna = self.find_person()
         apps.owe_confirm_letter(app, self._anna)
-        self._visit = signing_in.sign_in(app, app.links.sign_in(self._anna, 0, app.now() - 60))
+        self._visit = signing_in.sign_in(app, app.links.make_sign_in_token(self._anna, 0, app.now() - 60))
         with app.store.writing() as connection:  # a minute ago, so that a new link to sign in is good
             connection.execute(update(people).values(signed_at=app.now() - 60))
         feeds.open_feeds(app, ProvenPerson(self._anna))
-        self.feeds = app.links.feeds(self._anna, 1)
+        self.feeds = app.links.make_feeds_token(self._anna, 1)
         self.shown = self._show_game()
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
         self.offered = self._offer_seat()
@@ -89,21 +89,21 @@ class BusyApp:
         return {
             "seat": self.played[0].link,
             "over": self.shown[0].link,
-            "watch": self.app.links.watch(self.played[0].table),
+            "watch": self.app.links.make_watch_token(self.played[0].table),
             "gallery": access.make_gallery_link(self.shown[0].table),
         }
 
     def list_values(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """Yield values for the placeholders of a route with which it leads to a page."""
         tokens = {
-            "wishes": self.app.links.preferences(self._anna),
-            "confirm": self.app.links.confirm(self._anna, "anna@example.org"),
-            "enter": self.app.links.sign_in(self._anna, 0, self.app.now()),
+            "wishes": self.app.links.make_preferences_token(self._anna),
+            "confirm": self.app.links.make_confirm_token(self._anna, "anna@example.org"),
+            "enter": self.app.links.make_sign_in_token(self._anna, 0, self.app.now()),
             "join": self.open.join,
             "offer": self.offered,
             "calendar": self.feeds,
             "turns": self.feeds,
-            "host": self.app.links.host(0),
+            "host": self.app.links.make_host_token(0),
         }
         place = self.played[0]
         branch = apps.run_query(self.app, branches.list_branches, place)
@@ -152,6 +152,6 @@ class BusyApp:
             rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
         for row in rows:
             note = [row.note] if row.note else []
-            own = [access.make_seat_link(self.app, row), self.app.links.preferences(row.person), row.address, *note]
-            secrets[row.table, row.seat] = own
+            token = self.app.links.make_preferences_token(row.person)
+            secrets[row.table, row.seat] = [access.make_seat_link(self.app, row), token, row.address, *note]
         return secrets

@@ -108,7 +108,7 @@ def migrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def real_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the boards in letters; in other tests a picture is one point."""
-    monkeypatch.setattr(pictures, "png", speed.draw_png)
+    monkeypatch.setattr(pictures, "render_png", speed.draw_png)
 
 
 @pytest.fixture

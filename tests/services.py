@@ -16,7 +16,7 @@ from engine import bots
 from engine import table as tables
 from engine.log import Export
 from service.accounts import preferences
-from service.app import App, wall_clock
+from service.app import App, read_clock
 from service.hosting import local_mailbox
 from service.settings import Settings
 from service.tables import access, submitting
@@ -90,7 +90,7 @@ class RunningService:
         for seat in apps.load_table(app, table).seats:
             if seat.person:
                 preferences.set_letters(
-                    app, preferences.find_recipient(app, app.links.preferences(seat.person)), "none", table
+                    app, preferences.find_recipient(app, app.links.make_preferences_token(seat.person)), "none", table
                 )
 
     def wait_for_letter(self, address: str) -> None:
@@ -125,7 +125,7 @@ def run_service(folder: Path) -> Iterator[RunningService]:
         port = listener.getsockname()[1]
         given: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **given)
-        app = apps.make_app(settings, wall_clock)
+        app = apps.make_app(settings, read_clock)
         with (
             mock.patch.object(process_pool, "start"),
             run_embedded(app),

@@ -102,7 +102,7 @@ def list_words() -> frozenset[str]:
 
 @functools.cache
 def list_commands() -> frozenset[str]:
-    actions = cli.parser()._actions
+    actions = cli.make_parser()._actions
     return frozenset(name for one in actions if isinstance(one, argparse._SubParsersAction) for name in one.choices)
 
 
@@ -168,7 +168,7 @@ def find_wrong_commands(text: str) -> Iterator[str]:
     """Yield the commands in blocks of code that the command line does not accept."""
     for line in COMMAND_LINE.findall(text):
         try:
-            cli.parser().parse_args(shlex.split(line.partition(" > ")[0], comments=True))
+            cli.make_parser().parse_args(shlex.split(line.partition(" > ")[0], comments=True))
         except (Misuse, SystemExit):
             yield f"depesche does not accept: {line}"
 

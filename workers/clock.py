@@ -130,10 +130,11 @@ def remind(app: App, due: DueWork) -> None:
 def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
     """Owe a reminder and set the time of the next one; each reminder of a turn is a letter of its own."""
     same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
-    leads = timing.reminder_leads(seat.clock_left, timing.parse_calendar(seat.calendar or ""), app.settings.reminder)
+    calendar = timing.parse_calendar(seat.calendar or "")
+    leads = timing.list_reminder_leads(seat.clock_left, calendar, app.settings.reminder)
     if db.execute(select(seats.c.seat).where(*same).with_for_update(skip_locked=True)).first() is None:
         return  # a move is being judged there, or another clock was quicker
-    next_at = timing.next_reminder(seat.due_at, leads, app.now())
+    next_at = timing.find_next_reminder(seat.due_at, leads, app.now())
     db.execute(update(seats).where(*same).values(remind_at=next_at))
     number = sum(seat.due_at - lead < seat.remind_at for lead in leads)
     kind = f"reminder/{number}" if number else "reminder"

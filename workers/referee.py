@@ -181,7 +181,7 @@ def judge_all(app: App, batch: Batch, claims: Sequence[ClaimedSubmission]) -> Ju
         verdicts[submission.id] = VerdictMessage(claim.table, verdict)
         app.metrics.count("moves", "accepted" if verdict.accepted else "refused")
     for number, message in verdicts.items():
-        batch.store_verdict(StoredVerdict(message.table, number, queries.verdict_values(message.verdict)))
+        batch.store_verdict(StoredVerdict(message.table, number, queries.list_verdict_values(message.verdict)))
     batch.flush()
     return Judgement(verdicts, list(changed.values()))
 

@@ -42,7 +42,7 @@ class FeedReader(Struct, frozen=True):
 def find_token(app: App, db: Connection, person: ProvenPerson) -> str:
     """Return the token of this person's calendar and feed; empty if they are closed."""
     row = db.execute(select(people.c.feeds_number, people.c.feeds_open).where(people.c.id == person.id)).one()
-    return app.links.feeds(person.id, row.feeds_number) if row.feeds_open else ""
+    return app.links.make_feeds_token(person.id, row.feeds_number) if row.feeds_open else ""
 
 
 def open_feeds(app: App, person: ProvenPerson) -> None:
@@ -53,7 +53,7 @@ def open_feeds(app: App, person: ProvenPerson) -> None:
     with app.store.writing() as db:
         own = update(people).where(people.c.id == person.id)
         opened = own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True).returning(people.c.feeds_number)
-        channels.tell_owner(db, person, f"feeds/{db.execute(opened).scalar_one()}", app.now())
+        channels.notify_owner(db, person, f"feeds/{db.execute(opened).scalar_one()}", app.now())
     app.wakeups.wake("post")
 
 
@@ -67,7 +67,11 @@ def find_reader(app: App, db: Connection, token: str) -> FeedReader:
     """Return the person whose calendar and feed this token opens; raise Unknown if the token is wrong or closed."""
     (number,) = links.parse_subject(token, 1)
     row = register.find_person(db, number)
-    if row is None or not row.feeds_open or not links.is_same(app.links.feeds(row.id, row.feeds_number), token):
+    if (
+        row is None
+        or not row.feeds_open
+        or not links.is_same(app.links.make_feeds_token(row.id, row.feeds_number), token)
+    ):
         raise Unknown("This address does not work any more; you find the new one in your settings.")
     return FeedReader(row.id, row.language, row.since)
 

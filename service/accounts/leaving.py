@@ -217,7 +217,7 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
 
 def _clear_seat(app: App, seat: Any) -> dict[str, Any]:
     number = seat.link_number + 1
-    link = hash_token(app.links.seat(seat.table, seat.seat, number))
+    link = hash_token(app.links.make_seat_token(seat.table, seat.seat, number))
     left = {"note": "", "wishes": "", "orders": 0, "released": True}  # nothing is left that could be shown
     return {
         "person": None,

@@ -145,12 +145,13 @@ def change_calendar(app: App, person: ProvenPerson, calendar: Calendar) -> None:
 def list_vacations(app: App, one: Recipient) -> list[Span]:
     """Return the vacations of this person that are not over yet."""
     with app.store.reading() as connection:
-        return letter_settings.list_coming_vacations(connection, one.person, timing.local_date(one.calendar, app.now()))
+        today = timing.find_local_date(one.calendar, app.now())
+        return letter_settings.list_coming_vacations(connection, one.person, today)
 
 
 def start_vacation(app: App, one: Recipient, span: Span) -> None:
     """Store a vacation, and submit it at every running table of this person."""
-    today = timing.local_date(one.calendar, app.now())
+    today = timing.find_local_date(one.calendar, app.now())
     with app.store.writing() as connection:
         letter_settings.add_vacation(connection, one.person, span, today, app.settings.vacation)
         _submit_at_all_tables(app, connection, one, f"vacation {span[0]} {span[1]}")
@@ -160,7 +161,8 @@ def start_vacation(app: App, one: Recipient, span: Span) -> None:
 def end_vacation(app: App, one: Recipient) -> None:
     """End the current vacation or cancel the next one, and submit this at every running table."""
     with app.store.writing() as connection:
-        first, last = letter_settings.end_vacation(connection, one.person, timing.local_date(one.calendar, app.now()))
+        today = timing.find_local_date(one.calendar, app.now())
+        first, last = letter_settings.end_vacation(connection, one.person, today)
         _submit_at_all_tables(app, connection, one, f"home {first} {last}")
     app.wakeups.wake("referee")
 

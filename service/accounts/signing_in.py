@@ -281,7 +281,7 @@ def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> 
         if seat_row is None:
             raise Refused("This seat is not yours; please look at your own tables.")
         number = seat_row.link_number + 1
-        link = hash_token(app.links.seat(table, seat_row.seat, number))
+        link = hash_token(app.links.make_seat_token(table, seat_row.seat, number))
         queries.change_seat(connection, seat_row.table, seat_row.seat, link=link, link_number=number)
         if seat_row.seat == queries.find_organiser(queries.list_seats(connection, table)):
             table_hooks.remove_of_table(connection, table)

@@ -97,7 +97,7 @@ def rebuild() -> Iterator[Measure]:
     """Rebuild the position of a long log from its stored bytes, without a cache."""
     game = catalogue.find("kaiser")
     logs = [[canonical_json.encode(entry) for entry in play_long_game(game, number)] for number in range(9)]
-    milliseconds = [1_000 * _time(_rebuild, game, stored) for stored in logs]
+    milliseconds = [1_000 * _measure_seconds(_rebuild, game, stored) for stored in logs]
     yield Measure("rebuild a 1,000-entry game, cold", statistics.median(milliseconds), "ms", REBUILT_MS, at_most=True)
 
 
@@ -123,7 +123,7 @@ def audit() -> Iterator[Measure]:
     rates = []
     for file in files:
         export = make_decoder(Export).decode(file)
-        rates.append(len(export.entries) / _time(_audit, game, file))
+        rates.append(len(export.entries) / _measure_seconds(_audit, game, file))
     yield Measure("audit of an archive, Kaiser", statistics.median(rates), "entries/s", AUDIT_ENTRIES_A_S)
 
 
@@ -146,10 +146,10 @@ def games() -> Iterator[Measure]:
     for name, game in catalogue.find_all().items():
         for seats in game.META.seats:
             if not game.objection(game.META.options(), seats):
-                yield from _games(name, game, seats)
+                yield from _measure_games(name, game, seats)
 
 
-def _games(name: str, game: Game, seats: int) -> Iterator[Measure]:
+def _measure_games(name: str, game: Game, seats: int) -> Iterator[Measure]:
     table, played = playout.PlayoutTable(game, game.META.options(), seats), list[playout.PlayedGame]()
     for number in count():
         played.append(playout.run(table, f"bench-{number}"))
@@ -165,7 +165,7 @@ def _games(name: str, game: Game, seats: int) -> Iterator[Measure]:
     )
 
 
-def _time(work: Callable[..., object], *args: object) -> float:
+def _measure_seconds(work: Callable[..., object], *args: object) -> float:
     start = time.perf_counter()
     work(*args)
     return time.perf_counter() - start
@@ -185,7 +185,7 @@ def pages() -> Iterator[Measure]:
         start = time.perf_counter()
         size = visitor.visit("/")
         yield Measure("first page with all it loads", size / 1_000, "kB", FIRST_KB, at_most=True)
-        yield Measure("first page, server, with all it loads", _ms_since(start), "ms", FIRST_MS, at_most=True)
+        yield Measure("first page, server, with all it loads", _count_ms_since(start), "ms", FIRST_MS, at_most=True)
         yield from _summarize("first page, server", [visitor.measure("/") for _ in range(VISITS)], FIRST_MS)
         path = _import_game(app, _play_longest_game(4))
         yield Measure("finished Carcassonne, first look", visitor.measure(path), "ms", TABLE_MS, at_most=True)
@@ -224,7 +224,7 @@ class Visitor:
         """How many milliseconds the server took."""
         start = time.perf_counter()
         self.get(path)
-        return _ms_since(start)
+        return _count_ms_since(start)
 
     def visit(self, path: str) -> int:
         """How many bytes a page is, with its pictures, styles and scripts."""
@@ -239,7 +239,7 @@ def _measure_uncached(app: App, visitor: Visitor, path: str) -> float:
     return visitor.measure(path)
 
 
-def _ms_since(start: float) -> float:
+def _count_ms_since(start: float) -> float:
     return (time.perf_counter() - start) * 1_000
 
 
@@ -270,14 +270,14 @@ def _play_longest_game(seats: int) -> Export:
 
 def _import_game(app: App, export: Export) -> str:
     """The path of the first seat at a table that was imported."""
-    return f"/t/{app.links.seat(Archive(app.store, app.links).import_(export), 0, 0)}"
+    return f"/t/{app.links.make_seat_token(Archive(app.store, app.links).import_(export), 0, 0)}"
 
 
 SUBMISSIONS = 300
 P50_MS, P99_MS = 5.0, 20.0
 
 
-def verdicts(app: App, where: str) -> Iterator[Measure]:
+def measure_verdicts(app: App, where: str) -> Iterator[Measure]:
     """The median and the slowest but one in a hundred of many submissions."""
     players = Players(app)
     for _ in range(20):

@@ -20,7 +20,7 @@ class CheckResult(Struct, frozen=True):
     mend: str = ""
 
 
-def ok(about: str, what: str) -> CheckResult:
+def succeed(about: str, what: str) -> CheckResult:
     return CheckResult("ok", about, what)
 
 

@@ -11,7 +11,7 @@ from dns.exception import DNSException
 from dns.nameserver import Do53Nameserver
 from dns.resolver import NXDOMAIN, NoResolverConfiguration, Resolver
 
-from service.commands.check_results import CheckResult, ok, warn
+from service.commands.check_results import CheckResult, succeed, warn
 from service.settings import Settings
 
 TOPIC = "dns"
@@ -95,7 +95,7 @@ class Zone:
             return  # an address, or a name that only this machine knows
         addresses = [*self._fetch(name, "A"), *self._fetch(name, "AAAA")]
         if addresses:
-            yield ok(TOPIC, f"{name} is {', '.join(addresses)}")
+            yield succeed(TOPIC, f"{name} is {', '.join(addresses)}")
         else:
             yield warn(TOPIC, f"{name}, where the links lead, has no address", f"add a record: {name}. A <this server>")
 
@@ -111,7 +111,7 @@ class Zone:
         elif {"+all", "all", "?all"} & set(records[0].split()):
             yield warn(TOPIC, f"SPF lets every server send for {domain}: {records[0]}", "let it end with -all or ~all")
         else:
-            yield ok(TOPIC, f"SPF of {domain}: {records[0]}")
+            yield succeed(TOPIC, f"SPF of {domain}: {records[0]}")
 
     def _check_dkim(self) -> Iterator[CheckResult]:
         selector = self._settings.dkim
@@ -122,7 +122,7 @@ class Zone:
         name = f"{selector}._domainkey.{self._domain}"
         tags = [dict(_parse_tags(text)) for text in self._fetch(name, "TXT")]
         if any(one.get("p") for one in tags):
-            yield ok(TOPIC, f"DKIM: {name} has a key")
+            yield succeed(TOPIC, f"DKIM: {name} has a key")
         elif any("p" in one for one in tags):
             yield warn(
                 TOPIC, f"DKIM: the key at {name} is empty, which revokes it", "publish the relay's current key there"
@@ -140,7 +140,7 @@ class Zone:
             if records := self._fetch_texts(f"_dmarc.{domain}", "v=DMARC1"):
                 policy = dict(_parse_tags(records[0])).get("p", "")
                 if len(records) == 1 and policy in ("none", "quarantine", "reject"):
-                    yield ok(TOPIC, f"DMARC of {domain}: {records[0]}")
+                    yield succeed(TOPIC, f"DMARC of {domain}: {records[0]}")
                 else:
                     mend = f'keep one, such as _dmarc.{domain}. TXT "v=DMARC1; p=none"'
                     yield warn(TOPIC, f"DMARC of {domain} sets no policy: {'; '.join(records)}", mend)
@@ -153,9 +153,10 @@ class Zone:
         if not (self._settings.inbound or self._settings.imap):
             return
         if hosts := self._fetch(self._domain, "MX"):
-            yield ok(TOPIC, f"mail to {self._domain} goes to {', '.join(hosts)}")
+            yield succeed(TOPIC, f"mail to {self._domain} goes to {', '.join(hosts)}")
         elif self._fetch(self._domain, "A") or self._fetch(self._domain, "AAAA"):
-            yield ok(TOPIC, f"mail to {self._domain} goes to the machine of that name, because it has no MX record")
+            what = f"mail to {self._domain} goes to the machine of that name, because it has no MX record"
+            yield succeed(TOPIC, what)
         else:
             mend = f"add a record: {self._domain}. MX 10 <your mail server>"
             yield warn(TOPIC, f"mail to {self._domain} goes nowhere: no MX record, and no address", mend)

@@ -108,7 +108,7 @@ def read_file(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        raise Misuse(f"{path} cannot be read: {_reason(error)}.") from error
+        raise Misuse(f"{path} cannot be read: {_find_reason(error)}.") from error
 
 
 def write_file(path: str, content: bytes) -> None:
@@ -116,10 +116,10 @@ def write_file(path: str, content: bytes) -> None:
     try:
         Path(path).write_bytes(content)
     except (OSError, ValueError) as error:
-        raise Misuse(f"{path} cannot be written: {_reason(error)}.") from error
+        raise Misuse(f"{path} cannot be written: {_find_reason(error)}.") from error
 
 
-def _reason(error: Exception) -> str:
+def _find_reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 

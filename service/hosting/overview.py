@@ -66,7 +66,7 @@ def load_overview(app: App, table: str = "") -> Overview:
     """Load the overview, with the tables that moved last, or only this table."""
     embedded = app.store.url.startswith("sqlite")
     free = shutil.disk_usage(app.settings.folder).free // 2**20 if embedded else None
-    revision, version = app.store.revision(), metadata.version("depesche")
+    revision, version = app.store.find_revision(), metadata.version("depesche")
     with app.store.reading() as connection:
         phases = {row.phase: row.number for row in connection.execute(_select_phases()).all()}
         owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
@@ -158,13 +158,13 @@ def get_link(app: App, renew: bool = False) -> str:
         number = _get_link_number(connection) + renew
         if renew:
             queries.set_fact(connection, LINK_FACT, str(number))
-    return app.links.host(number)
+    return app.links.make_host_token(number)
 
 
 def is_host_link(app: App, token: str) -> bool:
     """Return whether this is the token of the host's page."""
     with app.store.reading() as connection:
-        return is_same(app.links.host(_get_link_number(connection)), token)
+        return is_same(app.links.make_host_token(_get_link_number(connection)), token)
 
 
 def _get_link_number(connection: Connection) -> int:

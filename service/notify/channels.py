@@ -58,11 +58,11 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     words = {"label": _clean_label(new.label) or new.kind, "groups": _join_groups(new.groups)}
     row = {**structs.asdict(new), **words, "person": person.id, "created_at": now}
     number = channel_queries.insert_channel(db, row)
-    tell_owner(db, person, f"channel/{number}", now)
+    notify_owner(db, person, f"channel/{number}", now)
     return number
 
 
-def tell_owner(db: Connection, person: ProvenPerson, what: str, now: int) -> None:
+def notify_owner(db: Connection, person: ProvenPerson, what: str, now: int) -> None:
     """Owe a letter that says that a way out was added, in case another person had the link to add it with."""
     queries.owe_personal_letter(db, person.id, f"added/{what}", now)
 

@@ -54,7 +54,7 @@ def add(app: App, person: ProvenPerson, table: TableRow, target: Target, languag
         if len(list_hooks(db, table_hooks.c.table == table.id)) >= MAX_HOOKS:
             raise Refused("At most {most} chats can follow a table; please remove one first.", most=MAX_HOOKS)
         made = db.execute(insert(table_hooks).returning(table_hooks.c.id), {**row, "created_at": now, "due_at": now})
-        channels.tell_owner(db, person, f"follower/{made.scalar_one()}", now)
+        channels.notify_owner(db, person, f"follower/{made.scalar_one()}", now)
     app.wakeups.wake("post")
 
 

@@ -167,7 +167,8 @@ def end_vacation(connection: Connection, person: ProvenPerson, today: date) -> S
     """
     connection.execute(select(people.c.id).where(people.c.id == person.id).with_for_update())
     for first, last in list_coming_vacations(connection, person, today):
-        until = max(first, _previous_day(today.isoformat())) if first <= today.isoformat() else _previous_day(first)
+        yesterday = _find_previous_day(today.isoformat())
+        until = max(first, yesterday) if first <= today.isoformat() else _find_previous_day(first)
         if until < last:
             _shorten(connection, person, first, until)
             return first, until
@@ -182,7 +183,7 @@ def _shorten(connection: Connection, person: ProvenPerson, first: str, until: st
         connection.execute(update(vacations).where(*own).values(last=until))
 
 
-def _previous_day(day: str) -> str:
+def _find_previous_day(day: str) -> str:
     return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
 
 

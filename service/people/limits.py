@@ -90,7 +90,7 @@ def _count_sign_in_letters(connection: Connection, person: int, since: int) -> i
 
 def _count_unconfirmed_tables(connection: Connection, organiser: int) -> int:
     """Count the tables of this mailbox whose letters wait until the organiser confirms them."""
-    own = (seats.c.person.in_(_select_mailbox(organiser)), seats.c.seat == queries.organiser_of(seats.c.table))
+    own = (seats.c.person.in_(_select_mailbox(organiser)), seats.c.seat == queries.select_organiser(seats.c.table))
     counted = select(func.count()).select_from(seats.join(tables)).where(*own, tables.c.awaits_confirmation)
     return int(connection.execute(counted).scalar_one())
 
@@ -99,7 +99,7 @@ def _count_opened_tables(connection: Connection, person: int, since: int) -> int
     """Count the tables that this person has opened since then."""
     own = (
         seats.c.person.in_(_select_mailbox(person)),
-        seats.c.seat == queries.organiser_of(seats.c.table),
+        seats.c.seat == queries.select_organiser(seats.c.table),
         tables.c.opened_at > since,
     )
     counted = select(func.count()).select_from(seats.join(tables)).where(*own)

@@ -71,7 +71,7 @@ def check_settings_link(app_links: Links, db: Connection, token: str) -> ProvenP
     row = register.find_person(db, number)
     if row is None or register.is_deleted(row):
         return None
-    newest = app_links.preferences(row.id, row.settings_number)
+    newest = app_links.make_preferences_token(row.id, row.settings_number)
     return ProvenPerson(row.id) if links.is_same(newest, token.lower()) else None
 
 
@@ -79,7 +79,7 @@ def check_confirm_link(app_links: Links, db: Connection, token: str, now: int) -
     """Return the person whose address this token proves; None if it is wrong, or the last letter with it is old."""
     (number,) = links.parse_subject(token, 1)
     row = register.find_person(db, number)
-    if row is None or not links.is_same(app_links.confirm(row.id, row.address), token):
+    if row is None or not links.is_same(app_links.make_confirm_token(row.id, row.address), token):
         return None
     own = (letters.c.person == row.id, letters.c.kind.startswith("confirm/"), letters.c.due_at > now - CONFIRM_AGE_S)
     return ProvenPerson(row.id) if db.execute(select(exists().where(*own))).scalar_one() else None
@@ -89,7 +89,7 @@ def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -
     """Return the person whom this token signs in; None if it is wrong, used or expired."""
     number, written = links.parse_subject(token, 2)
     row, at = register.find_person(db, number), numbers.parse_int(written) or 0
-    if row is None or not links.is_same(app_links.sign_in(row.id, row.sessions, at), token):
+    if row is None or not links.is_same(app_links.make_sign_in_token(row.id, row.sessions, at), token):
         return None
     is_used = row.signed_at is not None and row.signed_at >= at
     return ProvenPerson(row.id) if at <= now < at + HOUR_S and not is_used else None
@@ -174,7 +174,7 @@ def list_claims(db: Connection, person: int) -> tuple[SeatClaim, ...]:
 
 def is_organisers_seat() -> ColumnElement[bool]:
     """The condition that a seat is the one of the organiser."""
-    return seats.c.seat == queries.organiser_of(seats.c.table)
+    return seats.c.seat == queries.select_organiser(seats.c.table)
 
 
 def _describe_claim(db: Connection, row: Any) -> SeatClaim:

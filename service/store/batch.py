@@ -201,8 +201,8 @@ def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequ
     seat_rows = {(one.table, seat.seat): seat for one in additions for seat in one.seats}
     rows: dict[Table, Rows] = {
         entries: [{"table": one.table, **structs.asdict(one.entry)} for one in additions],
-        tables: [_table_values(one) for one in last.values()],
-        seats: [seat_values(table, seat) for (table, _), seat in seat_rows.items()],
+        tables: [_list_table_values(one) for one in last.values()],
+        seats: [list_seat_values(table, seat) for (table, _), seat in seat_rows.items()],
         letters: [
             {"table": one.table, "seq": one.entry.seq, **structs.asdict(letter)}
             for one in additions
@@ -225,12 +225,12 @@ def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequ
         )
 
 
-def _table_values(one: Addition) -> dict[str, Any]:
+def _list_table_values(one: Addition) -> dict[str, Any]:
     ended = one.at if one.phase == "over" else None
     row = {"length": one.entry.seq + 1, "head": one.entry.hash, "phase": one.phase, "draws_at": one.draws_at}
     return {"key_id": one.table, **row, "moved_at": one.at, "ended_at": ended}
 
 
-def seat_values(table: str, update: SeatUpdate) -> dict[str, Any]:
+def list_seat_values(table: str, update: SeatUpdate) -> dict[str, Any]:
     """The parameters of UPDATE_SEAT for this seat."""
     return {"key_table": table, "key_seat": update.seat, **{name: getattr(update, name) for name in SEAT_COLUMNS}}

@@ -37,12 +37,12 @@ class Store:
 
     def __init__(self, url: str, replica: str = "") -> None:
         self.url = url
-        self.engine = _engine(url)
+        self.engine = _make_engine(url)
         self.outage = Outage("The database")
-        self._snapshots = _snapshots(self.engine)
-        self._peeks = _peeks(self.engine)
+        self._snapshots = _make_snapshot_engine(self.engine)
+        self._peeks = _make_peek_engine(self.engine)
         self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
-        self.replica = _snapshots(_engine(replica)) if replica else None
+        self.replica = _make_snapshot_engine(_make_engine(replica)) if replica else None
 
     @contextmanager
     def reading(self, *, replica: bool = False) -> Iterator[Connection]:
@@ -117,9 +117,9 @@ class Store:
 
     def is_current(self) -> bool:
         """Whether the schema is the newest one; changes nothing."""
-        return self.revision() == REVISIONS[-1]
+        return self.find_revision() == REVISIONS[-1]
 
-    def revision(self) -> str:
+    def find_revision(self) -> str:
         """Return the revision of the database's schema; empty if there is none."""
         with self.reading() as connection:
             return _find_revision(connection)
@@ -154,7 +154,7 @@ def is_unavailable(error: OperationalError) -> bool:
     return state is None or state.startswith(UNAVAILABLE)
 
 
-def _engine(url: str) -> Engine:
+def _make_engine(url: str) -> Engine:
     """Make the engine for a database; its errors go to a log, so they hide values such as addresses and notes."""
     if not url.startswith("sqlite"):
         pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10}
@@ -163,8 +163,8 @@ def _engine(url: str) -> Engine:
         return engine
     _make_private(url)
     engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
-    event.listen(engine, "connect", _sqlite_connected)
-    event.listen(engine, "begin", _sqlite_begin)
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
@@ -204,14 +204,14 @@ def _add_timeouts(url: str) -> URL:
     return parsed.update_query_dict({"options": f"{TIMEOUTS} {own if isinstance(own, str) else ' '.join(own)}".strip()})
 
 
-def _snapshots(engine: Engine) -> Engine:
+def _make_snapshot_engine(engine: Engine) -> Engine:
     """The same database, with transactions that see the moment at which they began; SQLite's always do."""
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
-def _peeks(engine: Engine) -> Engine:
+def _make_peek_engine(engine: Engine) -> Engine:
     """The same database, for single SELECTs: its few connections begin no transactions."""
     if engine.dialect.name == "sqlite":
         return engine
@@ -221,7 +221,7 @@ def _peeks(engine: Engine) -> Engine:
     return peeks
 
 
-def _sqlite_connected(connection: Any, _: Any) -> None:
+def _configure_sqlite(connection: Any, _: Any) -> None:
     """Make commits durable, let readers never wait, overwrite deleted data, and begin transactions ourselves."""
     connection.isolation_level = None
     for pragma in (f"busy_timeout={BUSY_TIMEOUT_MS}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
@@ -242,7 +242,7 @@ def _enable_wal(connection: Any) -> None:
             time.sleep(0.01)
 
 
-def _sqlite_begin(connection: Connection) -> None:
+def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
     if not options.get("writing", False):
         connection.exec_driver_sql("BEGIN")

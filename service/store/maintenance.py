@@ -129,7 +129,7 @@ def _refuse_other_secret(settings: Settings, secret: str) -> None:
 
 def _get_revision(settings: Settings) -> str:
     with closing(Store(settings.database_url)) as store:
-        return store.revision()
+        return store.find_revision()
 
 
 def _dump(url: URL, file: Path) -> None:

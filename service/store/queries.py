@@ -29,7 +29,7 @@ from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.log import Export
-from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, seat_values
+from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, list_seat_values
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import (
     branches,
@@ -149,20 +149,20 @@ def _compile(dialect: Dialect, statement: Select[Any]) -> tuple[str, list[str] |
 
 def find_table(db: Connection, table: str) -> TableRow | None:
     """The table with this id."""
-    return _one_table(db, TABLE, table)
+    return _fetch_table(db, TABLE, table)
 
 
 def lock_table(db: Connection, table: str) -> TableRow | None:
     """The table with this id, locked until this transaction ends."""
-    return _one_table(db, LOCKED_TABLE, table)
+    return _fetch_table(db, LOCKED_TABLE, table)
 
 
 def lock_free_table(db: Connection, table: str) -> TableRow | None:
     """The same without waiting: None if another transaction has locked the table."""
-    return _one_table(db, FREE_TABLE, table)
+    return _fetch_table(db, FREE_TABLE, table)
 
 
-def _one_table(db: Connection, statement: Executable, table: str) -> TableRow | None:
+def _fetch_table(db: Connection, statement: Executable, table: str) -> TableRow | None:
     row = db.execute(statement, {"key_table": table}).one_or_none()
     return None if row is None else TableRow(*row)
 
@@ -191,7 +191,7 @@ def make_entry_rows(table: str, export: Export, bodies: Sequence[bytes]) -> Iter
 
 def update_seat(db: Connection, table: str, update: SeatUpdate) -> None:
     """Change the time of a seat without an entry, such as its deadline."""
-    db.execute(UPDATE_SEAT, seat_values(table, update))
+    db.execute(UPDATE_SEAT, list_seat_values(table, update))
 
 
 def change_seat(db: Connection, table: str, seat: int, **columns: Any) -> None:
@@ -217,7 +217,7 @@ def find_organiser(rows: Sequence[SeatRow]) -> int | None:
     return next(iter(persons + nameless), None)
 
 
-def organiser_of(table: ColumnElement[str]) -> ScalarSelect[Any]:
+def select_organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
     """The seat of the organiser as SQL, for tables whose organiser has an address."""
     other = seats.alias()
     first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
@@ -226,11 +226,13 @@ def organiser_of(table: ColumnElement[str]) -> ScalarSelect[Any]:
 
 def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]]) -> None:
     """Store the verdicts on submissions, each with its table and number."""
-    rows = [{"key_table": table, "key_id": number, **verdict_values(verdict)} for table, number, verdict in verdicts]
+    rows = [
+        {"key_table": table, "key_id": number, **list_verdict_values(verdict)} for table, number, verdict in verdicts
+    ]
     db.execute(STORE_VERDICT, rows)
 
 
-def verdict_values(verdict: Verdict) -> dict[str, Any]:
+def list_verdict_values(verdict: Verdict) -> dict[str, Any]:
     """The columns of a submission that hold its verdict."""
     return {"accepted": verdict.accepted, "sentence": verdict.why.dump(), "rule": verdict.rule, "seq": verdict.seq}
 

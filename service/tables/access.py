@@ -108,19 +108,19 @@ def find_by_reply_address(app: App, token: str) -> Place:
     query = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
     with app.store.reading() as connection:
         seat = connection.execute(query).one_or_none()
-    if seat is None or not links.is_same(app.links.answer(table, seat.seat, seat.link_number), token):
+    if seat is None or not links.is_same(app.links.make_answer_address(table, seat.seat, seat.link_number), token):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
     return Place(table, seat.seat, make_seat_link(app, seat))
 
 
 def make_seat_link(app: App, seat: Any) -> str:
     """Make the link of a seat from any row that has its table, its number and the number of its link."""
-    return app.links.seat(seat.table, seat.seat, seat.link_number)
+    return app.links.make_seat_token(seat.table, seat.seat, seat.link_number)
 
 
 def make_reply_address(app: App, seat: Any) -> str:
     """Make the reply address of a seat; it is the server's own where the subject names the seat."""
-    token, settings = app.links.answer(seat.table, seat.seat, seat.link_number), app.settings
+    token, settings = app.links.make_answer_address(seat.table, seat.seat, seat.link_number), app.settings
     match settings.answered_at:
         case "subject":
             return settings.sender_address
@@ -132,7 +132,7 @@ def make_reply_address(app: App, seat: Any) -> str:
 def make_subject_mark(app: App, seat: Any) -> str:
     """Make the mark at the end of a subject: the beginning of the table's id, or the proof of the seat."""
     if app.settings.answered_at == "subject":
-        return app.links.answer(seat.table, seat.seat, seat.link_number)
+        return app.links.make_answer_address(seat.table, seat.seat, seat.link_number)
     return str(seat.table[:6])
 
 

@@ -38,7 +38,7 @@ FREE = "open"
 def find_open_table(app: App, token: str) -> Snapshot:
     """Return the open table of this link; raise Unknown if the link is wrong or no seat is free."""
     (name,) = links.parse_subject(token, 1)
-    if not links.is_same(app.links.join(name), token):
+    if not links.is_same(app.links.make_join_token(name), token):
         raise Unknown("This link leads to no open table; please ask its sender for the newest one.")
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, name)
@@ -105,7 +105,7 @@ def _find_bot_name(db: Connection, table: str) -> str:
 
 def make_offer_token(app: App, seat: Any) -> str:
     """Return the token of the link that offers this seat to a substitute."""
-    return app.links.offer(seat.table, seat.seat, seat.link_number)
+    return app.links.make_offer_token(seat.table, seat.seat, seat.link_number)
 
 
 def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
@@ -143,7 +143,7 @@ def take_offered_seat(
         work.locked = seat_commands.announce_vacations(locked, seat)
         if not locked.seats[seat].proven:
             queries.owe_personal_letter(db, person, f"confirm/{table.row.id}", app.now())
-    return app.links.seat(table.row.id, seat, row.link_number + 1)
+    return app.links.make_seat_token(table.row.id, seat, row.link_number + 1)
 
 
 def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *, proven: bool) -> LockedTable:
@@ -153,7 +153,7 @@ def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *
     if row.proven and row.person is not None and row.person != person:
         kind = f"replaced/{row.table}/{row.seat}/{number}"
         queries.owe_personal_letter(locked.flush(), row.person, kind, locked.now)
-    link = hash_token(locked.app.links.seat(row.table, row.seat, number))
+    link = hash_token(locked.app.links.make_seat_token(row.table, row.seat, number))
     return change_seat(locked, row.seat, person=person, proven=proven, name=name, link=link, link_number=number)
 
 
@@ -197,7 +197,7 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
         guests=tuple(_list_guests(app, table, seat)),
         clock=table.clock,
         language=language,
-        key=app.links.rematch(table.row.id),
+        key=app.links.make_rematch_key(table.row.id),
         watched=table.row.watched,
         signed_in=proof.find_holder(table.seats[seat]),
         visitor=table.row.visitor,

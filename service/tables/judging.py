@@ -157,7 +157,7 @@ def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
     """Return the position that the player had seen."""
     if command.seen is None or command.seen >= locked.position.length - 1:
         return locked.position
-    return locked.position_before(command.seen + 1)
+    return locked.load_position_before(command.seen + 1)
 
 
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
@@ -199,7 +199,7 @@ def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
 
 def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
     """Refuse an answer to a question that is not the one on the page."""
-    if move.verb in ("agree", "refuse") and _question(then) != _question(locked.position):
+    if move.verb in ("agree", "refuse") and _find_question(then) != _find_question(locked.position):
         raise Refused("The question has changed; look at the table again before you answer.")
 
 
@@ -215,7 +215,7 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
         )
 
 
-def _question(table: Table) -> tuple[object, ...]:
+def _find_question(table: Table) -> tuple[object, ...]:
     wish = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
     return (type(wish), wish.seat) if wish else ()
 

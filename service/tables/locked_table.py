@@ -83,9 +83,9 @@ class LockedTable(Struct, frozen=True, eq=False):
         """Return the table with one more queue to wake after the commit."""
         return replace(self, wakes=self.wakes | {queue})
 
-    def position_before(self, seq: int) -> Table:
+    def load_position_before(self, seq: int) -> Table:
         """Load the position before entry `seq`."""
-        return snapshots.position_before(self.app.caches, self.flush(), self.row, seq)
+        return snapshots.load_position_before(self.app.caches, self.flush(), self.row, seq)
 
 
 def lock_table(app: App, batch: Batch, table: str) -> LockedTable:
@@ -139,7 +139,7 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     before, game = locked.position, locked.game
     at = max(locked.now, locked.row.moved_at)  # a clock that was set back dates no entry before the last one
     chance = tables.make_chance(before, locked.row.seed, move, at)
-    after, events = tables.play(game, before, seat, move, chance, locked.position_before)
+    after, events = tables.play(game, before, seat, move, chance, locked.load_position_before)
     entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(locked.row.seed, locked.head, entry)
     clock = timing.parse_clock(after.clock, locked.row.pace)

@@ -255,7 +255,7 @@ def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dic
         "length": 0,
         "head": log.GENESIS,
         "pace": opening.clock.pace,
-        "watch": hash_token(app.links.watch(table)),
+        "watch": hash_token(app.links.make_watch_token(table)),
         "opening": opening.key_hash,
         "visitor": opening.visitor,
         "watched": opening.watched or opening.shown,
@@ -275,7 +275,7 @@ def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners:
         "name": guest.name,
         "status": guest.status,
         "level": guest.level,
-        "link": hash_token(app.links.seat(table, number, 0)),
+        "link": hash_token(app.links.make_seat_token(table, number, 0)),
         "link_number": 0,
         "proven": owner is not None and (is_signed_in or not app.settings.confirms),
     }
@@ -290,4 +290,4 @@ def _make_opened(app: App, table: str) -> Opened:
         shown = {min(shown)}
     links = tuple(access.make_seat_link(app, seat) if seat.seat in shown else "" for seat in sitting)
     free = any(seat.status == "open" for seat in sitting)
-    return Opened(table, links, app.links.watch(table), app.links.join(table) if free else "")
+    return Opened(table, links, app.links.make_watch_token(table), app.links.make_join_token(table) if free else "")

@@ -105,7 +105,7 @@ def _require_person(row: SeatRow) -> ProvenPerson:
 
 
 def _find_today(locked: LockedTable, row: SeatRow) -> date:
-    return timing.local_date(timing.parse_calendar(row.calendar or ""), locked.now)
+    return timing.find_local_date(timing.parse_calendar(row.calendar or ""), locked.now)
 
 
 def _submit_at_other_tables(locked: LockedTable, person: ProvenPerson, text: str) -> LockedTable:
@@ -117,7 +117,7 @@ def _submit_at_other_tables(locked: LockedTable, person: ProvenPerson, text: str
     return locked.wake("referee")
 
 
-def _order(locked: LockedTable, seat: int, words: Words) -> LockedTable:
+def _add_order(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     return standing_orders.add_order(locked, seat, " ".join(words))
 
 
@@ -134,7 +134,7 @@ def _choose_letters(locked: LockedTable, seat: int, words: Words) -> LockedTable
 COMMANDS: Mapping[str, Callable[[LockedTable, int, Words], LockedTable]] = {
     "vacation": take_vacation,
     "home": end_vacation,
-    "order": _order,
+    "order": _add_order,
     "cancel": standing_orders.cancel,
     "letters": _choose_letters,
 }
@@ -175,9 +175,9 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
     app, table = locked.app, locked.row.id
     row = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
-    number, link = row.link_number + 1, f"{app.settings.address}/join/{app.links.join(table)}"
+    number, link = row.link_number + 1, f"{app.settings.address}/join/{app.links.make_join_token(table)}"
     queries.clear_seat(locked.flush(), table, seat)
-    new_link = {"link_number": number, "link": hash_token(app.links.seat(table, seat, number))}
+    new_link = {"link_number": number, "link": hash_token(app.links.make_seat_token(table, seat, number))}
     locked = change_seat(locked, seat, person=None, proven=False, name="", status="open", **new_link)
     why = Sentence(
         "{who} does not play. The seat is free for the first who sits down here: {link}",
@@ -241,7 +241,7 @@ def show_presence(app: App, place: Place, shown: bool) -> None:
     _store_settings(app, place, {"wishes": wishes} | ({} if shown else {"seen_at": None}))
 
 
-def let_look_on(app: App, place: Place, allowed: bool) -> None:
+def allow_spectators(app: App, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
     with app.store.writing() as connection:
         if require_seat(place) != queries.find_organiser(queries.list_seats(connection, place.table)):

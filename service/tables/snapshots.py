@@ -64,26 +64,26 @@ def _replay(
     if position.length == 0:
         return record.fold(game, entries)
     for entry in entries:
-        position = record.apply(game, position, entry, lambda seq: position_before(caches, db, row, seq))
+        position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
     return position
 
 
-def position_before(caches: Caches, db: Connection, row: TableRow, seq: int) -> Table:
+def load_position_before(caches: Caches, db: Connection, row: TableRow, seq: int) -> Table:
     """The position of this table before entry `seq`."""
     game = catalogue.find(row.game, row.edition)
-    head, position = _nearest_cached(caches, row.id, seq)
+    head, position = _find_nearest_cached(caches, row.id, seq)
     stored = queries.list_entries(db, row.id, max(position.length - 1, 0), seq)
     if position.length and stored[0].hash != head:  # cached by a transaction that was rolled back
         position, stored = Table(), queries.list_entries(db, row.id, 0, seq)
     for one in stored[1 if position.length else 0 :]:
         entry = record.make_entry_decoder(game).decode(one.body)
-        position = record.apply(game, position, entry, lambda seq: position_before(caches, db, row, seq))
+        position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
         if position.length % CACHED_EVERY == 0:
             caches.marks.put((row.id, position.length), (one.hash, position))
     return position
 
 
-def _nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
+def _find_nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
     """The nearest cached position before entry `seq`, with its hash; the empty table if there is none."""
     for length in range(seq - seq % CACHED_EVERY, 0, -CACHED_EVERY):
         cached = caches.marks.get((table, length))
@@ -220,7 +220,7 @@ def load_past(app: App, db: Connection, snapshot: Snapshot, seq: int) -> Table:
     """Return the table as it was after entry `seq`."""
     if seq + 1 >= snapshot.row.length:
         return snapshot.position
-    return position_before(app.caches, db, snapshot.row, seq + 1)
+    return load_position_before(app.caches, db, snapshot.row, seq + 1)
 
 
 def load_entries(db: Connection, snapshot: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:

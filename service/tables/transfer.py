@@ -314,7 +314,7 @@ def _make_table_row(app: App, one: TransferredTable, position: Table) -> dict[st
         "length": position.length,
         "head": whole.head,
         "pace": one.pace,
-        "watch": hash_token(app.links.watch(whole.table)),
+        "watch": hash_token(app.links.make_watch_token(whole.table)),
         "watched": one.watched,
         "opened_at": one.opened_at,
         "moved_at": one.moved_at,
@@ -329,7 +329,7 @@ def _make_seat_rows(app: App, one: TransferredTable, persons: dict[int, int], el
         row = structs.asdict(chair)
         later = {name: row[name] + max(0, elapsed) for name in TIMES if row[name] is not None}
         link_number = chair.link_number + 1  # a number that neither server has used yet
-        link = hash_token(app.links.seat(one.log.table, number, link_number))
+        link = hash_token(app.links.make_seat_token(one.log.table, number, link_number))
         person = None if chair.person is None else persons.get(chair.person)
         own = {
             "table": one.log.table,

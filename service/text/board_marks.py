@@ -26,7 +26,7 @@ def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def mark(drawing: str, spots: Sequence[str]) -> str:
+def number_spots(drawing: str, spots: Sequence[str]) -> str:
     """Number these spots of a drawing; a spot that is drawn twice has its number twice."""
     numbers = {spot: number for number, spot in enumerate(spots, 1)}
 

@@ -65,7 +65,7 @@ def _format_second(language: str, at: int) -> str:
 def _format_datetime(language: str, then: datetime) -> str:
     from babel.dates import format_date, format_time
 
-    locale = _locale(language)
+    locale = _find_locale(language)
     return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
 
 
@@ -73,7 +73,7 @@ def format_weekday(language: str, then: datetime) -> str:
     """Write a moment in the next days with its weekday and without its year."""
     from babel.dates import format_date, format_skeleton, format_time
 
-    locale, after = _locale(language), "," if language == "de" else ""
+    locale, after = _find_locale(language), "," if language == "de" else ""
     when = f"{format_date(then, 'EEEE', locale)}{after} {format_skeleton('MMMMd', then, locale=locale)}"
     return f"{when}, {format_time(then, 'short', locale=locale)}"
 
@@ -84,11 +84,11 @@ def join_words(language: str, words: Iterable[str]) -> str:
 
     listed = list(words)
     is_markup = any(isinstance(word, Markup) for word in listed)
-    text = format_list([str(escape(word)) for word in listed] if is_markup else listed, locale=_locale(language))
+    text = format_list([str(escape(word)) for word in listed] if is_markup else listed, locale=_find_locale(language))
     return Markup(text) if is_markup else text  # noqa: S704 - each word is escaped
 
 
-def _locale(language: str) -> str:
+def _find_locale(language: str) -> str:
     """Return the locale whose customs are those of a language."""
     return LOCALES.get(language, language)
 
@@ -97,4 +97,4 @@ def format_day(language: str, iso_date: str) -> str:
     """Write a day, given as 2027-01-05, in the style of this language."""
     from babel.dates import format_date
 
-    return format_date(date.fromisoformat(iso_date), "medium", _locale(language))
+    return format_date(date.fromisoformat(iso_date), "medium", _find_locale(language))

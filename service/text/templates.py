@@ -238,13 +238,13 @@ class Canvas:
                     self.sheet[row][place] = letter
         return ""
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:
+    def draw_line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:
         """Draw a straight line of one character."""
         steps = max(abs(round(x2) - round(x1)), abs(round(y2) - round(y1)), 1)
         for step in range(steps + 1):
             self.put(x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps, letter)
         return ""
 
-    def rows(self) -> list[str]:
+    def list_rows(self) -> list[str]:
         """Return the sheet, row by row, without spaces at the ends."""
         return ["".join(row).rstrip() for row in self.sheet]

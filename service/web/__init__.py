@@ -35,7 +35,7 @@ from service.web.preferences_pages import language_choice, letters
 from service.web.preview_pages import pictures
 from service.web.previews import answer_crawler
 from service.web.rate_limits import Limit, RateLimits, limit_view, set_limit_headers
-from service.web.rendering import name_visitor, page_environment
+from service.web.rendering import make_page_environment, name_visitor
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
     STOP_VIEW,
@@ -179,16 +179,16 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     flask_app.extensions["limits"] = limits
     flask_app.after_request(set_limit_headers)
 
-    def limit(views: Sequence[str], times: int, period_s: int, key: Callable[[], str] = name_visitor) -> None:
+    def limit_views(views: Sequence[str], times: int, period_s: int, key: Callable[[], str] = name_visitor) -> None:
         rule = Limit(views[0], times, period_s)
         for view in views:
             flask_app.view_functions[view] = limit_view(limits, rule, key, flask_app.view_functions[view])
 
-    limit(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
+    limit_views(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
     for deed in (MOVE_VIEWS, HINT_VIEWS, *((view,) for view in SEAT_VIEWS)):
-        limit(deed, app.settings.moves_per_minute, MINUTE_S, _hash_link)
-    limit(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
-    limit((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
+        limit_views(deed, app.settings.moves_per_minute, MINUTE_S, _hash_link)
+    limit_views(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
+    limit_views((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
 
 
 def limit_moves(app: App) -> Limit:
@@ -218,6 +218,6 @@ def warm_up() -> None:
     """Draw the pictures of the lobby and compile all templates; compiled once, they serve all languages."""
     for name in catalogue.find_all():
         draw_board(name, SOURCE)
-    templates = page_environment(SOURCE)
+    templates = make_page_environment(SOURCE)
     for template in templates.list_templates(extensions=("html", "txt", "svg")):
         templates.get_template(template)

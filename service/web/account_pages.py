@@ -22,7 +22,7 @@ from service.tables import access
 from service.text import numbers
 from service.text.languages import translate_in_game
 from service.text.sentences import Sentence, translate
-from service.web.rendering import get_app, join_names, language, render
+from service.web.rendering import get_app, get_language, join_names, render
 
 account = Blueprint("account", __name__)
 VISIT = "visit"  # key of the session cookie
@@ -127,8 +127,8 @@ class DeletedPage(Struct, frozen=True):
     """Nothing: `deleted.html` always says the same."""
 
 
-def visitor() -> SignedIn | None:
-    """Return the person who is signed in on this device, or None."""
+def load_visitor() -> SignedIn | None:
+    """Return the person who is signed in on this device, or None; reads in a transaction of its own."""
     if VISIT not in session:
         return None
     with get_app().store.reading() as db:
@@ -149,7 +149,7 @@ def find_visit_key() -> str:
 
 def find_proof() -> ProvenPerson | None:
     """Return the person who is signed in on this device, as a proof; None if there is none."""
-    person = visitor()
+    person = load_visitor()
     return person.proof if person else None
 
 
@@ -191,7 +191,7 @@ def _claim_row(claim: SeatClaim) -> ClaimRow:
     return ClaimRow(
         table=claim.table,
         seat=claim.seat,
-        title=_title(claim.game),
+        title=_find_title(claim.game),
         organiser=claim.organiser,
         names=join_names(claim.others),
         at=claim.at,
@@ -210,7 +210,7 @@ def correct(link: str) -> Reply:
 @account.post("/t/<link>/letters")
 def add_address(link: str) -> Reply:
     """Give an address to a player who has none."""
-    place, visiting = access.find(get_app(), link), visitor()
+    place, visiting = access.find(get_app(), link), load_visitor()
     proven = visiting.proof if visiting else None
     signing_in.add_address(get_app(), place, request.form.get("address", ""), proven)
     return redirect(url_for("table.show", link=link), 303)
@@ -256,7 +256,7 @@ def complete_sign_in(token: str) -> Reply:
 @account.post("/leave")
 def sign_out() -> Reply:
     """Sign out on this device, or on all."""
-    person = visitor()
+    person = load_visitor()
     if person and request.form.get("everywhere"):
         signing_in.sign_out_everywhere(get_app(), person.proof)
     elif person:
@@ -271,16 +271,16 @@ def sign_out() -> Reply:
 @account.get("/my")
 def tables() -> Reply:
     """Show all tables of the signed-in person."""
-    person = visitor()
+    person = load_visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    return render("my.html", _my_tables_page(person, numbers.parse_int(request.args.get("page", ""), 9_999) or 0))
+    return render("my.html", _make_my_tables_page(person, numbers.parse_int(request.args.get("page", ""), 9_999) or 0))
 
 
 @account.get("/my/table/<table>")
 def table(table: str) -> Reply:
     """Go to one of my tables; links that leave in calendars, feeds and webhooks lead here, and not to a seat."""
-    person = visitor()
+    person = load_visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
     with get_app().store.reading() as db:
@@ -312,12 +312,12 @@ def renew_settings_link() -> Reply:
     return redirect(url_for("account.tables", renewed="settings"), 303)
 
 
-def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
+def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
     """Make the page with all running games, and the finished ones of one page."""
     app, renewed = get_app(), request.args.get("renewed", "")
     with app.store.reading() as db:
-        running = list(map(_table_row, my_tables.list_running(app, db, person.id)))
-        over = list(map(_table_row, my_tables.list_finished(app, db, person.id, number)))
+        running = list(map(_make_table_row, my_tables.list_running(app, db, person.id)))
+        over = list(map(_make_table_row, my_tables.list_finished(app, db, person.id, number)))
         claims = tuple(map(_claim_row, proof.list_claims(db, person.id)))
         record = my_tables.load_record(db, person.id)
         ways = channels.list_own(db, person.proof)
@@ -340,14 +340,14 @@ def _my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
     )
 
 
-def _table_row(table: MyTable) -> MyTableRow:
+def _make_table_row(table: MyTable) -> MyTableRow:
     waits = table.phase == "playing" and not table.to_move
     return MyTableRow(
         table=table.table,
         seat=table.seat,
         link=table.link,
-        title=_title(table.game),
-        names=join_names(name or translate(language(), FREE_SEAT) for name in table.others),
+        title=_find_title(table.game),
+        names=join_names(name or translate(get_language(), FREE_SEAT) for name in table.others),
         phase=table.phase,
         to_move=table.to_move,
         waiting_for=join_names(table.to_move_names) if waits else "",
@@ -359,15 +359,15 @@ def _table_row(table: MyTable) -> MyTableRow:
 
 def _record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
     return tuple(
-        RecordRow(_title(game), sum(places.values()), places.get(1, 0), tuple(places.items()))
+        RecordRow(_find_title(game), sum(places.values()), places.get(1, 0), tuple(places.items()))
         for game, places in record.games.items()
     )
 
 
-def _title(game: str) -> str:
+def _find_title(game: str) -> str:
     """Return the title of a game in the reader's language; its name if it is not installed."""
     games: Mapping[str, Any] = catalogue.find_all()
-    return translate_in_game(language(), game, games[game].META.title if game in games else game)
+    return translate_in_game(get_language(), game, games[game].META.title if game in games else game)
 
 
 # Export and deletion
@@ -410,7 +410,7 @@ def _delete_page(person: SignedIn, error: Refused | None = None) -> Response:
 
 def _require_visitor() -> SignedIn:
     """Return the person who is signed in; raise Refused if there is none."""
-    person = visitor()
+    person = load_visitor()
     if person is None:
         raise Refused("Please sign in first: write your address under “My tables”, and we send you a link.")
     return person

@@ -18,7 +18,7 @@ from service.tables import access
 from service.text.sentences import Translator
 from service.text.templates import TEMPLATES
 from service.web.account_pages import find_visitor
-from service.web.rendering import get_app, language
+from service.web.rendering import get_app, get_language
 
 devices = Blueprint("devices", __name__)
 AUTH_BYTES = 16
@@ -38,8 +38,8 @@ def show_manifest() -> Response:
     ]
     about = {"name": get_app().settings.sender_name, "short_name": get_app().settings.sender_name}
     appearance = {"display": "standalone", "background_color": BACKGROUND, "theme_color": THEME, "icons": icons}
-    start = {"id": "/", "start_url": url_for("account.tables"), "scope": "/", "lang": language()}
-    described = {**about, "description": Translator(language()).gettext(DESCRIPTION), **start, **appearance}
+    start = {"id": "/", "start_url": url_for("account.tables"), "scope": "/", "lang": get_language()}
+    described = {**about, "description": Translator(get_language()).gettext(DESCRIPTION), **start, **appearance}
     return Response(json.dumps(described), mimetype="application/manifest+json")
 
 

@@ -15,7 +15,7 @@ from service.text.atom import Feed, FeedEntry
 from service.text.languages import LANGUAGES, translate_in_game
 from service.text.narration import Chapter, Narrator, describe_entries
 from service.text.sentences import Translator, remove_place_marks
-from service.web.rendering import get_app, language
+from service.web.rendering import get_app, get_language
 
 own_feeds = Blueprint("feeds", __name__)
 table_feed = Blueprint("table_feed", __name__, url_prefix="/t/<link>")
@@ -56,7 +56,7 @@ def show(link: str) -> Reply:
         first = max(0, snapshot.row.length - MAX_ENTRIES)
         entries = snapshots.load_game_entries(db, snapshot.game, place.table, first)
     chosen = request.args.get("in", "")
-    in_language = chosen if chosen in LANGUAGES else language()
+    in_language = chosen if chosen in LANGUAGES else get_language()
     narrator = Narrator(snapshot.game, snapshot.names, in_language)
     chapters = list(describe_entries(snapshot.game, entries, narrator, None))
     return _send(atom.write_feed(_make_feed(app, snapshot, link, in_language, chapters)), atom.KIND)

@@ -25,7 +25,7 @@ AROUND_NAME = " \t\r<>()[]\"'.:-*•·"
 def parse(text: str) -> list[Invitee]:
     """Parse the guests that a person typed or pasted; raise Refused for words that name no guest."""
     guests = (guest for part in PART.findall(text[:MAX_CHARS]) for guest in _parse_part(part))
-    return list(_tell_apart(list(_drop_repeats(guests))))
+    return list(_distinguish(list(_drop_repeats(guests))))
 
 
 def suggest_name(address: str) -> str:
@@ -92,7 +92,7 @@ def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
     yield from seen.values()
 
 
-def _tell_apart(guests: Sequence[Invitee]) -> Iterator[Invitee]:
+def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
     """Number the bots, and give a unique name to each person without a name."""
     names, bots = {register.fold_name(one.name) for one in guests}, 0
     for guest in guests:

@@ -17,7 +17,7 @@ from service.text.lessons import Attempt, Lesson
 from service.text.narration import Narrator
 from service.web.menu_forms import Turn, describe_move, make_turn
 from service.web.previews import Preview, describe_lesson
-from service.web.rendering import game_title, language, render
+from service.web.rendering import get_language, render, translate_title
 
 learning = Blueprint("learning", __name__, url_prefix="/learn")
 MAX_ATTEMPT_CHARS = 200
@@ -75,18 +75,18 @@ def show_lesson(name: str, number: int) -> Response:
     """Show a lesson, and the result of the move that the address tries; the browser stores which ones are solved."""
     lesson, count = find_lesson(name, number)
     words, move = _join_fields("say"), _join_fields("move", "verb", "arg")
-    attempt = lessons.try_move(lesson, move, language()) if move else None
+    attempt = lessons.try_move(lesson, move, get_language()) if move else None
     after = attempt.stage if attempt and attempt.verdict == "solved" else None
-    scene = lessons.make_scene(lesson, after or lesson.stage, () if after else lesson.menu, language())
-    narrator = Narrator(scene.game, lesson.names, language(), lesson.seat, view=scene.view)
+    scene = lessons.make_scene(lesson, after or lesson.stage, () if after else lesson.menu, get_language())
+    narrator = Narrator(scene.game, lesson.names, get_language(), lesson.seat, view=scene.view)
     is_shown = after is None and "hint" in request.args
     page = LessonPage(
         game=scene.game.META,
-        title=game_title(scene.game.META),
+        title=translate_title(scene.game.META),
         number=number,
         count=count,
-        goal=lessons.get_goal(name, language()),
-        task=lessons.get_sentence(lesson, language()),
+        goal=lessons.get_goal(name, get_language()),
+        task=lessons.get_sentence(lesson, get_language()),
         stage=_draw(lesson, scene, is_shown),
         text=draw_board_text(scene),
         alt=narrator.describe_board(scene.view),
@@ -95,7 +95,9 @@ def show_lesson(name: str, number: int) -> Response:
         typed=move or words,
         answer=describe_move(lessons.get_answer(lesson), narrator) if is_shown else "",
         attempt=attempt,
-        preview=describe_lesson(name, number, game_title(scene.game.META), lessons.get_sentence(lesson, language())),
+        preview=describe_lesson(
+            name, number, translate_title(scene.game.META), lessons.get_sentence(lesson, get_language())
+        ),
     )
     return render("lesson.html", page)
 
@@ -114,7 +116,8 @@ def _draw(lesson: Lesson, scene: Scene, is_shown: bool) -> Stage:
     answer = lessons.get_answer(lesson)
     spots = board_marks.find_spots(stage.world) | board_marks.find_spots(stage.tray)
     marks = board_marks.choose_spots(spots, (answer.verb, *answer.args))
-    return replace(stage, world=board_marks.mark(stage.world, marks), tray=board_marks.mark(stage.tray, marks))
+    world, tray = (board_marks.number_spots(part, marks) for part in (stage.world, stage.tray))
+    return replace(stage, world=world, tray=tray)
 
 
 def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:

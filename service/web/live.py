@@ -77,7 +77,7 @@ class Live:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._max_pages = max_open_pages()
+        self._max_pages = find_max_open_pages()
         self._pages: dict[str, set[OpenPage]] = defaultdict(set)
         self._clients: dict[str, dict[OpenPage, None]] = defaultdict(dict)  # the pages of each, the oldest first
         self._listener: threading.Thread | None = None
@@ -96,7 +96,7 @@ class Live:
             return None
         token = scope["path"].removeprefix(PATH)
         table, kind = links.parse_subject(token, 2)
-        return f"{table}.{kind}" if links.is_same(self._app.links.live(table, kind), token) else None
+        return f"{table}.{kind}" if links.is_same(self._app.links.make_live_token(table, kind), token) else None
 
     def name_client(self, scope: Scope) -> str:
         """Return a name for the network of a client; the trusted proxies in front of this server say who it is."""
@@ -188,7 +188,7 @@ class Live:
 
     def _listen_once(self, loop: asyncio.AbstractEventLoop) -> None:
         heartbeat_at = time.monotonic() + HEARTBEAT_S
-        for change in self._app.wakeups.changes():
+        for change in self._app.wakeups.iter_changes():
             if self._closed:
                 return
             if change is None:  # subscribed from now on; announcements before may have been missed
@@ -206,7 +206,7 @@ def find_topics(change: str) -> list[str]:
     return [f"{table}.seat"] if topic == "talk" else [f"{table}.seat", f"{table}.watch"]
 
 
-def max_open_pages() -> int:
+def find_max_open_pages() -> int:
     """Return how many open pages a process may have so that enough files are left for everything else."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return 1_000_000 if soft == resource.RLIM_INFINITY else max(soft // 2, soft - 2_000)

@@ -27,7 +27,7 @@ from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.account_pages import find_proof
 from service.web.page_cache import cache_page
-from service.web.rendering import game_title, get_app, join_names, language, render
+from service.web.rendering import get_app, get_language, join_names, render, translate_title
 from service.web.table_frame import AboutTable, Chair, describe_table, list_chairs
 
 lobby = Blueprint("lobby", __name__)
@@ -80,7 +80,7 @@ def welcome() -> Response:
         cache_page(db, listing.LobbyParts(app))
         open_tables = tuple(map(_describe_open, listing.list_open(app, db)))
         watched_tables = tuple(map(_describe_watched, listing.list_watched(app, db)))
-    games = tuple(_game_card(game.META) for game in catalogue.find_all().values())
+    games = tuple(_make_game_card(game.META) for game in catalogue.find_all().values())
     return render("lobby.html", LobbyPage(games, open_tables, watched_tables))
 
 
@@ -114,16 +114,16 @@ def find_game(name: str) -> Game:
     return catalogue.find(name)
 
 
-def _game_card(game: Meta) -> GameCard:
-    return GameCard(game, game_title(game), min(game.seats), max(game.seats), lessons.has_lessons(game.name))
+def _make_game_card(game: Meta) -> GameCard:
+    return GameCard(game, translate_title(game), min(game.seats), max(game.seats), lessons.has_lessons(game.name))
 
 
 def _describe_open(table: Snapshot) -> OpenTable:
     names = [seat.name for seat in table.seats if seat.status not in ("open", "invited")]
     return OpenTable(
-        token=get_app().links.join(table.row.id),
+        token=get_app().links.make_join_token(table.row.id),
         game=table.game.META.name,
-        title=game_title(table.game.META),
+        title=translate_title(table.game.META),
         names=join_names(names),
         clock=table.clock,
         free=sum(seat.status == "open" for seat in table.seats),
@@ -134,8 +134,8 @@ def _describe_watched(table: Snapshot) -> WatchedTable:
     standing = table.game.standing(table.position.state)
     scores = [f"{name} {one.score}" for name, one in zip(table.names, standing, strict=True)]
     return WatchedTable(
-        link=get_app().links.watch(table.row.id),
-        title=game_title(table.game.META),
+        link=get_app().links.make_watch_token(table.row.id),
+        title=translate_title(table.game.META),
         scores=" · ".join(scores),
         waiting_for=join_names(seat.name for seat in table.seats if seat.open_since is not None),
     )
@@ -194,7 +194,7 @@ def join(token: str) -> Reply:
     form = request.form
     guest = Invitee(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = open_seats.join(get_app(), token, guest, language(), find_proof())
+        link = open_seats.join(get_app(), token, guest, get_language(), find_proof())
     except Unknown:
         raise
     except Refused as refused:
@@ -220,7 +220,7 @@ def take_seat(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invitee(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        link = open_seats.take_offered_seat(get_app(), token, guest, language(), find_proof())
+        link = open_seats.take_offered_seat(get_app(), token, guest, get_language(), find_proof())
     except Unknown:
         raise
     except Refused as refused:
@@ -232,8 +232,8 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
     table, form = open_seats.find_open_table(get_app(), token), request.form
     page = JoinPage(
         token=token,
-        title=game_title(table.game.META),
-        about_game=translate_in_game(language(), table.game.META.name, table.game.META.about),
+        title=translate_title(table.game.META),
+        about_game=translate_in_game(get_language(), table.game.META.name, table.game.META.about),
         error=error,
         name=form.get("name", ""),
         address=form.get("address", ""),
@@ -251,7 +251,7 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
     view, shown = table.game.view(table.position.state, None), list_players(table.names)
     standing = table.game.standing(table.position.state)
     page = OfferPage(
-        title=game_title(table.game.META),
+        title=translate_title(table.game.META),
         error=error,
         name=request.form.get("name", ""),
         address=request.form.get("address", ""),
@@ -260,8 +260,8 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
             OfferedPlayer(player, one.score, number == seat)
             for number, (player, one) in enumerate(zip(shown, standing, strict=True))
         ),
-        board=Markup(draw_board_svg(Scene(table.game, view, shown, None, (), language()))),  # noqa: S704 - our own template
-        description=Narrator(table.game, table.names, language(), None).describe_board(view),
+        board=Markup(draw_board_svg(Scene(table.game, view, shown, None, (), get_language()))),  # noqa: S704 - our own template
+        description=Narrator(table.game, table.names, get_language(), None).describe_board(view),
         about=describe_table(table),
     )
     return render("offer.html", page, 422 if error else 200)

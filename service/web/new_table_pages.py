@@ -23,9 +23,9 @@ from service.text.languages import translate_in_game
 from service.text.sentences import translate
 from service.timing import HOUR_S, Clock
 from service.web import guest_list
-from service.web.account_pages import visitor
+from service.web.account_pages import load_visitor
 from service.web.lobby_pages import find_game
-from service.web.rendering import game_title, get_app, language, name_visitor, render
+from service.web.rendering import get_app, get_language, name_visitor, render, translate_title
 
 new_table = Blueprint("new_table", __name__)
 COOKIE = "table"  # the settings of the last table that was opened on this device; no names and no addresses
@@ -126,9 +126,9 @@ class BotGamePage(Struct, frozen=True):
 @new_table.get("/new/<name>")
 def show(name: str) -> Response:
     """Show the form for a new table, with the settings of the last one; a signed-in player is filled in."""
-    person = visitor()
+    person = load_visitor()
     own = {"name": person.name, "address": person.address} if person else {}
-    return _new_table_page(name, {**_load_settings(name), **own})
+    return _render_new_table(name, {**_load_settings(name), **own})
 
 
 @new_table.post("/new/<name>")
@@ -138,11 +138,11 @@ def open_table(name: str) -> Reply:
     try:
         guests = _parse_guests(form)
     except Refused as refused:
-        return _new_table_page(name, form, refused)
+        return _render_new_table(name, form, refused)
     try:
         opened = opening.open_table(get_app(), _make_new_table(name, form, guests))
     except Refused as refused:
-        return _new_table_page(name, form, refused, is_open=True)
+        return _render_new_table(name, form, refused, is_open=True)
     response = redirect(url_for("table.show", link=next(filter(None, opened.links))), 303)
     _store_settings(response, name, form)
     return response
@@ -152,8 +152,8 @@ def open_table(name: str) -> Reply:
 def add_player(name: str) -> Response:
     """Add a bot or a free seat to the box for players; without a script, the button leads here."""
     form = request.form.to_dict()
-    line = translate(language(), LINES.get(form.get("add", ""), guest_list.BOT))
-    return _new_table_page(name, {**form, "players": guest_list.append_line(form.get("players", ""), line)})
+    line = translate(get_language(), LINES.get(form.get("add", ""), guest_list.BOT))
+    return _render_new_table(name, {**form, "players": guest_list.append_line(form.get("players", ""), line)})
 
 
 @new_table.get("/new/<name>/players")
@@ -163,13 +163,13 @@ def return_to_form(name: str) -> Reply:
 
 
 def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -> NewTable:
-    person = visitor()
+    person = load_visitor()
     return NewTable(
         game=name,
         chosen=_parse_options(name, form),
         guests=guests,
         clock=opening.make_clock(get_app(), _parse_clock(form)),
-        language=language(),
+        language=get_language(),
         key=form.get("key", "")[:80],
         visitor=name_visitor(),
         watched=_is_watched(form),
@@ -209,13 +209,13 @@ def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None
 @new_table.get("/play/<name>")
 def show_bot_game(name: str) -> Response:
     """Show the form for a game against bots; a signed-in player's name and address are filled in."""
-    return _bot_game_page(name)
+    return _render_bot_game(name)
 
 
 @new_table.post("/play/<name>")
 def open_bot_game(name: str) -> Reply:
     """Open a table with bots, sit down, and go to the board."""
-    form, person = request.form, visitor()
+    form, person = request.form, load_visitor()
     try:
         me = Invitee(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
         level = parse_level(form.get("level", ""))
@@ -225,21 +225,21 @@ def open_bot_game(name: str) -> Reply:
             chosen={},
             guests=[me, *bots],
             clock=Clock(0),
-            language=language(),
+            language=get_language(),
             key=form.get("key", "")[:80],
             visitor=name_visitor(),
             signed_in=person.proof if person else None,
         )
         opened = opening.open_table(get_app(), new)
     except Refused as refused:
-        return _bot_game_page(name, refused)
+        return _render_bot_game(name, refused)
     return redirect(url_for("table.show", link=opened.links[0]), 303)
 
 
 @new_table.post("/t/<link>/again")
 def play_again(link: str) -> Reply:
     """Open a new table for the same players, and go to one's seat there."""
-    own = joining.open_rematch(get_app(), access.find(get_app(), link), language())
+    own = joining.open_rematch(get_app(), access.find(get_app(), link), get_language())
     return redirect(url_for("table.show", link=own), 303)
 
 
@@ -311,7 +311,7 @@ def _parse_number(form: Mapping[str, str], name: str, most: int) -> int:
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
     text = form.get("bots", "")
     number = int(text) if text.isdecimal() and len(text) <= 2 else None  # digits of any script
-    if number not in _bot_numbers(name):
+    if number not in _list_bot_numbers(name):
         raise Refused("Please choose how many bots play.")
     return number
 
@@ -327,18 +327,18 @@ def parse_level(text: str) -> Strength:
 # What is shown
 
 
-def _new_table_page(
+def _render_new_table(
     name: str, form: Mapping[str, str], error: Refused | None = None, *, is_open: bool = False
 ) -> Response:
     game = find_game(name).META
     page = NewTablePage(
         game=game,
-        title=game_title(game),
+        title=translate_title(game),
         error=error,
         key=form.get("key") or secrets.token_hex(16),
         name=form.get("name", ""),
         address=form.get("address", ""),
-        is_signed_in=visitor() is not None,
+        is_signed_in=load_visitor() is not None,
         players=form.get("players", ""),
         is_open=is_open,
         seeking=bool(form.get("seeking")),
@@ -351,7 +351,7 @@ def _new_table_page(
         watched=_is_watched(form),
         shown=bool(form.get("shown")),
         hints=bool(form.get("hints")),
-        options=tuple(_option_field(game.name, option, form) for option in describe(game.options)),
+        options=tuple(_make_option_field(game.name, option, form) for option in describe(game.options)),
         nonce=form.get("nonce", ""),
     )
     return render("new.html", page, 422 if error else 200)
@@ -369,22 +369,25 @@ def _time_fields(form: Mapping[str, str]) -> TimeFields:
     )
 
 
-def _option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionField:
+def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionField:
     default = str(option.default)
     chosen = form.get(f"option.{option.name}", default)
     switched = form.get(f"option.{option.name}") == "on" if form.get(f"asked.{option.name}") else bool(option.default)
-    about = translate_in_game(language(), game, option.about)
+    about = translate_in_game(get_language(), game, option.about)
     return OptionField(
         name=option.name,
-        kind=_kind_of_field(option),
-        label=translate_in_game(language(), game, option.label),
+        kind=_choose_kind_of_field(option),
+        label=translate_in_game(get_language(), game, option.label),
         about=rulebook.link_citations(about, url_for("rules.show", name=game)),
         chosen=chosen,
         is_on=switched,
         is_changed=switched != option.default if option.kind == "switch" else chosen != default,
         values=tuple(
             OptionValue(
-                value, translate_in_game(language(), game, value.replace("_", " ")), value == chosen, value == default
+                value,
+                translate_in_game(get_language(), game, value.replace("_", " ")),
+                value == chosen,
+                value == default,
             )
             for value in map(str, option.values)
         ),
@@ -393,7 +396,7 @@ def _option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionF
     )
 
 
-def _kind_of_field(option: Option) -> Literal["switch", "radio", "list", "number"]:
+def _choose_kind_of_field(option: Option) -> Literal["switch", "radio", "list", "number"]:
     if option.kind == "switch":
         return "switch"
     if option.kind == "word" and len(option.values) <= RADIO_VALUES:
@@ -401,12 +404,12 @@ def _kind_of_field(option: Option) -> Literal["switch", "radio", "list", "number
     return "number" if len(option.values) > LIST_VALUES else "list"
 
 
-def _bot_game_page(name: str, error: Refused | None = None) -> Response:
-    game, person, form = find_game(name).META, visitor(), request.values
-    choices = tuple(map(str, _bot_numbers(name)))
+def _render_bot_game(name: str, error: Refused | None = None) -> Response:
+    game, person, form = find_game(name).META, load_visitor(), request.values
+    choices = tuple(map(str, _list_bot_numbers(name)))
     page = BotGamePage(
         game=game,
-        title=game_title(game),
+        title=translate_title(game),
         error=error,
         key=request.form.get("key") or secrets.token_hex(16),
         name=form.get("name", person.name if person else ""),
@@ -418,7 +421,7 @@ def _bot_game_page(name: str, error: Refused | None = None) -> Response:
     return render("play.html", page, 422 if error else 200)
 
 
-def _bot_numbers(name: str) -> list[int]:
+def _list_bot_numbers(name: str) -> list[int]:
     """Return the numbers of bots that this game allows with its default options."""
     game = find_game(name)
     options = game.META.options()

@@ -88,5 +88,5 @@ def _find_settings_address(seat: SeatRow, visitor: SignedIn | None) -> str:
     app = get_app()
     if app.settings.smtp != EMBEDDED and (visitor is None or visitor.id != seat.person):
         return ""
-    token = app.links.preferences(seat.person or 0, seat.settings_number or 0)
+    token = app.links.make_preferences_token(seat.person or 0, seat.settings_number or 0)
     return url_for("preferences.show", token=token, table=seat.table)

@@ -15,7 +15,7 @@ from service.text.drawing import Player
 from service.text.narration import Narrator
 from service.text.sentences import Sentence, translate
 from service.web.menu_forms import describe_move
-from service.web.rendering import language
+from service.web.rendering import get_language
 
 MAKE_EARLIER, MAKE_LATER, TAKE_OUT = Sentence("Earlier"), Sentence("Later"), Sentence("Take out")
 CANCEL, CHANGE, GO_HERE = Sentence("Cancel"), Sentence("Change"), Sentence("Go here")
@@ -144,4 +144,4 @@ def _describe(move: str, narrator: Narrator) -> str:
 
 
 def _say(sentence: Sentence, **values: str) -> str:
-    return translate(language(), Sentence(sentence.sentence, dict(values)))
+    return translate(get_language(), Sentence(sentence.sentence, dict(values)))

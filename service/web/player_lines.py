@@ -46,7 +46,7 @@ def _find_seen_ago(place: Place, table: Snapshot, row: SeatRow) -> int | None:
 def list_player_lines(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:
     """List the players of a table with their scores, in the order of the seats."""
     standing = table.game.standing(table.position.state)
-    today = timing.local_date(Calendar(), get_app().now()).isoformat()
+    today = timing.find_local_date(Calendar(), get_app().now()).isoformat()
     return tuple(
         PlayerLine(
             player=player,

@@ -30,7 +30,7 @@ from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
 from service.web.channel_pages import ChannelTable
 from service.web.receiver_forms import TriedReceiver, describe_outcome
-from service.web.rendering import COLOURS, COOKIE, get_app, join_names, language, parse_small_int, render
+from service.web.rendering import COLOURS, COOKIE, get_app, get_language, join_names, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 language_choice = Blueprint("language", __name__)
@@ -114,20 +114,20 @@ class LanguagePage(Struct, frozen=True):
 @letters.get("")
 def show(token: str) -> Response:
     """Show all settings; with `?table=` also those of one table."""
-    return _preferences_page(_recipient(token))
+    return _render_preferences(_find_recipient(token))
 
 
 @letters.post("")
 def store(token: str) -> Reply:
     """Store the settings for all tables."""
-    recipient, form = _recipient(token), request.form
+    recipient, form = _find_recipient(token), request.form
     try:
         settings, calendar = _parse_settings(form, recipient), _parse_calendar(form)
         preferences.store_preferences(
             get_app(), recipient, settings, calendar, form.get("language", recipient.language)
         )
     except Refused as refused:
-        return _preferences_page(recipient, refused)
+        return _render_preferences(recipient, refused)
     return _show_stored(token)
 
 
@@ -137,11 +137,11 @@ def store_at_table(token: str) -> Reply:
     form = request.form
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     letters = _parse_mode(form["letters"]) if form.get("letters") else UNSET
-    recipient = _recipient(token)
-    seat = preferences.find_table(get_app(), recipient, _table() or "")
+    recipient = _find_recipient(token)
+    seat = preferences.find_table(get_app(), recipient, _get_table_id() or "")
     before = seat.otherwise if seat else TableLetterSettings()
     preferences.store_table_settings(
-        get_app(), recipient, _table() or "", replace(before, letters=letters, plain=plain)
+        get_app(), recipient, _get_table_id() or "", replace(before, letters=letters, plain=plain)
     )
     return _show_stored(token)
 
@@ -149,36 +149,36 @@ def store_at_table(token: str) -> Reply:
 @letters.post("/vacation")
 def leave(token: str) -> Reply:
     """Go on vacation, at every table."""
-    recipient, days = _recipient(token), [request.form.get(name, "") for name in ("first", "last")]
+    recipient, days = _find_recipient(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
         preferences.start_vacation(get_app(), recipient, letter_settings.parse_vacation(days))
     except Refused as refused:
-        return _preferences_page(recipient, refused)
+        return _render_preferences(recipient, refused)
     return _show_stored(token)
 
 
 @letters.post("/home")
 def come_home(token: str) -> Reply:
     """Come home early, or do not go."""
-    recipient = _recipient(token)
+    recipient = _find_recipient(token)
     try:
         preferences.end_vacation(get_app(), recipient)
     except Refused as refused:
-        return _preferences_page(recipient, refused)
+        return _render_preferences(recipient, refused)
     return _show_stored(token)
 
 
 @letters.post("/again")
 def write_again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
-    preferences.resume_letters(get_app(), _recipient(token))
+    preferences.resume_letters(get_app(), _find_recipient(token))
     return _show_stored(token)
 
 
 @letters.post("/channels/test")
 def try_channel(token: str) -> Response:
     """Send a test to a browser, a webhook or a chat, and show its answer; after a test that works, it is on again."""
-    app, recipient = get_app(), _recipient(token)
+    app, recipient = get_app(), _find_recipient(token)
     with app.store.reading() as db:
         row = channels.find_own(db, recipient.person, numbers.parse_int(request.form.get("channel", "")) or 0)
     if row is None:
@@ -192,32 +192,33 @@ def try_channel(token: str) -> Response:
             channels.record_gone(db, row, app.now(), outcome.summary)
         elif outcome.outcome == "sent":
             channels.switch_on(db, row)
-    return _preferences_page(recipient, tried=describe_outcome(row.label, outcome))
+    return _render_preferences(recipient, tried=describe_outcome(row.label, outcome))
 
 
 @letters.get("/stop")
 def ask_to_stop(token: str) -> Response:
     """Show a button that stops the letters of a table, or all; mail scanners follow links, so a GET stops nothing."""
-    recipient, table = _recipient(token), _table()
+    recipient, table = _find_recipient(token), _get_table_id()
     if table:
         preferences.require_table(get_app(), recipient, table)
-    return render("stop.html", StopPage(_token(recipient), table, _table_settings(recipient)))
+    return render("stop.html", StopPage(_make_token(recipient), table, _load_table_settings(recipient)))
 
 
 @letters.post("/stop")
 def stop(token: str) -> Response:
     """Stop the letters, for the button and for mail programs (RFC 8058); a second request changes nothing."""
-    recipient = _recipient(token)
-    before = preferences.stop_letters(get_app(), recipient, _table() or "")
-    page = StoppedPage(_token(recipient), _table(), _table_settings(recipient), "turn" if before == "none" else before)
+    recipient = _find_recipient(token)
+    before = preferences.stop_letters(get_app(), recipient, _get_table_id() or "")
+    before = "turn" if before == "none" else before
+    page = StoppedPage(_make_token(recipient), _get_table_id(), _load_table_settings(recipient), before)
     return render("stopped.html", page)
 
 
 @letters.post("/resume")
 def resume(token: str) -> Reply:
     """Send letters again as before."""
-    recipient, mode = _recipient(token), _parse_mode(request.form.get("letters", ""))
-    preferences.set_letters(get_app(), recipient, mode, _table() or "")
+    recipient, mode = _find_recipient(token), _parse_mode(request.form.get("letters", ""))
+    preferences.set_letters(get_app(), recipient, mode, _get_table_id() or "")
     return _show_stored(token)
 
 
@@ -225,7 +226,7 @@ def resume(token: str) -> Reply:
 def ask_for_language(token: str) -> Response:
     """Show a button in the language that it chooses; mail scanners follow links, so a GET changes nothing."""
     chosen = request.args.get("in", "")
-    _recipient(token)
+    _find_recipient(token)
     return render("language.html", LanguagePage(token), in_language=chosen if chosen in LANGUAGES else "")
 
 
@@ -233,7 +234,7 @@ def ask_for_language(token: str) -> Response:
 def set_language(token: str) -> Reply:
     """Write to this person in this language, and show the pages in it too."""
     chosen = request.form.get("language", "")
-    preferences.set_language(get_app(), _recipient(token), chosen)
+    preferences.set_language(get_app(), _find_recipient(token), chosen)
     return _remember(redirect(url_for("preferences.show", token=token, stored=1), 303), COOKIE, chosen)
 
 
@@ -267,21 +268,21 @@ def _remember(response: Reply, cookie: str, chosen: str) -> Reply:
     return response
 
 
-def _recipient(token: str) -> Recipient:
+def _find_recipient(token: str) -> Recipient:
     return preferences.find_recipient(get_app(), token)
 
 
-def _token(recipient: Recipient) -> str:
-    return get_app().links.preferences(recipient.id, recipient.settings_number)
+def _make_token(recipient: Recipient) -> str:
+    return get_app().links.make_preferences_token(recipient.id, recipient.settings_number)
 
 
-def _table() -> str | None:
+def _get_table_id() -> str | None:
     """Return the id of the table that the address names."""
     return request.args.get("table") or None
 
 
 def _show_stored(token: str) -> Reply:
-    return redirect(url_for("preferences.show", token=token, table=_table(), stored=1), 303)
+    return redirect(url_for("preferences.show", token=token, table=_get_table_id(), stored=1), 303)
 
 
 # What was sent
@@ -312,19 +313,19 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
 # What is shown
 
 
-def _preferences_page(
+def _render_preferences(
     recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
 ) -> Response:
     form = request.form
     with get_app().store.reading() as db:
         by_channel = channel_pages.make_table(db, recipient)
     page = PreferencesPage(
-        token=_token(recipient),
-        table=_table(),
+        token=_make_token(recipient),
+        table=_get_table_id(),
         stored=bool(request.args.get("stored")),
         error=error,
         bounced=recipient.bounced,
-        at_table=_table_settings(recipient),
+        at_table=_load_table_settings(recipient),
         form=_parse_form(form) if error and "zone" in form else _make_form(recipient),
         zones=list_zones(),
         vacations=tuple(preferences.list_vacations(get_app(), recipient)),
@@ -337,15 +338,15 @@ def _preferences_page(
     return render("preferences.html", page, 422 if error else 200)
 
 
-def _table_settings(recipient: Recipient) -> TableSettings | None:
+def _load_table_settings(recipient: Recipient) -> TableSettings | None:
     """Return the settings of the table that the address names, if the recipient has a seat there."""
-    table = _table()
+    table = _get_table_id()
     seat = preferences.find_table(get_app(), recipient, table) if table else None
     if seat is None:
         return None
     letters, plain = seat.otherwise.letters, seat.otherwise.plain
     return TableSettings(
-        title=translate_in_game(language(), seat.game, seat.title),
+        title=translate_in_game(get_language(), seat.game, seat.title),
         names=join_names(seat.names),
         letters="" if letters is UNSET else letters,
         plain="" if plain is UNSET else "yes" if plain else "no",

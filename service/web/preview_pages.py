@@ -21,7 +21,7 @@ from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
 from service.web.lesson_pages import find_lesson
 from service.web.previews import Preview
-from service.web.rendering import game_title, get_app, language
+from service.web.rendering import get_app, get_language, translate_title
 
 pictures = Blueprint("previews", __name__)
 PAINTER_LOCK = threading.Lock()  # one picture at a time, so that crawlers do not take all threads
@@ -110,10 +110,10 @@ def _find_page(url: str) -> tuple[Preview, str]:
             return _find_table(words["link"], endpoint, numbers.parse_int(at, 2**31 - 1), unknown)
         case "learning.show_lesson":
             shown = find_lesson(words["name"], words["number"])[0]
-            title = game_title(shown.stage.game.META)
-            task = lessons.get_sentence(shown, language())
+            title = translate_title(shown.stage.game.META)
+            task = lessons.get_sentence(shown, get_language())
             preview = previews.describe_lesson(words["name"], words["number"], title, task)
-            return preview, lessons.draw_lesson(shown, language())
+            return preview, lessons.draw_lesson(shown, get_language())
     raise unknown
 
 

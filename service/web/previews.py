@@ -16,7 +16,7 @@ from service.tables import access
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text.sentences import Translator
-from service.web.rendering import game_title, get_app, language, render
+from service.web.rendering import get_app, get_language, render, translate_title
 
 CRAWLERS = re.compile(
     r"Slackbot|Slack-ImgProxy|Discordbot|facebookexternalhit|Facebot|WhatsApp|TelegramBot|Twitterbot|LinkedInBot|"
@@ -74,14 +74,14 @@ def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> P
     """Describe a table to those who may only watch; None for the holder of a seat. With an entry, its replay."""
     if place.seat is not None:
         return None
-    in_language, address = language(), get_app().settings.address
+    in_language, address = get_language(), get_app().settings.address
     names = ", ".join(name for name in table.names if name)
     view = "table.show" if entry is None else "replay.show"
     has_board = table.position.phase in ("playing", "over")
     at = table.row.length - 1 if entry is None else entry
     picture = f"{url_for('previews.board', link=place.link, at=at)}&in={in_language}" if has_board else ""
     return Preview(
-        title=f"{game_title(table.game.META)}: {names}",
+        title=f"{translate_title(table.game.META)}: {names}",
         text=_describe_state(table, in_language),
         url=address + url_for(view, link=place.link, at=entry),
         picture=picture and address + picture,
@@ -106,11 +106,11 @@ def describe_lesson(name: str, number: int, title: str, task: str) -> Preview:
     """Describe a lesson."""
     address = get_app().settings.address
     picture = url_for("previews.lesson", name=name, number=number)
-    _ = Translator(language()).gettext
+    _ = Translator(get_language()).gettext
     return Preview(
         title=_("Learn %(title)s", title=title),
         text=task,
         url=address + url_for("learning.show_lesson", name=name, number=number),
-        picture=f"{address}{picture}?in={language()}",
+        picture=f"{address}{picture}?in={get_language()}",
         alt=_("The board"),
     )

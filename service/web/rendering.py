@@ -83,7 +83,7 @@ def get_app() -> App:
     return app
 
 
-def language() -> str:
+def get_language() -> str:
     """Return the language of this request."""
     return choose_language(request)
 
@@ -96,23 +96,23 @@ def choose_language(request: Request) -> str:
 
 def join_names(names: Iterable[str]) -> str:
     """Return names as a list in a sentence, in the language of the page: “Anna, Berta and Clara”."""
-    return languages.join_words(language(), names)
+    return languages.join_words(get_language(), names)
 
 
-def game_title(game: Meta) -> str:
+def translate_title(game: Meta) -> str:
     """Return the title of a game in the reader's language."""
-    return translate_in_game(language(), game.name, game.title)
+    return translate_in_game(get_language(), game.name, game.title)
 
 
 def render(template: str, page: Struct, status: int = 200, in_language: str = "") -> Response:
     """Render `templates/pages/` + `template` with its struct, in the reader's language unless another is given."""
-    shown_in = in_language or language()
-    text = page_environment(shown_in).get_template(f"pages/{template}").render(page=page, site=_site())
-    return _html(text, status, shown_in)
+    shown_in = in_language or get_language()
+    text = make_page_environment(shown_in).get_template(f"pages/{template}").render(page=page, site=_make_site())
+    return _make_html_response(text, status, shown_in)
 
 
 @functools.cache
-def page_environment(in_language: str) -> jinja2.Environment:
+def make_page_environment(in_language: str) -> jinja2.Environment:
     """Return the environment of all pages in one language, with the functions that templates may call."""
     pages = get_environment(in_language).overlay()
     pages.globals = {
@@ -122,7 +122,7 @@ def page_environment(in_language: str) -> jinja2.Environment:
     return pages
 
 
-def _site() -> Site:
+def _make_site() -> Site:
     app = get_app()
     return Site(
         path=request.full_path.rstrip("?"),
@@ -140,7 +140,7 @@ def _find_colours(kind: str) -> str:
     return chosen if chosen in COLOURS[kind] else ""
 
 
-def _html(text: str, status: int, in_language: str) -> Response:
+def _make_html_response(text: str, status: int, in_language: str) -> Response:
     response = make_response(text, status)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Language"] = in_language
@@ -186,7 +186,7 @@ def _is_unknown_proxy(app: App, request: Request) -> bool:
 def name_visitor() -> str:
     """Return a name for the visitor's network: one IPv4 address, or the 64 bits that one customer has in IPv6."""
     network = name_network(request.remote_addr or "")
-    return get_app().links.visitor(network) if network else ""
+    return get_app().links.make_visitor_name(network) if network else ""
 
 
 def _is_loopback(address: str | None) -> bool:
@@ -198,7 +198,7 @@ def _is_loopback(address: str | None) -> bool:
     return bool((mapped or ip).is_loopback)
 
 
-def problem(sentence: Translatable, status: int, log: str = "", moved_to: str = "") -> Response:
+def render_problem(sentence: Translatable, status: int, log: str = "", moved_to: str = "") -> Response:
     """Render the page that says what is wrong and what to do."""
     return render("problem.html", ProblemPage(status, sentence, log, moved_to), status)
 

@@ -23,7 +23,7 @@ from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
 from service.web.previews import Preview
-from service.web.rendering import from_replica, game_title, get_app, join_names, language, render
+from service.web.rendering import from_replica, get_app, get_language, join_names, render, translate_title
 from service.web.story_view import StoryInWords, load_story
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
@@ -118,14 +118,15 @@ def ask_for_story(link: str) -> BaseResponse:
 
 
 def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
-    eyes, since = _eyes(place, table), _entry_argument("since")
-    frame = replays.load_frame(get_app(), db, table, Viewpoint(eyes, language()), _entry_argument("at"), since)
+    eyes, since = _find_eyes(place, table), _parse_entry_argument("since")
+    viewpoint = Viewpoint(eyes, get_language())
+    frame = replays.load_frame(get_app(), db, table, viewpoint, _parse_entry_argument("at"), since)
     query: dict[str, Any] = {} if eyes == place.seat else {"as": "all" if eyes is None else eyes}
     query |= {"since": frame.first} if since is not None else {}
     return ReplayPage(
         link=place.link,
         me=place.seat,
-        title=game_title(table.game.META),
+        title=translate_title(table.game.META),
         phase=table.position.phase,
         eyes=eyes,
         query=query,
@@ -142,7 +143,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
     )
 
 
-def _eyes(place: Place, table: Snapshot) -> int | None:
+def _find_eyes(place: Place, table: Snapshot) -> int | None:
     """Return the seat whose view is shown: the reader's own, or after the end any seat's, or a spectator's."""
     if table.position.phase != "over":
         return place.seat
@@ -153,7 +154,7 @@ def _eyes(place: Place, table: Snapshot) -> int | None:
     return None if chosen == "all" else place.seat
 
 
-def _entry_argument(name: str) -> int | None:
+def _parse_entry_argument(name: str) -> int | None:
     """Return the number of an entry that the address gives, or None."""
     return numbers.parse_int(request.args.get(name, ""), 2**31 - 1)
 
@@ -168,7 +169,7 @@ def log(link: str, *, replica: bool) -> Response:
     with get_app().store.reading(replica=replica) as db:
         export = replays.export_for_place(db, access.find_place(db, link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
-    return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
+    return _send_file(encoded, "application/json", f"{export.game}-{export.table}.json")
 
 
 @replay.get("/log.txt")
@@ -179,11 +180,11 @@ def protocol(link: str, *, replica: bool) -> Response:
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
-        text = replays.write_protocol(db, table, Viewpoint(place.seat, language()))
-    return _file(text.encode(), "text/plain; charset=utf-8", f"{table.row.game}-{table.row.id}.txt", "inline")
+        text = replays.write_protocol(db, table, Viewpoint(place.seat, get_language()))
+    return _send_file(text.encode(), "text/plain; charset=utf-8", f"{table.row.game}-{table.row.id}.txt", "inline")
 
 
-def _file(content: bytes, kind: str, name: str, disposition: str = "attachment") -> Response:
+def _send_file(content: bytes, kind: str, name: str, disposition: str = "attachment") -> Response:
     response = make_response(content)
     response.headers["Content-Type"] = kind
     response.headers["Content-Disposition"] = f'{disposition}; filename="{name}"'
@@ -208,7 +209,7 @@ def hall(*, replica: bool) -> Response:
     app = get_app()
     with app.store.reading(replica=replica) as db:
         names, has_more = access.list_released(db, number - 1)
-        games = tuple(_gallery_game(snapshots.load_table(app, db, name)) for name in names)
+        games = tuple(_make_gallery_game(snapshots.load_table(app, db, name)) for name in names)
     return render("gallery.html", GalleryPage(games, number, has_more))
 
 
@@ -242,12 +243,12 @@ def _draw_end(name: str, names: tuple[str, ...], in_language: str, replica: bool
     return draw_board_svg(Scene(table.game, view, list_players(names), language=in_language))
 
 
-def _gallery_game(table: Snapshot) -> GalleryGame:
+def _make_gallery_game(table: Snapshot) -> GalleryGame:
     seated = list_players(table.names)
     ranks = sorted((place, seat) for seat, place in enumerate(table.position.places))
     return GalleryGame(
         table=table.row.id,
-        title=game_title(table.game.META),
+        title=translate_title(table.game.META),
         ended_at=table.row.ended_at or 0,
         length=table.row.length,
         ranks=tuple((place, seated[seat]) for place, seat in ranks),

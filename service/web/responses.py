@@ -30,7 +30,7 @@ from service.text.sentences import Sentence, translate
 from service.web import compression
 from service.web.api.operations import JSON, Garbled, Refusal
 from service.web.compression import choose_encoding, compress_with_noise
-from service.web.rendering import get_app, language, make_request_id, problem
+from service.web.rendering import get_app, get_language, make_request_id, render_problem
 
 log = structlog.get_logger()
 RETRY_AFTER_S = 5  # while the database cannot be reached
@@ -203,11 +203,11 @@ def answer_error(error: Exception) -> Any:
     """Answer an error with a page, or with JSON on the interface for programs."""
     if request.path.startswith("/api/"):
         status, sentence = _explain(error, SENTENCES_FOR_PROGRAMS)
-        refusal = Refusal(translate(language(), sentence), error.rule if isinstance(error, Refused) else "")
-        return msgspec.json.encode(refusal), status, _headers_for_programs(error)
+        refusal = Refusal(translate(get_language(), sentence), error.rule if isinstance(error, Refused) else "")
+        return msgspec.json.encode(refusal), status, _make_headers_for_programs(error)
     status, sentence = _explain(error, SENTENCES)
     moved_to = f"{error.server}/t/{error.link}" if isinstance(error, TransferredAway) and error.link else ""
-    return problem(sentence, status, _log_address(error), moved_to)
+    return render_problem(sentence, status, _log_address(error), moved_to)
 
 
 def _log_address(error: Exception) -> str:
@@ -216,7 +216,7 @@ def _log_address(error: Exception) -> str:
     return url_for("replay.log", link=link) if link and isinstance(error, NotInstalled) else ""
 
 
-def _headers_for_programs(error: Exception) -> dict[str, str]:
+def _make_headers_for_programs(error: Exception) -> dict[str, str]:
     """Return the headers of a refusal: the allowed methods, how long to wait, where a table was transferred to."""
     headers = dict(error.get_response().headers) if isinstance(error, HTTPException) else {}
     if isinstance(error, TransferredAway) and error.link:  # the other server knows the same link

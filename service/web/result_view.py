@@ -145,12 +145,12 @@ def list_results(
         points = {kind: sources[seat].get(kind, 0) for kind in kinds}
         whole = (Share(0, max(round(100 * score / best, 1), 0), player.colour),)
         lines = (SourceLine(word(kind), number, colours[kind]) for kind, number in points.items() if number)
-        shares = tuple(_stack(points, colours, best)) if kinds else whole
+        shares = tuple(_stack_shares(points, colours, best)) if kinds else whole
         results.append(SeatResult(player, seat == me, rank, score, shares, tuple(lines)))
     return tuple(results)
 
 
-def _stack(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
+def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
     """The points by source, one after the other."""
     before = 0
     for kind, number in points.items():

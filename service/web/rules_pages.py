@@ -13,7 +13,7 @@ from service.text import lessons, rulebook
 from service.text.guide import Guide, load_guide
 from service.text.languages import LANGUAGES
 from service.text.rulebook import Rulebook, RulesChapter
-from service.web.rendering import game_title, language, render
+from service.web.rendering import get_language, render, translate_title
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
 guide = Blueprint("guide", __name__)
@@ -62,15 +62,15 @@ def show(name: str) -> Response:
     game = _find_game(name)
     page = RulesPage(
         game=game,
-        title=game_title(game),
-        book=rulebook.load_rulebook(name, language()),
-        additions=_additions(game),
+        title=translate_title(game),
+        book=rulebook.load_rulebook(name, get_language()),
+        additions=_list_additions(game),
         has_lessons=lessons.has_lessons(name),
     )
     return render("rules.html", page)
 
 
-def _additions(game: Meta) -> frozenset[str]:
+def _list_additions(game: Meta) -> frozenset[str]:
     """Return the chapters about options that are off by default; each is printed from a page of its own."""
     switches = (option for option in describe(game.options) if option.kind == "switch")
     return frozenset(option.rule for option in switches if not option.default and option.rule.isdecimal())
@@ -79,7 +79,7 @@ def _additions(game: Meta) -> frozenset[str]:
 @rules.get("/<name>/short")
 def short(name: str) -> Response:
     """Show the rules on one page, to print and to put beside the table."""
-    return render("rules_short.html", _chapter_page(name, "short"))
+    return render("rules_short.html", _make_chapter_page(name, "short"))
 
 
 @rules.get("/<name>/things.json")
@@ -92,7 +92,7 @@ def things(name: str) -> Response:
 @rules.get("/<name>/<key>")
 def paragraph(name: str, key: str) -> Response:
     """Show one paragraph by itself, for a page that opens it where it is cited."""
-    return render("rules_paragraph.html", _chapter_page(name, key))
+    return render("rules_paragraph.html", _make_chapter_page(name, key))
 
 
 @rules.get("/<name>/<spoken>/<example>-<any(before, after):when>.svg")
@@ -113,15 +113,15 @@ def _find_game(name: str) -> Meta:
     return catalogue.find(name).META
 
 
-def _chapter_page(name: str, key: str) -> ChapterPage:
+def _make_chapter_page(name: str, key: str) -> ChapterPage:
     game = _find_game(name)
-    book = rulebook.load_rulebook(name, language())
+    book = rulebook.load_rulebook(name, get_language())
     if key not in book.places:
         raise Unknown("There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:20])
-    return ChapterPage(game, game_title(game), book.places[key], book.language)
+    return ChapterPage(game, translate_title(game), book.places[key], book.language)
 
 
 @guide.get("/help")
 def show_help() -> Response:
     """Show the guide for players."""
-    return render("help.html", HelpPage(load_guide(language())))
+    return render("help.html", HelpPage(load_guide(get_language())))

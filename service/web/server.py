@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from service.app import App
 from service.web import limit_moves, wire
-from service.web.live import Live, max_open_pages
+from service.web.live import Live, find_max_open_pages
 from service.web.move_requests import MoveRequests
 from service.web.page_requests import PageRequests
 from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, ThreadedWsgi, WsgiApp, read_request
@@ -40,10 +40,10 @@ MAX_FILES = 65_536
 M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
-def max_connections() -> int:
+def find_max_connections() -> int:
     """Return how many connections a process may have: as many as it may have files, without those for other things."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    most = max_open_pages() + OTHER_CONNECTIONS
+    most = find_max_open_pages() + OTHER_CONNECTIONS
     return most if soft == resource.RLIM_INFINITY else min(most, max(soft - OTHER_FILES, soft // 2))
 
 
@@ -76,7 +76,7 @@ class Connection(HttpToolsProtocol):
         self._header_bytes = self._unsent = 0
         self.active_at = self.loop.time()
         self._idle_check = self.loop.call_later(CHECK_S, self._check_idle)
-        if len(self.connections) >= max_connections():
+        if len(self.connections) >= find_max_connections():
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -11,7 +11,7 @@ from service.tables.history import game_story
 from service.tables.snapshots import Snapshot
 from service.text.narration import Narrator
 from service.web.menu_forms import describe_move
-from service.web.rendering import get_app, language
+from service.web.rendering import get_app, get_language
 
 
 class TurningPointInWords(Struct, frozen=True):
@@ -40,7 +40,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     requested = game_story.find(get_app(), db, table)
     if requested is None or requested.story is None:
         return StoryInWords(requested is not None)
-    narrator = Narrator(table.game, table.names, language())
+    narrator = Narrator(table.game, table.names, get_language())
     shares = zip(table.names, requested.story.luck, strict=False)
     return StoryInWords(
         is_requested=True,

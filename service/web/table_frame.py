@@ -28,7 +28,7 @@ from service.text.sentences import Sentence, translate
 from service.timing import Clock
 from service.web import live, previews
 from service.web.previews import Preview
-from service.web.rendering import game_title, get_app, language
+from service.web.rendering import get_app, get_language, translate_title
 
 
 class VerdictNote(Struct, frozen=True):
@@ -108,15 +108,15 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
     app, seated = get_app(), list_players(table.names)
     remarks = [] if place.seat is None else talk.list_newest(db, place.table)
     is_watchable = table.row.watched and place.seat is not None
-    watch = url_for("table.show", link=app.links.watch(table.row.id)) if is_watchable else ""
+    watch = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if is_watchable else ""
     return TableFrame(
         link=place.link,
-        title=game_title(table.game.META),
+        title=translate_title(table.game.META),
         game=table.game.META,
         me=place.seat,
         players=seated,
         length=table.row.length,
-        live=live.PATH + app.links.live(table.row.id, "watch" if place.seat is None else "seat"),
+        live=live.PATH + app.links.make_live_token(table.row.id, "watch" if place.seat is None else "seat"),
         too_late=too_late,
         verdict=_load_verdict_note(db, place, table),
         address=_load_address_note(db, place, table),
@@ -214,7 +214,7 @@ def find_join_address(place: Place, table: Snapshot) -> str:
     if not (is_organiser and is_free):
         return ""
     app = get_app()
-    return app.settings.address + url_for("joining.show", token=app.links.join(table.row.id))
+    return app.settings.address + url_for("joining.show", token=app.links.make_join_token(table.row.id))
 
 
 def draw_qr_code(address: str) -> Markup:
@@ -275,7 +275,7 @@ def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
         clock=table.clock,
         public=table.position.beacon is not None,
         shown=table.row.shown,
-        options=tuple(_option_in_words(table, option) for option in options if option.name in table.position.options),
+        options=tuple(_describe_option(table, option) for option in options if option.name in table.position.options),
         watch=watch,
         commitment=table.row.commitment,
         length=table.row.length,
@@ -283,8 +283,8 @@ def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
     )
 
 
-def _option_in_words(table: Snapshot, option: Option) -> OptionInWords:
-    in_language, game, value = language(), table.game.META.name, table.position.options[option.name]
+def _describe_option(table: Snapshot, option: Option) -> OptionInWords:
+    in_language, game, value = get_language(), table.game.META.name, table.position.options[option.name]
     if isinstance(value, bool):
         words = translate(in_language, SWITCH_ON if value else SWITCH_OFF)
     else:
@@ -294,19 +294,19 @@ def _option_in_words(table: Snapshot, option: Option) -> OptionInWords:
 
 def list_chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:
     """List the seats of a table that has not started; letters to `unreachable` seats come back."""
-    in_language = language()
+    in_language = get_language()
     return tuple(
         Chair(
             player,
             seat.name or translate(in_language, FREE_SEAT),
             seat.seat == me,
-            translate(in_language, _status(table, seat, seat.seat == me, seat.seat in unreachable)),
+            translate(in_language, _describe_status(table, seat, seat.seat == me, seat.seat in unreachable)),
         )
         for player, seat in zip(list_players(table.names), table.seats, strict=True)
     )
 
 
-def _status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Sentence:
+def _describe_status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Sentence:
     match seat.status:
         case "open":
             return STATUS_OPEN

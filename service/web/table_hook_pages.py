@@ -27,7 +27,7 @@ from service.web.receiver_forms import (
     is_mended,
     parse_target,
 )
-from service.web.rendering import get_app, language, render
+from service.web.rendering import get_app, get_language, render
 
 following = Blueprint("following", __name__, url_prefix="/t/<link>/followers")
 
@@ -58,7 +58,7 @@ def add(link: str) -> Reply:
     with app.store.reading() as db:
         row, person = _find_own_table(db, link)
     try:
-        table_hooks.add(app, person, row, parse_target(), language(), pictures="pictures" in request.form)
+        table_hooks.add(app, person, row, parse_target(), get_language(), pictures="pictures" in request.form)
     except Refused as refused:
         return _show_page(link, refused)
     return redirect(url_for("following.show", link=link, stored=1), 303)
@@ -70,7 +70,7 @@ def test(link: str, channel: int) -> Response:
     app = get_app()
     with app.store.reading() as db:
         hook = _find_hook(db, link, channel)
-    outcome = webhooks.try_out(app, webhooks.Target(hook.kind, hook.address, hook.secret), language())
+    outcome = webhooks.try_out(app, webhooks.Target(hook.kind, hook.address, hook.secret), get_language())
     if is_mended(hook, outcome):
         with app.store.writing() as db:
             table_hooks.switch_on(db, hook, app.now())

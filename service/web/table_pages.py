@@ -27,7 +27,7 @@ from service.text.narration import Chapter
 from service.web.account_pages import find_visit_key
 from service.web.menu_forms import ScriptMenu, make_script_menu
 from service.web.page_cache import cache_page
-from service.web.rendering import get_app, language, render
+from service.web.rendering import get_app, get_language, render
 from service.web.table_frame import find_join_address
 from service.web.table_view import TablePage, make_gathering_page, make_narrator, make_scene, make_table_page
 
@@ -118,7 +118,7 @@ def then(link: str) -> Response:
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
-        world = replays.load_world(app, db, snapshot, Viewpoint(place.seat, language()), entry)
+        world = replays.load_world(app, db, snapshot, Viewpoint(place.seat, get_language()), entry)
     page = ThenPage(
         world.at,
         world.first,
@@ -159,7 +159,7 @@ def foresee(link: str) -> Response:
         return make_response("", 204)
     game = snapshot.game
     menu = game.menu(after, seat)
-    scene = Scene(game, game.view(after, seat), list_players(snapshot.names), seat, menu, language())
+    scene = Scene(game, game.view(after, seat), list_players(snapshot.names), seat, menu, get_language())
     page = ForeseenPage(draw_stage(scene), make_script_menu(menu, make_narrator(place, snapshot)))
     return render("foreseen.html", page)
 
@@ -214,7 +214,7 @@ def sit(link: str) -> Reply:
     place = access.find(app, link)
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
     signing_in.prove_by_seat(app, place)
-    access.set_language(app, place, language())
+    access.set_language(app, place, get_language())
     submitted = submitting.sit(app, place, nonce)
     submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)
@@ -268,7 +268,7 @@ def note_presence(link: str) -> Response:
 @seat_forms.post("/watched")
 def allow_spectators(link: str) -> Reply:
     """Allow or forbid spectators."""
-    seat_commands.let_look_on(get_app(), access.find(get_app(), link), _is_wanted())
+    seat_commands.allow_spectators(get_app(), access.find(get_app(), link), _is_wanted())
     return _show_section(link, "own")
 
 

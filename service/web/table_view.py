@@ -29,7 +29,7 @@ from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
 from service.web.own_time import OwnTime, list_planned_words, load_orders, make_own_time, plan_orders
 from service.web.player_lines import PlayerLine, list_player_lines
-from service.web.rendering import get_app, join_names, language
+from service.web.rendering import get_app, get_language, join_names
 from service.web.result_view import FinalResult, list_ranks, load_result
 from service.web.story_view import StoryInWords, load_story
 from service.web.table_frame import Chair, TableFrame, describe_verdict, draw_qr_code, list_chairs, make_frame
@@ -227,13 +227,13 @@ def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[st
     """The board as this seat, or a spectator, sees it."""
     view = table.game.view(table.position.state, place.seat)
     seats_to_move = snapshots.list_seats_to_move(table)
-    return Scene(table.game, view, list_players(table.names), place.seat, menu, language(), seats_to_move, planned)
+    return Scene(table.game, view, list_players(table.names), place.seat, menu, get_language(), seats_to_move, planned)
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:
     """The sentences for this reader, with places of the board marked."""
     view = table.game.view(table.position.state, place.seat)
-    return Narrator(table.game, table.names, language(), place.seat, marked=True, view=view)
+    return Narrator(table.game, table.names, get_language(), place.seat, marked=True, view=view)
 
 
 def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None:
@@ -267,7 +267,7 @@ def _load_chapters(
     over = table.position.phase == "over"
     recent = {entry.seq for entry in ([] if over else record.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
-    cache, reader = get_app().caches.chapters, (place.table, place.seat, language(), table.names)
+    cache, reader = get_app().caches.chapters, (place.table, place.seat, get_language(), table.names)
     for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):
         if len(chapters) >= MAX_CHAPTERS and chapter.seq < min(recent, default=table.row.length):
             break

@@ -21,7 +21,7 @@ from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_sta
 from service.text.narration import Narrator
 from service.web.menu_forms import Turn, make_turn
 from service.web.plan_view import PlanStep, list_branch_steps
-from service.web.rendering import game_title, get_app, language, render
+from service.web.rendering import get_app, get_language, render, translate_title
 
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
@@ -117,11 +117,11 @@ def every(link: str) -> Response:
         own = branches.list_branches(db, place)
     last = table.row.length - 1
     at = min(_parse(request.args.get("at", ""), last), last)
-    page = BranchesPage(link, game_title(table.game.META), tuple(map(_link, own)), at, last)
+    page = BranchesPage(link, translate_title(table.game.META), tuple(map(_make_branch_link, own)), at, last)
     return render("branches.html", page)
 
 
-def _link(branch: Branch) -> BranchLink:
+def _make_branch_link(branch: Branch) -> BranchLink:
     return BranchLink(branch.id, branch.name, branch.seq, len(branch.moves))
 
 
@@ -139,7 +139,7 @@ def begin(link: str) -> Reply:
 @whatif.get("/<int:number>")
 def show(link: str, number: int) -> Response:
     """A branch after some of its moves."""
-    return _page(access.find(get_app(), link), number)
+    return _render_branch(access.find(get_app(), link), number)
 
 
 @whatif.post("/<int:number>")
@@ -154,21 +154,21 @@ def play(link: str, number: int) -> Reply:
     except Unknown:
         raise
     except Refused as refused:
-        return _page(place, number, refused, 422)
+        return _render_branch(place, number, refused, 422)
     return redirect(url_for("whatif.show", link=link, number=number, step=step), 303)
 
 
 @whatif.post("/<int:number>/cut")
 def cut(link: str, number: int) -> Reply:
     """Take moves back."""
-    branches.cut(get_app(), access.find(get_app(), link), number, _step())
+    branches.cut(get_app(), access.find(get_app(), link), number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/take-out")
 def take_out(link: str, number: int) -> Reply:
     """Delete one move of the branch."""
-    branches.take_out(get_app(), access.find(get_app(), link), number, _step())
+    branches.take_out(get_app(), access.find(get_app(), link), number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
 
 
@@ -177,18 +177,18 @@ def move_sooner(link: str, number: int) -> Response | Reply:
     """Exchange a move with the previous move of the same seat."""
     place = access.find(get_app(), link)
     try:
-        branches.move_sooner(get_app(), place, number, _step())
+        branches.move_sooner(get_app(), place, number, _parse_step())
     except Unknown:
         raise
     except Refused as refused:
-        return _page(place, number, refused, 422)
+        return _render_branch(place, number, refused, 422)
     return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
 
 
 @whatif.post("/<int:number>/fork")
 def fork(link: str, number: int) -> Reply:
     """Go on in another branch, and leave this one as it is."""
-    other = branches.fork(get_app(), access.find(get_app(), link), number, _step())
+    other = branches.fork(get_app(), access.find(get_app(), link), number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=other), 303)
 
 
@@ -228,7 +228,7 @@ def forget(link: str, number: int) -> Reply:
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
-def _page(place: Place, number: int, error: Refused | None = None, status: int = 200) -> Response:
+def _render_branch(place: Place, number: int, error: Refused | None = None, status: int = 200) -> Response:
     app = get_app()
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, place.table)
@@ -238,7 +238,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         intentions = branches.list_orders(db, place, orders)
     has_orders = any(one.number == number and not one.left for one in intentions)
     step = min(_parse(request.values.get("step", ""), len(line)), len(line))
-    others = {"branches": tuple(map(_link, own)), "error": error, "has_orders": has_orders}
+    others = {"branches": tuple(map(_make_branch_link, own)), "error": error, "has_orders": has_orders}
     page = _make_page(place, table, branch, line, step, **others)
     return render("whatif.html", page, status)
 
@@ -253,15 +253,15 @@ def _make_page(
     menu = game.menu(state, actor) if movers else ()
     planned = tuple(dict.fromkeys(word for _, move in branch.moves for word in move.split()))
     players = list_players(table.names)
-    scene = Scene(game, game.view(state, actor), players, actor, menu, language(), planned=planned)
-    narrator = Narrator(game, table.names, language(), actor, view=scene.view)
+    scene = Scene(game, game.view(state, actor), players, actor, menu, get_language(), planned=planned)
+    narrator = Narrator(game, table.names, get_language(), actor, view=scene.view)
     seats = tuple(_list_players(scene, branch.seat, movers, game.standing(state)))
     return WhatIfPage(
         link=place.link,
-        title=game_title(game.META),
+        title=translate_title(game.META),
         game=game.META.name,
         me=branch.seat,
-        branch=_link(branch),
+        branch=_make_branch_link(branch),
         dealt=numbers.parse_int(request.args.get("dealt", ""), 999),
         lost=len(branch.moves) - len(line),
         step=step,
@@ -310,14 +310,14 @@ def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, narr
 
 def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator[BranchStep]:
     """Describe the moves so far as this seat would see them at the table."""
-    narrator = Narrator(table.game, table.names, language(), branch.seat)
+    narrator = Narrator(table.game, table.names, get_language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
         visible = tuple(record.hear(table.game, event, branch.seat) for event in events)
         sentences = tuple(one for event in visible if event is not None and (one := narrator.describe(event)))
         yield BranchStep(number, table.names[seat], move, sentences, visible != events)
 
 
-def _step() -> int:
+def _parse_step() -> int:
     return _parse(request.form.get("step", ""), branches.MAX_MOVES)
 
 

@@ -34,7 +34,7 @@ def open_pages() -> Iterator[Measure]:
         time_page(port)
         before = read_memory_kb(process)
         start = time.perf_counter()
-        pages = hold_pages(port, Links(SECRET).live(link.table, "seat"))
+        pages = hold_pages(port, Links(SECRET).make_live_token(link.table, "seat"))
         count = len(pages)
         yield Measure("open pages held by one process", count, "pages")
         yield Measure("opening one", (time.perf_counter() - start) * 1e3 / count, "ms")

@@ -81,7 +81,7 @@ def _compare_moves(app: App, games: list[Game], ours: int, bare: int) -> Iterato
 
 def _compare_pages(app: App, game: Game, ours: int, bare: int) -> Iterator[Measure]:
     place = game[0][0]
-    table = f"/t/{app.links.seat(place.table, place.seat or 0, 0)}"
+    table = f"/t/{app.links.make_seat_token(place.table, place.seat or 0, 0)}"
     for name, path, share in (("home page", "/", MIN_HOME_SHARE), ("table page", table, MIN_TABLE_SHARE)):
         size = len(fetch(ours, path))
         theirs, own = _take_turns(
@@ -104,7 +104,7 @@ def _find_median(rates: list[Rate]) -> Rate:
 
 def _list_moves(app: App, game: Game) -> Iterator[Request]:
     for place, move in game:
-        link = app.links.seat(place.table, place.seat or 0, 0)
+        link = app.links.make_seat_token(place.table, place.seat or 0, 0)
         yield "POST", f"/api/v1/t/{link}/moves", json.dumps({"move": move}).encode()
 
 

@@ -74,7 +74,7 @@ def costs_of_a_letter() -> Iterator[Measure]:
             assert apps.submit(app, access.find(app, link), "sit word").accepted
         post.run()
         number = len(list_orders(app, "turn"))
-        for what, prepare in (("drawn", pictures.png.cache_clear), ("known", lambda: None)):
+        for what, prepare in (("drawn", pictures.render_png.cache_clear), ("known", lambda: None)):
             make_unsent(app, "turn")
             yield Measure(f"processor for a letter, its picture {what}", _send_milliseconds(prepare) / number, "ms")
 

@@ -36,5 +36,5 @@ if __name__ == "__main__":
     if sys.argv[2] in ("serve", "worker"):
         from workers.outgoing import pictures
 
-        pictures.png = lambda svg: b""
+        pictures.render_png = lambda svg: b""
     sys.exit(cli.main(sys.argv[2:]))

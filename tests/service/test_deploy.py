@@ -144,7 +144,7 @@ def test_every_command_of_a_recipe_exists() -> None:
     assert len(commands) >= 7
     for command in commands:
         try:
-            cli.parser().parse_args(command)
+            cli.make_parser().parse_args(command)
         except terminal.Misuse as misuse:
             pytest.fail(f"{command}: {misuse}")
 
@@ -174,4 +174,4 @@ def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(si
     assert len(named) >= 4
     assert named <= set(benches.find_benches())
     for command in re.findall(r"`depesche ((?:worker|web) [^`]+)`", text):
-        cli.parser().parse_args([*command.split(), *(["1"] if command.endswith("--workers") else [])])
+        cli.make_parser().parse_args([*command.split(), *(["1"] if command.endswith("--workers") else [])])

@@ -108,8 +108,8 @@ def test_time_runs_down_piece_by_piece(since: int, first: int, second: int, cale
 )
 def test_reminders_come_before_the_deadline_and_each_once(left: int, since: int, wish: list[int], tick: int) -> None:
     due = since + left
-    ahead, at, seen = timing.reminder_leads(left, Calendar(remind=tuple(wish)), 0.25), since, []
-    while (at_next := timing.next_reminder(due, ahead, at)) is not None:
+    ahead, at, seen = timing.list_reminder_leads(left, Calendar(remind=tuple(wish)), 0.25), since, []
+    while (at_next := timing.find_next_reminder(due, ahead, at)) is not None:
         assert at < at_next <= due
         seen.append(at_next)
         at = at_next

@@ -38,7 +38,7 @@ def seat_of(app: App, place: Place) -> Row[Any]:
 
 def list_coming(app: App, place: Place) -> list[tuple[str, str]]:
     """The vacations of the player in this seat."""
-    token = app.links.preferences(int(seat_of(app, place).person))
+    token = app.links.make_preferences_token(int(seat_of(app, place).person))
     return preferences.list_vacations(app, preferences.find_recipient(app, token))
 
 

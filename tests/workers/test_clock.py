@@ -185,10 +185,10 @@ def test_the_clock_starts_the_job_of_a_wakeup_that_is_not_answered(any_app: App)
     apps.open_table(any_app)
     any_app.redis.flushall()
     tick(any_app)
-    assert any_app.wakeups.queue("post").count == 0
+    assert any_app.wakeups.get_queue("post").count == 0
     for _ in range(5):
         tick(any_app)
-    assert any_app.wakeups.queue("post").count == 1
+    assert any_app.wakeups.get_queue("post").count == 1
 
 
 def test_wakeups_that_no_worker_answers_stay_few(any_app: App) -> None:

@@ -67,8 +67,8 @@ def make_job(app: App, name: str, *args: object) -> Job:
 def test_a_planted_job_runs_nothing_and_the_next_job_runs(
     app: App, planted: Path, runs: list[str], name: str, args: list[str]
 ) -> None:
-    app.wakeups.queue("bots").enqueue_job(make_job(app, name, *(text.format(trace=planted) for text in args)))
-    app.wakeups.queue("bots").enqueue_job(make_job(app, JOBS["bots"]))
+    app.wakeups.get_queue("bots").enqueue_job(make_job(app, name, *(text.format(trace=planted) for text in args)))
+    app.wakeups.get_queue("bots").enqueue_job(make_job(app, JOBS["bots"]))
     work(app)
     assert runs == ["bots"]
     assert not planted.exists()
@@ -79,7 +79,7 @@ def test_a_listed_job_calls_no_planted_callback(app: App, planted: Path, runs: l
     names = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
     for name in names:
         setattr(job, name, "planted.run")
-    app.wakeups.queue("bots").enqueue_job(job)
+    app.wakeups.get_queue("bots").enqueue_job(job)
     work(app)
     assert runs == ["bots"]
     assert not planted.exists()
@@ -98,6 +98,6 @@ def test_an_abandoned_job_calls_no_planted_callback(app: App, planted: Path) -> 
 
 
 def test_a_job_with_arguments_is_refused(app: App, runs: list[str]) -> None:
-    app.wakeups.queue("bots").enqueue_job(make_job(app, JOBS["bots"], "argument"))
+    app.wakeups.get_queue("bots").enqueue_job(make_job(app, JOBS["bots"], "argument"))
     work(app)
     assert runs == []

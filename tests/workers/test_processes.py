@@ -54,7 +54,7 @@ def test_a_finished_job_leaves_only_the_next_one_in_redis(app: App, monkeypatch:
     monkeypatch.setattr(referee, "run", lambda: None)
     app.wakeups.wake("referee")
     run_referee_job(app)
-    (job,) = app.wakeups.queue("referee").jobs
+    (job,) = app.wakeups.get_queue("referee").jobs
     assert set(list_job_keys(app)) == {job.key.encode(), b"rq:queue:referee"}
 
 

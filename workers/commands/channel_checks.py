@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
-from service.commands.check_results import CheckResult, ok, warn
+from service.commands.check_results import CheckResult, succeed, warn
 from service.notify import webhooks
 from service.safe_http import SafeClient
 from service.settings import Settings
@@ -40,7 +40,7 @@ def check_channels(settings: Settings) -> Iterator[CheckResult]:
         except Refused as refusal:
             yield warn(CHECK, f"notices by {row.kind}: {refusal}", MEND)
         else:
-            yield ok(CHECK, f"notices by {row.kind}: {host} answers")
+            yield succeed(CHECK, f"notices by {row.kind}: {host} answers")
 
 
 def _list_newest(store: Store) -> Sequence[Any]:

@@ -15,7 +15,7 @@ from sqlalchemy import func, select, text
 
 from engine.refusal import Refused
 from service.app import connect_redis
-from service.commands.check_results import CheckResult, fail, ok, try_check, warn
+from service.commands.check_results import CheckResult, fail, succeed, try_check, warn
 from service.links import Links
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
@@ -67,11 +67,11 @@ def has_database(settings: Settings) -> bool:
 
 def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
     if not has_database(settings):
-        yield ok("database", f"database {name}: not there yet; the first start makes it")
+        yield succeed("database", f"database {name}: not there yet; the first start makes it")
         return
     with closing(Store(settings.database_url)) as store:
-        shape = store.revision()
-        yield ok("database", f"database {name}: {_measure_size(store)}")
+        shape = store.find_revision()
+        yield succeed("database", f"database {name}: {_measure_size(store)}")
         yield from _check_schema(store, shape)
         yield from try_check(
             "secret", "secret", "restore the secret that this server had", lambda: _check_secret(settings, store)
@@ -86,7 +86,7 @@ def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
         query = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
         follows, behind = connection.execute(text(query)).one()
     if follows:
-        yield ok("replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received")
+        yield succeed("replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received")
     else:
         yield warn("replica", f"replica {name}: it follows no other server", "make it a standby of the first one")
 
@@ -102,7 +102,7 @@ def _measure_size(store: Store) -> str:
 
 def _check_schema(store: Store, shape: str) -> Iterator[CheckResult]:
     if store.is_current():
-        yield ok("schema", f"schema {shape}")
+        yield succeed("schema", f"schema {shape}")
     elif not shape:
         yield warn("schema", "schema: the database is empty", "the first start fills it")
     else:
@@ -118,22 +118,22 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
     if not settings.secret and file.stat().st_mode & 0o077:
         yield warn("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:
-        yield ok("secret", "secret: the links in this server's letters were made with it")
+        yield succeed("secret", "secret: the links in this server's letters were made with it")
 
 
 def _check_redis(settings: Settings, name: str) -> Iterator[CheckResult]:
     with closing(connect_redis(settings.redis)) as redis:
         if settings.redis == EMBEDDED:
-            yield ok("redis", "Redis embedded: in this process")
+            yield succeed("redis", "Redis embedded: in this process")
             return
         seconds, _ = redis.time()
-        yield ok("redis", f"Redis {name}: it answers")
+        yield succeed("redis", f"Redis {name}: it answers")
         yield from _compare_clocks("that of Redis", time.time() - seconds)
 
 
 def _check_relay(settings: Settings, name: str) -> Iterator[CheckResult]:
     emails.connect(settings.smtp).quit()
-    yield ok("smtp", f"mail server {name}: it answers")
+    yield succeed("smtp", f"mail server {name}: it answers")
 
 
 def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
@@ -151,7 +151,7 @@ def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
         yield warn("inbound", f"answers by mail at {settings.inbound}: {error.strerror or error}", mend)
         return
     if greeting.startswith("220"):
-        yield ok("inbound", f"answers by mail are taken at {settings.inbound}")
+        yield succeed("inbound", f"answers by mail are taken at {settings.inbound}")
     else:
         yield warn(
             "inbound", f"at {settings.inbound} another program answers: “{greeting[:60]}”", "choose another port"
@@ -164,7 +164,7 @@ def _check_mailbox(settings: Settings, name: str) -> Iterator[CheckResult]:
         soon = (
             "at once" if mailbox_polling.supports_idle(mailbox.box) else f"within {mailbox_polling.POLL_S:.0f} seconds"
         )
-        yield ok("inbound", f"mailbox {name}: an answer is noticed {soon}")
+        yield succeed("inbound", f"mailbox {name}: an answer is noticed {soon}")
 
 
 def _check_clock(store: Store) -> Iterator[CheckResult]:
@@ -179,7 +179,7 @@ def _check_clock(store: Store) -> Iterator[CheckResult]:
     if last > now + MAX_CLOCK_SKEW_S:
         yield warn("clock", f"clock: the last move is {last - now} s in the future, so this clock was set back", mend)
     elif theirs is None:
-        yield ok("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
+        yield succeed("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
     yield from _compare_clocks("that of the database", time.time() - float(theirs)) if theirs is not None else ()
 
 
@@ -188,7 +188,7 @@ def _compare_clocks(whose: str, seconds: float) -> Iterator[CheckResult]:
         mend = "synchronise the clocks of all machines: apt install systemd-timesyncd"
         yield warn("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
     else:
-        yield ok("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
+        yield succeed("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
 
 
 def _check_disk(settings: Settings) -> Iterator[CheckResult]:
@@ -211,7 +211,7 @@ def _check_disk(settings: Settings) -> Iterator[CheckResult]:
     elif free < max(LOW_FREE_BYTES, size):
         yield warn("disk", what, mend)
     else:
-        yield ok("disk", what)
+        yield succeed("disk", what)
 
 
 def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:

@@ -26,7 +26,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "dev",
-        dev,
+        run_dev,
         "Show board, letter and menu of every seat while a game is being written, and what is broken.",
         "depesche dev",
         "depesche dev liars_dice --port 8766",
@@ -35,7 +35,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser.add_argument("--port", type=parse_positive, default=8766, help="port to listen on")
 
 
-def dev(args: Namespace) -> int:
+def run_dev(args: Namespace) -> int:
     from engine import catalogue
     from service.app import App
     from service.settings import Settings
@@ -141,7 +141,7 @@ class DevBench:
         if environ["PATH_INFO"] == "/news":
             body, kind = self._wait(numbers.parse_int(query.get("seen", ""))), "application/json"
         else:
-            body, kind = self.page(query), "text/html; charset=utf-8"
+            body, kind = self.render_page(query), "text/html; charset=utf-8"
         start_response("200 OK", [("Content-Type", kind), ("Cache-Control", "no-store")])
         return [body.encode()]
 
@@ -151,7 +151,7 @@ class DevBench:
             self._news.wait_for(lambda: self._stopped or self.version != seen, NEWS_WAIT_S)
             return json.dumps(self.version)
 
-    def page(self, query: Mapping[str, str]) -> str:
+    def render_page(self, query: Mapping[str, str]) -> str:
         """Return the page: the table after some moves, or the errors that prevent it."""
         from engine import catalogue
         from service.text.languages import LANGUAGES, SOURCE

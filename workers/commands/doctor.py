@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from engine.refusal import Refused
-from service.commands.check_results import CheckResult, fail, ok, warn
+from service.commands.check_results import CheckResult, fail, succeed, warn
 from service.commands.terminal import (
     FINE,
     WRONG,
@@ -143,7 +143,7 @@ def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:
     if not trial.accepted:
         yield fail("letter", what, mend)
         return
-    yield ok("letter", what)
+    yield succeed("letter", what)
     yield CheckResult("look", "letter", f"at its headers where it arrived; it left with {', '.join(trial.headers)}")
     expected = "spf, dkim and dmarc should be “pass”, and dkim’s h= name list-unsubscribe, list-unsubscribe-post"
     yield CheckResult("look", "letter", expected)

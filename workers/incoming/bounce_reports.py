@@ -76,7 +76,8 @@ def _parse_letter_number(app: App, recipient: str) -> int:
     """The number of the letter that came back; its bounce address contains a proof of it."""
     address = BOUNCE_ADDRESS.match(recipient)
     number = int(address[2]) if address else 0
-    if address is None or not hmac.compare_digest(app.links.bounce(number).encode(), address[1].lower().encode()):
+    own = app.links.make_bounce_address(number)
+    if address is None or not hmac.compare_digest(own.encode(), address[1].lower().encode()):
         raise Ignored("This address was never that of a letter.")
     return number
 

@@ -380,7 +380,7 @@ def _make_seat_command(progress: Progress, mail: Mail, move: Move) -> SeatComman
 def _store_submission(progress: Progress, mail: Mail, move: Move, verdict: Verdict) -> None:
     key = f"{mail.key}/{len(progress.lines)}"
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": str(move)}
-    row |= queries.verdict_values(verdict)
+    row |= queries.list_verdict_values(verdict)
     progress.locked.flush().execute(insert(submissions), {**row, "by_mail": True, "at": progress.locked.now})
 
 

@@ -189,7 +189,7 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
     message["Feedback-ID"] = f"{request.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
     if request.person:
         table = f"?table={request.table}" if request.table else ""
-        page = settings_page(app, request.person, request.settings_number)
+        page = make_settings_address(app, request.person, request.settings_number)
         message["List-Unsubscribe"] = f"<{page}/stop{table}>{_format_mailto(request, content)}"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
 
@@ -212,14 +212,14 @@ def make_personal_id(app: App, request: LetterRequest) -> str:
     return f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>"
 
 
-def settings_page(app: App, person: int, number: int) -> str:
+def make_settings_address(app: App, person: int, number: int) -> str:
     """Return the address of the page with a person's letter settings; `number` is that of its link."""
-    return f"{app.settings.address}/wishes/{app.links.preferences(person, number)}"
+    return f"{app.settings.address}/wishes/{app.links.make_preferences_token(person, number)}"
 
 
 def _add_html(message: EmailMessage, content: LetterContent) -> None:
     """Add the HTML with its styles inlined, and the pictures it shows."""
-    message.add_alternative(_inliner().inline(content.html), subtype="html")
+    message.add_alternative(_make_inliner().inline(content.html), subtype="html")
     part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
     for picture in content.pictures:
         name = f"{picture.name}.png"
@@ -227,7 +227,7 @@ def _add_html(message: EmailMessage, content: LetterContent) -> None:
 
 
 @functools.cache
-def _inliner() -> css_inline.CSSInliner:
+def _make_inliner() -> css_inline.CSSInliner:
     import css_inline  # letters are written by another process
 
     return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
@@ -276,7 +276,7 @@ def is_permanent(refusal: Refusal) -> bool:
     return all(code >= 500 for code, _ in refusal.recipients.values())
 
 
-def dead_address_reply(refusal: Refusal) -> str:
+def find_dead_address_reply(refusal: Refusal) -> str:
     """Return the reply that says that the address does not exist; empty for a refusal with another reason."""
     if isinstance(refusal, smtplib.SMTPDataError):
         return ""

@@ -54,9 +54,9 @@ def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None)
     colon, shown = draft.translator.colon, list_players(draft.snapshot.names)
     picture = None
     if not draft.request.plain:
-        alt = "; ".join(f"{player.name}{colon} {chart.quarters(seat)}" for seat, player in enumerate(shown))
-        picture = LetterPicture(name, letter_parts.make_cid(draft, name), chart.svg(shown), alt)
-    rows = tuple(ChartRow(chart.bars(seat), player.name) for seat, player in enumerate(shown))
+        alt = "; ".join(f"{player.name}{colon} {chart.write_quarters(seat)}" for seat, player in enumerate(shown))
+        picture = LetterPicture(name, letter_parts.make_cid(draft, name), chart.draw(shown), alt)
+    rows = tuple(ChartRow(chart.draw_bars(seat), player.name) for seat, player in enumerate(shown))
     return ChartSection(heading.removesuffix(colon), rows, picture)
 
 

@@ -207,7 +207,7 @@ class AnswerLinks(Struct, frozen=True):
         """Return the page with a move prepared to be confirmed; it says so if that turn is over."""
         return f"{self.page}?{urlencode({'say': move, 'turn': self.turn})}"
 
-    def mail(self, text: str) -> str:
+    def link_to_mail(self, text: str) -> str:
         """Return the link that opens a mail to the table with these words."""
         return make_mailto(self.address, f"{self.subject} #{self.turn}" if self.turn else self.subject, text)
 

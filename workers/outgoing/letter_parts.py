@@ -112,9 +112,9 @@ class TableDraft(Struct, frozen=True):
         return f"{self.app.settings.address}/t/{access.make_seat_link(self.app, self.seat)}"
 
     @property
-    def settings_page(self) -> str:
+    def settings_address(self) -> str:
         """The address of the reader's letter settings."""
-        return emails.settings_page(self.app, self.seat.person or 0, self.request.settings_number)
+        return emails.make_settings_address(self.app, self.seat.person or 0, self.request.settings_number)
 
 
 def build_table_section(draft: TableDraft) -> TableSection:
@@ -249,7 +249,7 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
             mark=f"[{mark}]",
         ),
         reason=f"{reason} {advice}",
-        settings_link=f"{draft.settings_page}?table={draft.request.table}",
+        settings_link=f"{draft.settings_address}?table={draft.request.table}",
     )
 
 
@@ -299,7 +299,7 @@ def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
     """Return the languages to choose from; nothing for a reader who has chosen one."""
     if draft.request.chose:
         return ()
-    page = f"{draft.settings_page}/language"
+    page = f"{draft.settings_address}/language"
     return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 

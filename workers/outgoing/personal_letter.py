@@ -70,7 +70,7 @@ class PersonalDraft(Struct, frozen=True):
 
     @property
     def settings_link(self) -> str:
-        return emails.settings_page(self.app, self.person.id, self.person.settings_number)
+        return emails.make_settings_address(self.app, self.person.id, self.person.settings_number)
 
     def name_game(self, table: Snapshot) -> str:
         return translate_in_game(self.request.language, table.game.META.name, table.game.META.title)

@@ -70,7 +70,7 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
             zone=draft.calendar.zone.replace("_", " "),
         ),
         button=_("Sign in"),
-        link=f"{app.settings.address}/enter/{app.links.sign_in(person.id, person.sessions, requested_at)}",
+        link=f"{app.settings.address}/enter/{app.links.make_sign_in_token(person.id, person.sessions, requested_at)}",
         reason=_(
             "This address was entered on our sign-in page. If that was not you, ignore this letter: without the link"
             " there is no way in."
@@ -91,7 +91,7 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
     claims = tuple(sorted(claims, key=lambda claim: claim.table != draft.request.kind_detail))
     if not claims or claims[0].table != draft.request.kind_detail:
         return None
-    link = f"{app.settings.address}/confirm/{app.links.confirm(person.id, person.address)}"
+    link = f"{app.settings.address}/confirm/{app.links.make_confirm_token(person.id, person.address)}"
     return PersonalLetter(
         title=name_game(draft, claims[0].game),
         subject=_("Please confirm your address"),
@@ -168,9 +168,9 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
 
 def schedule_digest(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
     """Have the next digest of a person sent: today's, or tomorrow's if today's was sent already."""
-    due = timing.next_digest_time(now, hour, calendar)
-    while _is_sent(connection, person, kind := f"digest/{timing.local_date(calendar, due).isoformat()}"):
-        due = timing.next_digest_time(due, hour, calendar)
+    due = timing.find_next_digest_time(now, hour, calendar)
+    while _is_sent(connection, person, kind := f"digest/{timing.find_local_date(calendar, due).isoformat()}"):
+        due = timing.find_next_digest_time(due, hour, calendar)
     queries.owe_personal_letter(connection, person, kind, due)
 
 
@@ -345,7 +345,7 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
         title=letter.title,
         sender=emails.write_sender(Translator(request.language), app.settings.sender_name, request.kind_name),
         reply_to=letter.reply_to,
-        pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
+        pictures=tuple(Picture(one.name, one.cid, pictures.render_png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, request, content)
 

@@ -21,7 +21,7 @@ NAME_HEIGHT = 34
 
 
 @functools.lru_cache(maxsize=256)
-def png(svg: str) -> bytes:
+def render_png(svg: str) -> bytes:
     """Return a drawing as a PNG file; drawn in the process pool, with the fonts of the service."""
     return process_pool.run(painting.render, svg)
 
@@ -57,22 +57,22 @@ class Chart(Struct, frozen=True):
     most: float
     unit: str = ""
 
-    def bars(self, seat: int) -> str:
+    def draw_bars(self, seat: int) -> str:
         """Return one player's numbers as a row of small bars."""
         top = len(BAR_CHARACTERS) - 1
-        return "".join(BAR_CHARACTERS[round(top * self._part(row[seat]))] for row in self._sample(BARS_PER_ROW))
+        return "".join(BAR_CHARACTERS[round(top * self._find_share(row[seat]))] for row in self._sample(BARS_PER_ROW))
 
-    def quarters(self, seat: int) -> str:
+    def write_quarters(self, seat: int) -> str:
         """Return one player's numbers after each quarter of the game, in place of the picture."""
         return " → ".join(f"{row[seat]:.0f}{self.unit}" for row in self._sample(QUARTERS))
 
-    def svg(self, players: Sequence[Player]) -> str:
+    def draw(self, players: Sequence[Player]) -> str:
         """Draw a line for each player, with the name where it ends."""
         bottom = max(MIN_CHART_BOTTOM, CHART_TOP + NAME_HEIGHT * (len(players) - 1))
         width, steps = CHART_RIGHT - CHART_LEFT, self.points[-1][0]
         across = [round(CHART_LEFT + width * step / steps, 1) for step, _ in self.points]
         down = [
-            [round(bottom - (bottom - CHART_TOP) * self._part(numbers[seat]), 1) for _, numbers in self.points]
+            [round(bottom - (bottom - CHART_TOP) * self._find_share(numbers[seat]), 1) for _, numbers in self.points]
             for seat in range(len(players))
         ]
         names = _spread([heights[-1] for heights in down], bottom)
@@ -83,7 +83,7 @@ class Chart(Struct, frozen=True):
         drawing = ChartDrawing(f"{int(self.most)}{self.unit}", lines, bottom)
         return get_environment().get_template("mail/chart.svg").render(chart=drawing)
 
-    def _part(self, number: float) -> float:
+    def _find_share(self, number: float) -> float:
         """Return where a number is between the bounds, from 0 to 1."""
         return (number - self.least) / (self.most - self.least)
 

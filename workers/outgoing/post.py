@@ -255,7 +255,7 @@ def send_message(app: App, server: smtplib.SMTP, letter: ClaimedLetter, message:
         server.send_message(message, set_return_path(app, letter, message), [letter.request.address])
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as refusal:
         if emails.is_permanent(refusal):
-            close_refused(app, letter, str(refusal), emails.dead_address_reply(refusal))
+            close_refused(app, letter, str(refusal), emails.find_dead_address_reply(refusal))
         else:
             retry_later(app, letter, str(refusal))
     except OSError as error:  # smtplib's own errors are among these
@@ -272,7 +272,7 @@ def send_message(app: App, server: smtplib.SMTP, letter: ClaimedLetter, message:
 
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
     """Return the address that bounces go to. An ordinary mailbox has one address: there, a header names the letter."""
-    address = f"{app.links.bounce(letter.id)}@{app.settings.mail_host}"
+    address = f"{app.links.make_bounce_address(letter.id)}@{app.settings.mail_host}"
     if app.settings.answered_at == "play":
         return address
     del message[RETURN_HEADER]
@@ -283,7 +283,7 @@ def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> s
 def close(app: App, letter: ClaimedLetter, outcome: str) -> None:
     """Mark a letter as done. If a power cut loses the mark, it is sent again with the same Message-ID."""
     with app.store.writing(durable=False) as connection:
-        mark(connection, letter, app.now(), outcome)
+        store_outcome(connection, letter, app.now(), outcome)
     app.metrics.count("letters", outcome.partition(":")[0])
 
 
@@ -291,7 +291,7 @@ def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply:
     """Mark a letter as refused for good. If its address is dead, send nothing more there and inform the tables."""
     log.warning("letter refused for good", letter=letter.id, error=why)
     with app.store.writing() as connection:
-        mark(connection, letter, app.now(), f"refused: {why}")
+        store_outcome(connection, letter, app.now(), f"refused: {why}")
         app.metrics.count("letters", "refused")
         if dead_address_reply:
             signing_in.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
@@ -308,7 +308,7 @@ def move_to_digest(app: App, letter: ClaimedLetter) -> None:
     """Leave a letter's news to the reader's next digest, and have that digest sent."""
     schedule_digest(app, letter)
     with app.store.writing() as connection:
-        mark(connection, letter, app.now(), personal_letters.LEFT_TO_DIGEST)
+        store_outcome(connection, letter, app.now(), personal_letters.LEFT_TO_DIGEST)
 
 
 def postpone(app: App, letter: ClaimedLetter, until: int) -> None:
@@ -338,7 +338,7 @@ def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
             connection.execute(untried.values(due_at=app.now(), tries=letter.tries - 1, outcome=""))
 
 
-def mark(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
+def store_outcome(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
     """Write the outcome of a letter, which is then no longer due."""
     values = {"key_id": letter.id, "sent_at": at, "outcome": outcome, "recipient": letter.request.person or None}
     connection.execute(MARK_LETTER, values)

@@ -161,7 +161,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         game=draft.snapshot.game.META.name,
         follows=follows,
         reply_to=links.address,
-        pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
+        pictures=tuple(Picture(one.name, one.cid, pictures.render_png(one.svg)) for one in letter.pictures),
     )
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
 

@@ -79,7 +79,7 @@ def write(app: App, hook: TableHookRow) -> HookMessage | None:
     if not chapters:
         return None
     text = " ".join(remove_place_marks(sentence) for chapter in chapters for sentence in chapter.sentences)
-    link = f"{app.settings.address}/t/{app.links.watch(hook.table)}"
+    link = f"{app.settings.address}/t/{app.links.make_watch_token(hook.table)}"
     return HookMessage(
         id=f"{hook.table}.{hook.next_seq}.{hook.id}",
         type="table",

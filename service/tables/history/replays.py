@@ -161,14 +161,14 @@ class Archive:
             "length": len(brought.entries),
             "head": brought.head,
             "pace": 0,
-            "watch": hash_token(self._links.watch(brought.table)),
+            "watch": hash_token(self._links.make_watch_token(brought.table)),
             "opened_at": times[0],
             "moved_at": times[-1],
             "ended_at": times[-1],
         }
 
     def _make_seat_row(self, table: str, seat: int) -> dict[str, Any]:
-        link = hash_token(self._links.seat(table, seat, 0))
+        link = hash_token(self._links.make_seat_token(table, seat, 0))
         return {
             "table": table,
             "seat": seat,

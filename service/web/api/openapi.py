@@ -82,7 +82,7 @@ HEADERS = {202: VERDICT_HEADER, 410: SERVER_HEADER, 429: RETRY_HEADER}
 
 def document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
     """Make the document of these operations; their addresses begin with `prefix`."""
-    schemas, components = _schemas(operations)
+    schemas, components = _make_schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         described = _describe(operation, schemas, components)
@@ -126,9 +126,9 @@ def format_path(rule: str) -> str:
     return PLACEHOLDER.sub(r"{\3}", rule)
 
 
-def _schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
+def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
     """Return the schema of each type of a request or answer, and the named schemas that they refer to."""
-    kinds = dict.fromkeys([*(kind for operation in operations for kind in _kinds(operation)), HookPayload])
+    kinds = dict.fromkeys([*(kind for operation in operations for kind in _iter_kinds(operation)), HookPayload])
     games = tuple(catalogue.find_all().values())
     parts = {
         "View": tuple(game.View for game in games),
@@ -138,13 +138,13 @@ def _schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str,
     all_schemas, components = msgspec.json.schema_components(types, ref_template=REF)
     all_schemas, components = _shorten_names((list(all_schemas), components))
     schemas = dict(zip(types, all_schemas, strict=True))
-    variants = {name: list(_variants(schemas[kind] for kind in kinds)) for name, kinds in parts.items()}
+    variants = {name: list(_iter_variants(schemas[kind] for kind in kinds)) for name, kinds in parts.items()}
     for component in components.values():
         _fill(component, variants)
     return schemas, components
 
 
-def _kinds(operation: Operation) -> Iterator[Any]:
+def _iter_kinds(operation: Operation) -> Iterator[Any]:
     yield from (Refusal, *operation.gives.values())
     yield from (kind for kind in (operation.takes, operation.query) if kind)
 
@@ -161,7 +161,7 @@ def _shorten_names(schemas: Any) -> Any:
     return msgspec.json.decode(text)
 
 
-def _variants(schemas: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
+def _iter_variants(schemas: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
     for schema in schemas:
         yield from schema.get("anyOf", (schema,))
 
@@ -187,27 +187,27 @@ def _describe(operation: Operation, schemas: Mapping[Any, Any], components: Mapp
     if operation.limited:
         described["description"] = f"{operation.about} Limited: {operation.limited}."
     parameters = [
-        *_path_parameters(operation),
-        *_query_parameters(operation, components),
-        *_header_parameters(operation),
+        *_describe_path_parameters(operation),
+        *_describe_query_parameters(operation, components),
+        *_describe_header_parameters(operation),
     ]
     if parameters:
         described["parameters"] = parameters
     if operation.takes:
-        content = {"schema": schemas[operation.takes], "example": _example(operation.takes.__name__)}
+        content = {"schema": schemas[operation.takes], "example": _make_example(operation.takes.__name__)}
         described["requestBody"] = {"required": True, "content": {JSON: content}}
-    described["responses"] = dict(_responses(operation, schemas))
+    described["responses"] = dict(_describe_responses(operation, schemas))
     return described
 
 
-def _path_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+def _describe_path_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     for _, most, name in PLACEHOLDER.findall(operation.rule):
         about, schema = PATH[name]
         bounds = {"maximum": int(most)} if most else {}
         yield {"name": name, "in": "path", "required": True, "description": about, "schema": {**schema, **bounds}}
 
 
-def _query_parameters(operation: Operation, components: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _describe_query_parameters(operation: Operation, components: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if not operation.query:
         return
     for name, schema in components[operation.query.__name__]["properties"].items():
@@ -215,14 +215,14 @@ def _query_parameters(operation: Operation, components: Mapping[str, Any]) -> It
         yield {"name": name, "in": "query", "description": schema.get("description", ""), "schema": bare}
 
 
-def _header_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+def _describe_header_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     if operation.tagged:
         about = "The ETag of the answer you have: 304 says that it is still current"
         yield {"name": "If-None-Match", "in": "header", "description": about, "schema": {"type": "string"}}
 
 
-def _responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for status, kind in sorted({**operation.gives, **dict(_refusals(operation))}.items()):
+def _describe_responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for status, kind in sorted({**operation.gives, **dict(_list_refusals(operation))}.items()):
         response: dict[str, Any] = {"description": MEANINGS[status]}
         if kind is not None:
             response["content"] = {JSON: {"schema": schemas[kind]}}
@@ -230,7 +230,7 @@ def _responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tup
         yield str(status), response | ({"headers": headers} if headers else {})
 
 
-def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
+def _list_refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
     """Yield the answers that follow from the kind of the operation, besides its own."""
     if operation.tagged:
         yield 304, None
@@ -245,7 +245,7 @@ def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
 
 
 @functools.cache
-def _example(kind: str) -> dict[str, Any]:
+def _make_example(kind: str) -> dict[str, Any]:
     """Return an example of a body: a real opening, or a move that was on the menu of a real table."""
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = lessons.start_sample(game, 2, b"an example")

@@ -90,22 +90,31 @@ def _describe_operations(document: Mapping[str, Any]) -> Iterator[DescribedOpera
                 path=path,
                 summary=_inline(operation["summary"]),
                 about=_inline(operation.get("description", operation["summary"] + ".")),
-                arguments=tuple(_argument(one) for one in operation.get("parameters", ()) if one["in"] == "query"),
-                takes=_kind(sent.get("schema", {})) if sent else "",
+                arguments=tuple(
+                    _describe_argument(parameter)
+                    for parameter in operation.get("parameters", ())
+                    if parameter["in"] == "query"
+                ),
+                takes=_describe_kind(sent.get("schema", {})) if sent else "",
                 example=msgspec.json.encode(sent["example"]).decode() if sent else "",
                 gives=tuple(
-                    (status, _kind(answer.get("content", {}).get(JSON, {}).get("schema")), answer["description"])
+                    (status, _describe_body(answer), answer["description"])
                     for status, answer in operation["responses"].items()
                 ),
             )
+
+
+def _describe_body(answer: Mapping[str, Any]) -> str:
+    """Describe the type of the JSON that an answer carries; empty for an answer without any."""
+    return _describe_kind(answer.get("content", {}).get(JSON, {}).get("schema"))
 
 
 def _inline(text: str) -> Markup:
     return Markup(MARKDOWN.renderInline(text))  # noqa: S704 - our own text
 
 
-def _argument(parameter: Mapping[str, Any]) -> Field:
-    kind = _kind(parameter["schema"])
+def _describe_argument(parameter: Mapping[str, Any]) -> Field:
+    kind = _describe_kind(parameter["schema"])
     return Field(parameter["name"], kind, parameter["description"], bool(parameter.get("required")))
 
 
@@ -122,7 +131,7 @@ def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOper
             continue
         done.add(name)
         waiting += _find_references(schemas[name])
-        yield Shape(name, schemas[name].get("description", ""), tuple(_fields(schemas[name])))
+        yield Shape(name, schemas[name].get("description", ""), tuple(_describe_fields(schemas[name])))
 
 
 def _find_references(schema: Any) -> Iterator[str]:
@@ -137,11 +146,11 @@ def _find_references(schema: Any) -> Iterator[str]:
                 yield from _find_references(part)
 
 
-def _fields(schema: Mapping[str, Any]) -> Iterator[Field]:
+def _describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
     is_request = "additionalProperties" in schema  # answers never leave a field out
     needed = schema.get("required", ()) if is_request else ()
     for name, field in schema.get("properties", {}).items():
-        yield Field(name, _kind(field), _describe_field(field), name in needed)
+        yield Field(name, _describe_kind(field), _describe_field(field), name in needed)
 
 
 def _describe_field(schema: Mapping[str, Any]) -> str:
@@ -149,7 +158,7 @@ def _describe_field(schema: Mapping[str, Any]) -> str:
     return str(schema.get("description") or next(filter(None, (one.get("description") for one in inner if one)), ""))
 
 
-def _kind(schema: Any) -> str:
+def _describe_kind(schema: Any) -> str:
     """Describe a type in a few words."""
     match schema:
         case {"x-of-a-game": str(name)}:
@@ -159,9 +168,9 @@ def _kind(schema: Any) -> str:
         case {"enum": list(values)}:
             return " | ".join(msgspec.json.encode(value).decode() for value in values)
         case {"anyOf": list(kinds)}:
-            return " | ".join(dict.fromkeys(map(_kind, kinds)))
+            return " | ".join(dict.fromkeys(map(_describe_kind, kinds)))
         case {"type": "array", "items": dict(item)}:
-            return f"list of {_kind(item)}"
+            return f"list of {_describe_kind(item)}"
         case {"type": "array"}:
             return "list"
         case {"type": str(name)}:

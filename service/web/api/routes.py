@@ -53,7 +53,7 @@ from service.web.api.operations import (
     Way,
     make_verdict_answer,
 )
-from service.web.rendering import get_app, language, name_visitor
+from service.web.rendering import get_app, get_language, name_visitor
 
 api = Blueprint("api", __name__, url_prefix=PREFIX)
 interface = Interface(api)
@@ -186,7 +186,8 @@ def _invite(guest: Guest) -> Invitee:
 def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
     place, table = _load_table(link)
-    return Cacheable(_tag(place, table, tuple(map(_public_columns, table.seats))), lambda: _make_view(place, table))
+    seats = tuple(map(_list_public_columns, table.seats))
+    return Cacheable(_make_tag(place, table, seats), lambda: _make_view(place, table))
 
 
 @interface.operation("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, query=Words)
@@ -246,16 +247,15 @@ def submission(link: str, number: int) -> Judged:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if verdict == "waiting":
         return Judged(number, None)
-    return Judged(number, verdict.accepted, verdict.seq, translate(language(), verdict.why), verdict.rule)
+    return Judged(number, verdict.accepted, verdict.seq, translate(get_language(), verdict.why), verdict.rule)
 
 
 @interface.operation("GET", "/t/<link>/events", {200: News, 404: Refusal}, query=Since, tagged=True)
 def events(link: str, query: Since) -> Cacheable:
     """The entries from a number on, as this seat may see them; after the end, in full."""
     place, table = _load_table(link)
-    return Cacheable(
-        _tag(place, table, (_find_language(query), query.since, query.limit)), lambda: _make_news(place, table, query)
-    )
+    tag = _make_tag(place, table, (_find_language(query), query.since, query.limit))
+    return Cacheable(tag, lambda: _make_news(place, table, query))
 
 
 @interface.operation("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
@@ -267,7 +267,7 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
         table = snapshots.load_table(app, db, place.table)
         if seq >= table.row.length:
             raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
-        seat, then = _eyes(place, table, query), snapshots.load_past(app, db, table, seq)
+        seat, then = _find_eyes(place, table, query), snapshots.load_past(app, db, table, seq)
         entries = snapshots.load_entries(db, table, seq, seq + 1)
         receipt = snapshots.load_receipt(db, table, seq)
     started = then.phase in ("playing", "over")
@@ -298,7 +298,7 @@ def _load_table(link: str) -> tuple[Place, Snapshot]:
 
 
 def _find_language(query: LanguageQuery | Since | Eyes | Opening) -> str:
-    return language() if query.language is UNSET else query.language
+    return get_language() if query.language is UNSET else query.language
 
 
 def _describe_game(game: Game, in_language: str) -> Box:
@@ -326,12 +326,12 @@ def _describe_game(game: Game, in_language: str) -> Box:
     )
 
 
-def _public_columns(seat: Any) -> tuple[Any, ...]:
+def _list_public_columns(seat: Any) -> tuple[Any, ...]:
     """Return what the answer shows of a seat, and no more: the ETag must not tell that a player saved a note."""
     return seat.name, seat.status, seat.open_since, seat.due_at
 
 
-def _tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
+def _make_tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
     """Return a tag that changes whenever the answer changes."""
     shown = (table.row.head, table.row.phase, place.seat, *map(str, besides))
     return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:32]
@@ -425,7 +425,7 @@ def _describe_entries(
     )
 
 
-def _eyes(place: Place, table: Snapshot, query: Eyes) -> int | None:
+def _find_eyes(place: Place, table: Snapshot, query: Eyes) -> int | None:
     if query.eyes is UNSET or query.eyes == place.seat:
         return place.seat
     if table.position.phase != "over":

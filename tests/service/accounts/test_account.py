@@ -37,7 +37,7 @@ def token(site: Site, address: str = ANNA) -> str:
     """Return the sign-in link of the newest letter."""
     with site.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.address == address)).one()
-    return site.app.links.sign_in(row.id, row.sessions, site.time)
+    return site.app.links.make_sign_in_token(row.id, row.sessions, site.time)
 
 
 def sign_in(site: Site, address: str = ANNA) -> Visitor:
@@ -220,7 +220,7 @@ def test_an_imported_game_has_its_places(site: Site, tmp_path: Path) -> None:
 
 def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
-    mail = site.app.links.answer(opened.table, 0, 0)
+    mail = site.app.links.make_answer_address(opened.table, 0, 0)
     response = sign_in(site).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
@@ -326,11 +326,11 @@ def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(site: Sit
 def test_an_erased_player_who_returns_is_a_new_person(site: Site) -> None:
     site.start_table()
     old, link = person(site), token(site)
-    wishes = site.app.links.preferences(old)
+    wishes = site.app.links.make_preferences_token(old)
     leaving.delete_person(site.app, ProvenPerson(old), ANNA)
     site.open_table()
     assert person(site) != old
-    assert site.app.links.preferences(person(site)) != wishes
+    assert site.app.links.make_preferences_token(person(site)) != wishes
     site.new_visitor().get(f"/enter/{link}", 404)
 
 

@@ -55,7 +55,7 @@ def list_links(letter: EmailMessage) -> list[str]:
 def test_a_new_settings_link_ends_those_of_older_letters(site: Site, visitor: Visitor, smtp_sink: Sink) -> None:
     site.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     site.open_table()
-    old = site.app.links.preferences(person(site))
+    old = site.app.links.make_preferences_token(person(site))
     visitor.get(f"/wishes/{old}")
     page = sign_in(site).post("/my/settings-link")
     assert page.status_code == 303
@@ -65,7 +65,7 @@ def test_a_new_settings_link_ends_those_of_older_letters(site: Site, visitor: Vi
         db.execute(update(letters).values(due_at=site.time))
     post.run()
     letter = next(one for one in smtp_sink.letters if "anna" in str(one["To"]))
-    new = site.app.links.preferences(person(site), 1)
+    new = site.app.links.make_preferences_token(person(site), 1)
     assert new in str(letter["List-Unsubscribe"])
     assert all(new in link for link in list_links(letter))
     visitor.get(f"/wishes/{new}")

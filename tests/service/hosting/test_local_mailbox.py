@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from engine import menu as menus
 from engine import table as tables
 from service import create_app
-from service.app import App, wall_clock
+from service.app import App, read_clock
 from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.settings import Settings
@@ -26,7 +26,7 @@ from workers.processes import run_embedded
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    app = apps.make_app(Settings(folder=tmp_path, thinking=0.01), wall_clock)
+    app = apps.make_app(Settings(folder=tmp_path, thinking=0.01), read_clock)
     with run_embedded(app):
         yield app
     app.close()
@@ -101,7 +101,7 @@ def test_an_answer_that_cannot_be_sent_is_refused_at_once(app: App, client: Flas
 def test_answers_are_received_at_the_address_that_the_host_sets(tmp_path: Path) -> None:
     port = local_mailbox.find_free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
-    app = apps.make_app(settings, wall_clock)
+    app = apps.make_app(settings, read_clock)
     with run_embedded(app), smtplib.LMTP("127.0.0.1", port) as client:
         client.sendmail("guest@localhost", ["nobody@localhost"], "Subject: hello\n\nhello\n")
     app.close()

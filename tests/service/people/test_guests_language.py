@@ -54,7 +54,7 @@ def test_a_guest_who_sat_down_or_chose_keeps_the_language(app: App) -> None:
 def test_the_first_letter_asks_a_guest_without_a_choice_and_reading_it_chooses_nothing(
     site: Site, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     app = site.app
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_table(app, "de")

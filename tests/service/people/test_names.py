@@ -135,9 +135,10 @@ def test_an_address_that_a_stranger_typed_invites_no_guests_before_its_owner_agr
     owed = {row.kind.partition("/")[0]: row.due_at for row in rows(app, letters)}
     assert owed["invitation"] == NEVER_DUE
     assert owed["confirm"] <= app.now()
-    signing_in.sign_in(app, app.links.sign_in(victim.id, 0, app.now()))  # the owner is there, and has not agreed
+    token = app.links.make_sign_in_token(victim.id, 0, app.now())
+    signing_in.sign_in(app, token)  # the owner is there, and has not agreed
     assert rows(app, tables)[0].awaits_confirmation
-    apps.confirm_all(app, app.links.confirm(victim.id, "player0@example.org"))
+    apps.confirm_all(app, app.links.make_confirm_token(victim.id, "player0@example.org"))
     assert not rows(app, tables)[0].awaits_confirmation
 
 

@@ -32,7 +32,7 @@ def strict(tmp_path: Path, smtp_sink: Sink) -> Iterator[Site]:
 
 def sign_in(site: Site, person: int) -> Visitor:
     visitor = site.new_visitor()
-    visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    visitor.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     site.time += 1
     return visitor
 
@@ -45,7 +45,7 @@ def open_for_anybody(site: Site, free: int = 1) -> str:
     visitor = sign_in(site, row or add_person(site.app, apps.Invitee("Mallory", "mallory@example.org")))
     link = visitor.post("/new/kaiser", **mallory).location.rsplit("/", 1)[1]
     table = access.find(site.app, link).table
-    return f"/join/{site.app.links.join(table)}"
+    return f"/join/{site.app.links.make_join_token(table)}"
 
 
 def join(site: Site, address: str = VICTIM.address, path: str = "") -> str:
@@ -74,7 +74,7 @@ def send_all(site: Site, smtp_sink: Sink, to: str = "vera") -> list[str]:
 
 def confirm(site: Site, person: int, table: str, answer: str) -> str:
     """Answer for the newest seat at this table that has the person's address."""
-    token = site.app.links.confirm(person, VICTIM.address)
+    token = site.app.links.make_confirm_token(person, VICTIM.address)
     seat = max(one.seat for one in apps.load_table(site.app, table).seats if one.person == person)
     return site.new_visitor().post(f"/confirm/{token}", table=table, seat=str(seat), answer=answer).text
 
@@ -195,7 +195,7 @@ def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: S
     joined = access.find(strict.app, join(strict)).table
     for table in (opened, joined):
         assert "You get no letters from that table" in confirm(strict, victim, table, "no")
-        token = strict.app.links.confirm(victim, VICTIM.address)
+        token = strict.app.links.make_confirm_token(victim, VICTIM.address)
         for seat in ("0", "1"):
             form = {"table": table, "seat": seat, "answer": "yes"}
             assert strict.new_visitor().post(f"/confirm/{token}", **form).status_code == 404
@@ -287,7 +287,7 @@ def test_seats_that_strangers_took_with_an_address_keep_its_owner_out_of_no_tabl
 def test_the_link_that_confirms_an_address_expires(strict: Site) -> None:
     person = add_person(strict.app, VICTIM)
     join(strict)
-    path = f"/confirm/{strict.app.links.confirm(person, VICTIM.address)}"
+    path = f"/confirm/{strict.app.links.make_confirm_token(person, VICTIM.address)}"
     strict.time += 29 * DAY_S
     strict.new_visitor().get(path)
     strict.time += 2 * DAY_S

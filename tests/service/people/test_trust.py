@@ -117,7 +117,7 @@ def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     joining.open_rematch(strict.app, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
         joining.open_rematch(strict.app, access.find(strict.app, link))
-    apps.confirm_all(strict.app, strict.app.links.confirm(person(strict.app), VICTIM.address))
+    apps.confirm_all(strict.app, strict.app.links.make_confirm_token(person(strict.app), VICTIM.address))
     assert access.find(strict.app, joining.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
 
 
@@ -142,19 +142,19 @@ def test_a_wish_for_a_rematch_shows_no_one_anothers_seat(strict: Site) -> None:
 
 def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) -> None:
     add_person(strict.app, VICTIM)
-    visitor, wishes = strict.new_visitor(), strict.app.links.preferences(person(strict.app))
+    visitor, wishes = strict.new_visitor(), strict.app.links.make_preferences_token(person(strict.app))
     response = visitor.post("/play/kaiser", name="Mallory", address=VICTIM.address, bots="1")
     page = visitor.get(response.location)
     assert "<svg" in page
     assert "at the foot of every letter" in page
     assert wishes not in page
-    visitor.post(f"/enter/{strict.app.links.sign_in(person(strict.app), 0, strict.time)}")
+    visitor.post(f"/enter/{strict.app.links.make_sign_in_token(person(strict.app), 0, strict.time)}")
     assert wishes in visitor.get(response.location)
 
 
 def test_no_wishes_of_an_erased_person_are_stored(strict: Site) -> None:
     number = add_person(strict.app, VICTIM)
-    visitor, wishes = strict.new_visitor(), strict.app.links.preferences(number)
+    visitor, wishes = strict.new_visitor(), strict.app.links.make_preferences_token(number)
     visitor.get(f"/wishes/{wishes}")
     leaving.delete_person(strict.app, ProvenPerson(number), VICTIM.address)
     visitor.get(f"/wishes/{wishes}", 404)
@@ -274,7 +274,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
     app, number = any_app, add_person(any_app)
     opened = apps.open_new(app, "kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
     playing = apps.start_table(any_app)
-    proof, seat = any_app.links.confirm(number, ANNA.address), playing[1]
+    proof, seat = any_app.links.make_confirm_token(number, ANNA.address), playing[1]
     kinds: list[Callable[[int], object]] = [
         lambda n: joining.join(app, opened.join, Invitee(f"Guest {n}", f"guest{n % 3}@example.org")),
         lambda n: apps.open_new(app, "kaiser", {}, [Invitee("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
@@ -287,7 +287,9 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
             if n == 23
             else signing_in.list_bounced_seats(app, opened.table)
         ),
-        lambda n: preferences.stop_letters(app, preferences.find_recipient(app, any_app.links.preferences(number))),
+        lambda n: preferences.stop_letters(
+            app, preferences.find_recipient(app, any_app.links.make_preferences_token(number))
+        ),
     ]
     gate = Barrier(8)
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from engine import catalogue
 from engine.audit import audit
-from service.app import App, wall_clock
+from service.app import App, read_clock
 from service.store import Store
 from service.store.schema import tables
 from service.tables.access import Place
@@ -82,7 +82,7 @@ def restore(config: Path, database: Path, to: Path) -> subprocess.CompletedProce
 def test_sqlite_is_restored_from_litestream(tmp_path: Path) -> None:
     home, copies, again = tmp_path / "home", tmp_path / "copies", tmp_path / "again"
     settings = apps.make_settings(home, secret="")
-    with apps.run_app(settings, wall_clock) as app:
+    with apps.run_app(settings, read_clock) as app:
         app.open()
         places = [apps.start_table(app) for _ in range(4)]
         with or_skip(lambda: litestream(tmp_path, home / "depesche.sqlite", copies)) as config:
@@ -100,7 +100,7 @@ def test_sqlite_is_restored_from_litestream(tmp_path: Path) -> None:
     process = restore(config, home / "depesche.sqlite", again / "depesche.sqlite")
     assert process.returncode == 0, process.stderr
     (again / "secret").write_text(secret)
-    with apps.run_app(apps.make_settings(again, secret=""), wall_clock) as app:
+    with apps.run_app(apps.make_settings(again, secret=""), read_clock) as app:
         app.open()
         assert lengths(app) == expected
         sound(app)
@@ -209,7 +209,7 @@ def test_postgresql_is_restored_to_any_moment(tmp_path: Path) -> None:
     with or_skip(archived) as server:
         with ExitStack() as up:
             url = up.enter_context(server.running(server.make()))
-            app = up.enter_context(apps.run_app(apps.make_settings(tmp_path / "app", url), wall_clock))
+            app = up.enter_context(apps.run_app(apps.make_settings(tmp_path / "app", url), read_clock))
             places = [apps.start_table(app) for _ in range(4)]
             play(app, places, 5)
             base = server.copy_base("base", Path(url.rpartition("=")[2]))
@@ -226,7 +226,7 @@ def test_postgresql_is_restored_to_any_moment(tmp_path: Path) -> None:
             began = time.monotonic()
             with server.running(server.restore_base(base, name, until)) as url:
                 print(f"as it was {name}: the server was back after {time.monotonic() - began:.1f} s")
-                with apps.run_app(apps.make_settings(tmp_path / name, url), wall_clock) as app:
+                with apps.run_app(apps.make_settings(tmp_path / name, url), read_clock) as app:
                     assert lengths(app) == expected
                     sound(app)
                     play(app, places, 1)

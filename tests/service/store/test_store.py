@@ -215,7 +215,7 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
     signing_in.send_link(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
-    key = signing_in.sign_in(app, any_app.links.sign_in(person, 0, clock.at))
+    key = signing_in.sign_in(app, any_app.links.make_sign_in_token(person, 0, clock.at))
     visitor = apps.run_query(app, proof.find_visitor, key)
     assert visitor
     assert visitor.id == person
@@ -235,7 +235,7 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
         opened = apps.open_new(app, "kaiser", {}, guests)
         assert apps.load_table(app, opened.table).row.awaits_confirmation
         person = apps.load_table(app, opened.table).seats[0].person
-        apps.confirm_all(app, app.links.confirm(person, "anna@example.org"))
+        apps.confirm_all(app, app.links.make_confirm_token(person, "anna@example.org"))
         assert not apps.load_table(app, opened.table).row.awaits_confirmation
         for _ in range(4):
             apps.open_new(app, "kaiser", {}, guests, signed_in=ProvenPerson(person))

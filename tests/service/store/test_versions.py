@@ -23,7 +23,7 @@ def test_a_database_of_another_version_is_refused_and_not_changed(any_app: App) 
     assert create_app(any_app).test_client().get("/readyz").status_code == 503
     with pytest.raises(Refused, match="Another version of Depesche"):
         any_app.open()
-    assert any_app.store.revision() == OTHER
+    assert any_app.store.find_revision() == OTHER
     assert "warning" in {
         finding.verdict for finding in checkups.check_all(any_app.settings) if finding.about == "schema"
     }

@@ -53,7 +53,7 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
     assert PageChecker(page).faults == []
     assert "Take one of 2 seats" in page
     assert "with Anna" in page
-    token = site.app.links.join(apps.load(site.app, lobby.list_open)[0].row.id)
+    token = site.app.links.make_join_token(apps.load(site.app, lobby.list_open)[0].row.id)
     form = visitor.get(f"/join/{token}")
     assert "the home page shows it, with the players’ names" in form
     for name in ("Bert", "Clara"):
@@ -61,7 +61,7 @@ def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) 
     page = visitor.get("/")
     assert PageChecker(page).faults == []
     assert "Free seats" not in page
-    watch = site.app.links.watch(apps.load(site.app, lobby.list_watched)[0].row.id)
+    watch = site.app.links.make_watch_token(apps.load(site.app, lobby.list_watched)[0].row.id)
     assert f"/t/{watch}" in page
     picture = re.search(rf'src="(/t/{watch}[^"]+)"', page)
     assert picture

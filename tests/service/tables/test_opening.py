@@ -80,7 +80,7 @@ def list_invited_names(site: Site) -> list[str]:
 
 
 def make_proof(site: Site, address: str) -> str:
-    return site.app.links.confirm(person(site, address), address)
+    return site.app.links.make_confirm_token(person(site, address), address)
 
 
 def confirm_person(site: Site, address: str) -> int:
@@ -93,7 +93,7 @@ def confirm_person(site: Site, address: str) -> int:
 
 def sign_in(site: Site, number: int) -> Visitor:
     visitor = site.new_visitor()
-    visitor.post(f"/enter/{site.app.links.sign_in(number, 0, site.time)}")
+    visitor.post(f"/enter/{site.app.links.make_sign_in_token(number, 0, site.time)}")
     return visitor
 
 
@@ -222,7 +222,7 @@ def test_a_guest_cannot_join_twice_or_under_anothers_name(site: Site, guest: Inv
 def test_a_table_that_is_not_open_cannot_be_joined(site: Site) -> None:
     opened = open_for(site, ANNA, BERT)
     assert opened.join == ""
-    for token in (site.app.links.join(opened.table), f"{opened.table}.x", "x", "é"):
+    for token in (site.app.links.make_join_token(opened.table), f"{opened.table}.x", "x", "é"):
         site.new_visitor().get(f"/join/{token}", 404)
 
 
@@ -451,7 +451,8 @@ def test_a_proof_releases_all_tables_of_its_organiser_and_no_others(strict: Site
 def test_a_forged_proof_proves_nothing(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     number = person(strict, "anna@example.org")
-    for forged in (strict.app.links.confirm(number, "bert@example.org"), f"{number}.x", "x", "é", "9" * 30 + ".x"):
+    of_another = strict.app.links.make_confirm_token(number, "bert@example.org")
+    for forged in (of_another, f"{number}.x", "x", "é", "9" * 30 + ".x"):
         strict.new_visitor().get(f"/confirm/{forged}", 404)
         assert strict.new_visitor().post(f"/confirm/{forged}").status_code == 404
 

@@ -63,7 +63,7 @@ def test_a_player_who_gave_up_a_seat_reads_so_and_sees_no_other_link(site: Site,
     snapshot, _ = open_rematch(site, visitor, opened.links[0])
     app = site.app
     site.submit(Opened(snapshot.row.id, (), ""), "refuse", 1)
-    joining.join(app, app.links.join(snapshot.row.id), Invitee("Bert", "other@example.org"))
+    joining.join(app, app.links.make_join_token(snapshot.row.id), Invitee("Bert", "other@example.org"))
     response = visitor.post(f"/t/{opened.links[1]}/again")
     assert response.status_code == 422
     assert "given up your seat" in response.text

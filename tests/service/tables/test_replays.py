@@ -33,7 +33,7 @@ def start_at_end(app, game, seats, chosen=None):
     sample = lessons.start_sample(catalogue.find(game), seats, b"replay", chosen or {})
     deque(lessons.play_randomly(sample, Random(3)), maxlen=0)
     table = Archive(app.store, app.links).import_(sample.export(game))
-    return f"/t/{app.links.seat(table, 0, 0)}", sample
+    return f"/t/{app.links.make_seat_token(table, 0, 0)}", sample
 
 
 @pytest.fixture(scope="module")

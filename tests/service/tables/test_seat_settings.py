@@ -111,7 +111,7 @@ def test_a_new_table_may_be_looked_on_unless_its_organiser_says_no(
 ) -> None:
     table = place(site, visitor.post("/new/kaiser", **ROWS, **fields).location).table
     assert apps.load_table(site.app, table).row.watched is watched
-    visitor.get(f"/t/{site.app.links.watch(table)}", 200 if watched else 404)
+    visitor.get(f"/t/{site.app.links.make_watch_token(table)}", 200 if watched else 404)
 
 
 def test_the_interface_for_bots_can_close_a_table_too(visitor: Visitor) -> None:

@@ -123,7 +123,7 @@ def test_every_player_gets_the_new_link_by_letter_and_old_links_lead_there(old, 
     for place, there in zip(places, new_links(new, places[0].table), strict=True):
         assert there.link != place.link
         assert access.find(new, place.link).seat == place.seat == there.seat
-    watch = old.links.watch(places[0].table)
+    watch = old.links.make_watch_token(places[0].table)
     assert access.find(new, watch).seat is None
 
 

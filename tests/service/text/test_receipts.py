@@ -33,7 +33,7 @@ HASH = "0123456789abcdef" * 4
 
 @pytest.fixture(autouse=True)
 def _no_pictures(monkeypatch):
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
 
 
 def write_letter(app: App, table: str, seat: int, language: str = "en") -> EmailMessage:
@@ -214,7 +214,7 @@ PLANTED_REMARKS = (
 @pytest.mark.parametrize("remark", PLANTED_REMARKS)
 @pytest.mark.parametrize("form", ["letter", "text", "html", "quoted", "forwarded"])
 def test_talk_plants_no_receipt(app, played, tmp_path, remark, form):
-    place = access.find(app, app.links.seat(played, 1, 0))
+    place = access.find(app, app.links.make_seat_token(played, 1, 0))
     talk.say(app, place, remark)
     letter = write_letter(app, played, 0)
     plain, page = (letter.get_body((kind,)).get_content() for kind in ("plain", "html"))

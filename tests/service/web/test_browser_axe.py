@@ -83,9 +83,9 @@ def test_ones_own_tables(service: RunningService, visit: Visit, judge: Judge) ->
     service.submit(opened.links[0], "resign")
     free = apps.open_new(app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")])
     anna = apps.load_table(app, free.table).seats[0].person
-    page, key = visit("/"), app.links.sign_in(anna, 0, app.now())
+    page, key = visit("/"), app.links.make_sign_in_token(anna, 0, app.now())
     apps.owe_confirm_letter(app, anna)
-    judge.check(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
+    judge.check(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.make_confirm_token(anna, 'anna@example.org')}")
     judge.check(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
     page.goto(f"/enter/{key}")
     page.get_by_role("button", name="Show my tables").click()
@@ -102,7 +102,7 @@ def test_letters(service: RunningService, chromium: Browser, judge: Judge) -> No
 
 def test_what_the_links_in_letters_open(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.start_table()
-    wishes = service.app.links.preferences(apps.load_table(service.app, opened.table).seats[0].person)
+    wishes = service.app.links.make_preferences_token(apps.load_table(service.app, opened.table).seats[0].person)
     settings, followers = f"/wishes/{wishes}", f"/t/{opened.links[0]}/followers"
     judge.check(
         visit("/"), f"{settings}?table={opened.table}", f"{settings}/stop", f"{settings}/connections", followers

@@ -51,7 +51,7 @@ def list_pages(service: RunningService) -> list[str]:
     assert person is not None
     games = ("/new/carcassonne", "/play/carcassonne", "/learn/carcassonne", "/rules/carcassonne/short")
     seats = (f"/t/{running.links[0]}", f"/t/{running.watch}", f"/t/{gathering.links[0]}", f"/join/{gathering.join}")
-    own = (f"/wishes/{service.app.links.preferences(person)}", f"/t/{running.links[0]}/whatif", "/enter")
+    own = (f"/wishes/{service.app.links.make_preferences_token(person)}", f"/t/{running.links[0]}/whatif", "/enter")
     others = ("/", "/rules", "/help", "/gallery", "/verify", "/api", "/mailbox")
     return [*others, *games, *seats, *own, f"/t/{running.links[0]}/replay"]
 
@@ -69,7 +69,7 @@ def test_ones_tables_do_not_jump_when_times_become_local(service: RunningService
         opened = service.start_table(game=game, pace=3 * DAY_S)
     person = apps.load_table(service.app, opened.table).seats[0].person
     assert person
-    page = visit(f"/enter/{service.app.links.sign_in(person, 0, service.app.now())}")
+    page = visit(f"/enter/{service.app.links.make_sign_in_token(person, 0, service.app.now())}")
     page.get_by_role("button", name="Show my tables").click()
     page.wait_for_url("**/my")
     for window in (PHONE, LAPTOP):

@@ -86,7 +86,7 @@ def test_a_spectator_gets_no_notices(site: Site, opened: Opened) -> None:
 def open_settings(site: Site, person: int) -> str:
     with site.app.store.reading() as db:
         number = db.execute(select(people.c.settings_number).where(people.c.id == person)).scalar_one()
-    return f"/wishes/{site.app.links.preferences(person, number)}"
+    return f"/wishes/{site.app.links.make_preferences_token(person, number)}"
 
 
 def test_the_settings_are_a_table_of_groups_by_channels(site: Site, opened: Opened) -> None:
@@ -168,9 +168,9 @@ def test_a_new_link_to_the_settings_ends_what_the_owner_does_not_keep(site: Site
     hook = {"kind": "ntfy", "address": "https://ntfy.example.org/stolen", "label": "Mine"}
     assert thief.post(f"{settings}/connections/receivers", **hook).status_code == 303
     thief.post(f"{settings}/connections/feeds")
-    calendar = site.app.links.feeds(person, 1)
+    calendar = site.app.links.make_feeds_token(person, 1)
     thief.get(f"/calendar/{calendar}.ics")
-    owner.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    owner.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     page = owner.get("/my")
     assert "Mine" in page
     assert "Calendar and feed" in page

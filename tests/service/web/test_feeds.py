@@ -101,7 +101,7 @@ def test_a_vacation_moves_the_deadline_in_the_calendar(site: Site, visitor: Visi
     (before,) = load_events(visitor, token)
     with site.app.store.reading() as db:
         number = db.execute(select(people.c.settings_number).where(people.c.id == person.id)).scalar_one()
-    recipient = preferences.find_recipient(site.app, site.app.links.preferences(person.id, number))
+    recipient = preferences.find_recipient(site.app, site.app.links.make_preferences_token(person.id, number))
     today = datetime.fromtimestamp(site.time, UTC).date()
     span = (today + timedelta(days=1)).isoformat(), (today + timedelta(days=5)).isoformat()
     preferences.start_vacation(site.app, recipient, span)
@@ -121,7 +121,7 @@ def test_a_table_that_rests_has_no_deadline(site: Site, visitor: Visitor, opened
 
 def test_a_new_address_ends_the_old_one_and_closing_ends_both(site: Site, visitor: Visitor, opened: Opened) -> None:
     person, token = find_mover(site, opened)
-    settings = f"/wishes/{site.app.links.preferences(person.id)}/connections"
+    settings = f"/wishes/{site.app.links.make_preferences_token(person.id)}/connections"
     assert f"/calendar/{token}.ics" in visitor.get(settings)
     visitor.post(f"{settings}/feeds")
     newer = apps.load(site.app, feeds.find_token, person)
@@ -163,7 +163,7 @@ def test_a_program_that_asks_again_gets_nothing_until_something_changes(
     site: Site, visitor: Visitor, opened: Opened
 ) -> None:
     _, token = find_mover(site, opened)
-    watch = site.app.links.watch(opened.table)
+    watch = site.app.links.make_watch_token(opened.table)
     for path in (f"/calendar/{token}.ics", f"/turns/{token}.atom", f"/t/{watch}/feed.atom"):
         tag = visitor.client.get(path).headers["ETag"]
         assert visitor.client.get(path, headers={"If-None-Match": tag}).status_code == 304
@@ -177,7 +177,7 @@ def test_the_feed_of_own_turns_is_valid_and_in_the_language_of_its_reader(
     person, token = find_mover(site, opened)
     with site.app.store.reading() as db:
         settings_number = db.execute(select(people.c.settings_number).where(people.c.id == person.id)).scalar_one()
-    recipient = preferences.find_recipient(site.app, site.app.links.preferences(person.id, settings_number))
+    recipient = preferences.find_recipient(site.app, site.app.links.make_preferences_token(person.id, settings_number))
     preferences.set_language(site.app, recipient, "de")
     feed = load_feed(visitor, f"/turns/{token}.atom")
     assert feed.tag == f"{{{ATOM['atom']}}}feed"
@@ -193,7 +193,7 @@ def test_the_feed_of_own_turns_is_valid_and_in_the_language_of_its_reader(
 def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor: Visitor, opened: Opened) -> None:
     for _ in range(3):
         site.submit(opened, site.list_moves(opened)[0])
-    watch = site.app.links.watch(opened.table)
+    watch = site.app.links.make_watch_token(opened.table)
     feed = load_feed(visitor, f"/t/{watch}/feed.atom?in=en")
     ids, titles = list_texts(feed, "atom:entry/atom:id"), list_texts(feed, "atom:entry/atom:title")
     assert len(ids) == len(set(ids)) == len(titles) > 3
@@ -201,12 +201,12 @@ def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor:
     link = feed.findall("atom:entry/atom:link", ATOM)[0].get("href", "")
     assert visitor.get(link.removeprefix(site.app.settings.address))
     visitor.get(f"/t/{opened.links[0]}/feed.atom", 404)
-    seat_commands.let_look_on(site.app, access.find(site.app, opened.links[0]), False)
+    seat_commands.allow_spectators(site.app, access.find(site.app, opened.links[0]), False)
     visitor.get(f"/t/{watch}/feed.atom", 404)
 
 
 def test_spectators_find_the_feed_and_players_do_not(site: Site, visitor: Visitor, opened: Opened) -> None:
-    watch = site.app.links.watch(opened.table)
+    watch = site.app.links.make_watch_token(opened.table)
     assert f"/t/{watch}/feed.atom" in visitor.get(f"/t/{watch}")
     assert "feed.atom" not in visitor.get(f"/t/{opened.links[0]}")
 

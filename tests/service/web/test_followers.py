@@ -63,7 +63,7 @@ def test_a_chat_gets_each_move_once_and_the_link_for_spectators(
     assert len(texts) == 2
     assert all(name in text for name, text in zip(names, texts, strict=True))
     bodies = b"".join(request.body for request in receiver.requests).decode()
-    assert f"/t/{site.app.links.watch(opened.table)}" in bodies
+    assert f"/t/{site.app.links.make_watch_token(opened.table)}" in bodies
     assert not [link for link in opened.links if link in bodies]
     assert "board.png" not in bodies
 
@@ -188,7 +188,7 @@ def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
     follow(visitor, opened, receiver)
     for path in ("", f"/{load_hook(site).id}/test", f"/{load_hook(site).id}/remove"):
         assert visitor.post(f"/t/{opened.links[1]}/followers{path}").status_code == 422
-    seat_commands.let_look_on(site.app, access.find(site.app, opened.links[0]), False)
+    seat_commands.allow_spectators(site.app, access.find(site.app, opened.links[0]), False)
     site.submit(opened, site.list_moves(opened)[0])
     send_all(site)
     assert receiver.requests == []
@@ -212,7 +212,7 @@ def test_a_chat_learns_no_more_than_spectators_of_a_game_with_hidden_hands(
     follow(visitor, opened, receiver)
     site.submit(opened, site.list_moves(opened)[0])
     send_all(site)
-    watched = visitor.get(f"/t/{site.app.links.watch(opened.table)}/feed.atom?in=en")
+    watched = visitor.get(f"/t/{site.app.links.make_watch_token(opened.table)}/feed.atom?in=en")
     assert all(text.replace("\\", "") in watched.replace("&amp;", "&") for text in list_texts(receiver))
 
 

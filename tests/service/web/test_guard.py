@@ -198,7 +198,7 @@ def test_a_spectator_reads_no_talk_and_gets_no_private_link(busy: BusyApp) -> No
                 text = visitor.get(busy.fill_route(rule, gaps)).data.decode(errors="replace")
                 leaks = [word for word in ("said by", "/wishes/", "/offer/", "/join/") if word in text]
                 assert leaks == [], rule.rule
-                assert name == "watch" or busy.app.links.watch(busy.shown[0].table) not in text
+                assert name == "watch" or busy.app.links.make_watch_token(busy.shown[0].table) not in text
 
 
 def test_a_game_that_was_taken_down_is_on_no_page(app: App) -> None:

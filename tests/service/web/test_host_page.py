@@ -195,9 +195,9 @@ def test_the_command_signs_all_people_out(
     monkeypatch.setenv("DEPESCHE_FOLDER", str(site.app.settings.folder))
     with site.app.store.writing() as db:
         person = register.find_or_create_person(db, "anna@example.org", "Anna", site.time)
-    visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    visitor.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     assert visitor.client.get("/my").status_code == 200
-    unused = site.app.links.sign_in(person, 0, site.time + 1)
+    unused = site.app.links.make_sign_in_token(person, 0, site.time + 1)
     assert cli.main(["renew", "sessions"]) == 0
     assert "Visits that have ended: 1" in capsys.readouterr().out
     assert visitor.client.get("/my").status_code == 303

@@ -52,8 +52,8 @@ def client(any_app: App, clock: FakeTime) -> tuple[FlaskClient, dict[str, str]]:
     any_app.open()
     place = apps.start_table(any_app)[0]
     visitor = Visitor(create_app(any_app).test_client())
-    visitor.post(f"/enter/{any_app.links.sign_in(1, 0, clock.at)}")
-    return visitor.client, {"wishes": any_app.links.preferences(1), "link": place.link}
+    visitor.post(f"/enter/{any_app.links.make_sign_in_token(1, 0, clock.at)}")
+    return visitor.client, {"wishes": any_app.links.make_preferences_token(1), "link": place.link}
 
 
 @pytest.mark.parametrize("bad", ["\0", "9" * 30, "-1", "١"], ids=["NUL", "large", "negative", "other digits"])

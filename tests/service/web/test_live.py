@@ -84,7 +84,8 @@ def port(service: RunningService) -> int:
 def test_more_pages_than_threads_all_learn_of_a_move(service: RunningService, port: int) -> None:
     opened = service.start_table()
     links = service.app.links
-    pages = [open_page(port, links.live(opened.table, kind)) for kind in ("seat", "watch") for _ in range(2 * THREADS)]
+    tokens = [links.make_live_token(opened.table, kind) for kind in ("seat", "watch")]
+    pages = [open_page(port, token) for token in tokens for _ in range(2 * THREADS)]
     drain(pages)
     with urlopen(f"{service.address}/", timeout=5) as answer:
         assert answer.status == 200
@@ -95,7 +96,8 @@ def test_more_pages_than_threads_all_learn_of_a_move(service: RunningService, po
 
 def test_talk_is_announced_to_players_and_not_to_spectators(service: RunningService, port: int) -> None:
     opened = service.start_table()
-    player, spectator = (open_page(port, service.app.links.live(opened.table, kind)) for kind in ("seat", "watch"))
+    tokens = [service.app.links.make_live_token(opened.table, kind) for kind in ("seat", "watch")]
+    player, spectator = (open_page(port, token) for token in tokens)
     drain([player, spectator])
     talk.say(service.app, access.find(service.app, opened.links[0]), "Hello")
     read_until(player, live.LOOK_EVENT)
@@ -104,7 +106,7 @@ def test_talk_is_announced_to_players_and_not_to_spectators(service: RunningServ
 
 def test_a_page_sees_no_changes_of_other_tables(service: RunningService, port: int) -> None:
     one, other = service.start_table(), service.start_table()
-    page = open_page(port, service.app.links.live(one.table, "seat"))
+    page = open_page(port, service.app.links.make_live_token(one.table, "seat"))
     drain([page])
     service.submit(other.links[0], "resign")
     assert is_silent(page)
@@ -112,7 +114,7 @@ def test_a_page_sees_no_changes_of_other_tables(service: RunningService, port: i
 
 @pytest.mark.parametrize("change", [lambda token: token[:-1], lambda token: token.replace(".watch.", ".seat.")])
 def test_a_wrong_token_is_answered_with_404(service: RunningService, port: int, change: object) -> None:
-    token = change(service.app.links.live(service.start_table().table, "watch"))  # type: ignore[operator]
+    token = change(service.app.links.make_live_token(service.start_table().table, "watch"))  # type: ignore[operator]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
         assert connection.recv(1_000).startswith(b"HTTP/1.1 404")
@@ -200,7 +202,7 @@ def test_open_pages_do_not_hold_up_a_stop(service: RunningService) -> None:
     listener = run.take_port("127.0.0.1", 0)
     port = listener.getsockname()[1]
     with serving(server.create_server(service.app, listener, THREADS)):
-        page = open_page(port, service.app.links.live("abc", "watch"))
+        page = open_page(port, service.app.links.make_live_token("abc", "watch"))
         since = time.monotonic()
     assert time.monotonic() - since < 5
     read_until(page, b"0\r\n\r\n")  # a whole answer, after which the page connects again
@@ -210,7 +212,7 @@ def test_a_server_without_room_answers_with_503(
     service: RunningService, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live.Live, "has_room", lambda _: False)
-    token = service.app.links.live(service.start_table().table, "seat")
+    token = service.app.links.make_live_token(service.start_table().table, "seat")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
         assert connection.recv(1_000).startswith(b"HTTP/1.1 503")
@@ -242,7 +244,7 @@ def open_page_patiently(port: int, token: str) -> socket.socket:
 
 
 def test_production_too_holds_more_pages_than_it_has_threads(tmp_path: Path, redis_url: str) -> None:
-    token = Links(SECRET).live("abc", "watch")
+    token = Links(SECRET).make_live_token("abc", "watch")
     with production(tmp_path, redis_url) as port:
         pages = [open_page_patiently(port, token) for _ in range(9)]
         drain(pages)

@@ -157,7 +157,7 @@ def test_what_is_no_move_is_left_to_flask(
 
 
 def test_a_link_that_leads_nowhere_is_left_to_flask(site: MoveSite) -> None:
-    watch = site.app.links.watch(site.find_move()[0].table)
+    watch = site.app.links.make_watch_token(site.find_move()[0].table)
     for link, status in (("nowhere", 404), (watch, 422)):
         assert compare(site, JSON, f"/api/v1/t/{link}/moves", b'{"move":"pass"}')[0] == status
         assert compare(site, FORM, f"/t/{link}", b"move=pass")[0] == status

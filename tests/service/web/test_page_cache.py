@@ -75,7 +75,7 @@ CHANGES: dict[str, Callable[[Site, Opened], object]] = {
     "a remark": lambda site, opened: talk.say(site.app, find_place(site, opened, 1), "Good luck!"),
     "a note": lambda site, opened: seat_commands.write(site.app, find_place(site, opened), "Keep the lady"),
     "a setting": lambda site, opened: seat_commands.move_at_once(site.app, find_place(site, opened), True),
-    "no spectators": lambda site, opened: seat_commands.let_look_on(site.app, find_place(site, opened), False),
+    "no spectators": lambda site, opened: seat_commands.allow_spectators(site.app, find_place(site, opened), False),
     "another link": lambda site, opened: set_column(site, opened, link="another", link_number=1),
     "a bounce": lambda site, opened: set_person(site, bounced_at=site.time),
     "a deadline": lambda site, opened: set_column(site, opened, site.find_mover(opened), due_at=site.time + HOUR_S),
@@ -160,7 +160,7 @@ def test_visitors_get_no_page_of_another_language_or_theme(site: Site, opened: O
 def test_a_signed_in_player_sees_when_another_table_waits(site: Site, opened: Opened) -> None:
     path, person = f"/t/{opened.links[0]}", site.load(opened).seats[0].person
     client = site.flask_app.test_client()
-    client.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    client.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     before = get_text(client, path)
     other = site.start_table()
     while site.find_mover(other) != 0:

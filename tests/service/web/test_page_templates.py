@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from service.text.languages import SOURCE
 from service.text.templates import TEMPLATES
-from service.web.rendering import Site, page_environment
+from service.web.rendering import Site, make_page_environment
 from tests.templates import find_faults, find_long_lines
 
 WEB = Path(__file__).parents[3] / "service" / "web"
@@ -57,7 +57,7 @@ PAGES = dict(find_renderings())
 @pytest.mark.parametrize("template", PAGES)
 def test_a_template_uses_only_the_fields_of_its_struct(template: str) -> None:
     given = {"page": PAGES[template], "site": Site}
-    assert find_faults(f"pages/{template}", given, page_environment(SOURCE)) == []
+    assert find_faults(f"pages/{template}", given, make_page_environment(SOURCE)) == []
 
 
 def test_every_page_has_a_struct() -> None:

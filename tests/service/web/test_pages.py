@@ -11,7 +11,7 @@ from itsdangerous import TimestampSigner
 
 from engine import catalogue
 from service import create_app
-from service.app import wall_clock
+from service.app import read_clock
 from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.opening import Invitee, Opened
@@ -394,7 +394,7 @@ def test_a_visitor_stays_signed_in_also_when_the_clock_was_set_back_since(
     person, now = site.load(site.start_table()).seats[0].person, time.time
     with monkeypatch.context() as then:
         then.setattr(TimestampSigner, "get_timestamp", lambda signer: int(now()) + ahead)
-        visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+        visitor.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     assert (visitor.client.get("/my").status_code == 200) == is_signed_in
 
 
@@ -428,7 +428,7 @@ def test_a_spectator_cannot_move(site: Site, visitor: Visitor) -> None:
 
 def test_the_number_of_new_tables_is_limited(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, opens_per_hour=2)
-    app = apps.make_app(settings, wall_clock)
+    app = apps.make_app(settings, read_clock)
     visitor = Visitor(create_app(app).test_client())
     statuses = [visitor.post("/new/kaiser", **ROWS).status_code for _ in range(3)]
     app.close()
@@ -437,7 +437,7 @@ def test_the_number_of_new_tables_is_limited(tmp_path: Path) -> None:
 
 def test_a_server_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, smtp="smtp://127.0.0.1:1")
-    app = apps.make_app(settings, wall_clock)
+    app = apps.make_app(settings, read_clock)
     visitor = Visitor(create_app(app).test_client())
     visitor.get("/mailbox", 404)
     assert "/mailbox" not in visitor.get("/")
@@ -465,9 +465,9 @@ def every_page(site: Site) -> list[str]:
         *games,
         f"/join/{free.join}",
         f"/t/{free.links[0]}",
-        f"/confirm/{site.app.links.confirm(1, 'anna@example.org')}",
+        f"/confirm/{site.app.links.make_confirm_token(1, 'anna@example.org')}",
         "/enter",
-        f"/enter/{site.app.links.sign_in(1, 0, site.time)}",
+        f"/enter/{site.app.links.make_sign_in_token(1, 0, site.time)}",
         *(f"/t/{link}" for link in (*gathering.links, gathering.watch)),
         *tables,
         "/mailbox",

@@ -35,11 +35,11 @@ def person(site: Site, name: str) -> int:
 
 
 def path(site: Site, name: str = "Anna") -> str:
-    return f"/wishes/{site.app.links.preferences(person(site, name))}"
+    return f"/wishes/{site.app.links.make_preferences_token(person(site, name))}"
 
 
 def reader(site: Site, name: str = "Anna") -> Recipient:
-    return preferences.find_recipient(site.app, site.app.links.preferences(person(site, name)))
+    return preferences.find_recipient(site.app, site.app.links.make_preferences_token(person(site, name)))
 
 
 def load_table_settings(site: Site, table: str, seat: int = 0) -> TableLetterSettings:

@@ -80,7 +80,7 @@ def test_a_setting_keeps_it_private_at_all_tables(site: Site, visitor: Visitor, 
     be_here(site, opened)
     person = apps.load_table(site.app, opened.table).seats[1].person
     assert person
-    path = f"/wishes/{site.app.links.preferences(person)}"
+    path = f"/wishes/{site.app.links.make_preferences_token(person)}"
     assert 'name="presence" value="on" checked' in visitor.get(path)
     visitor.post(path, letters="turn", hour="8", language="en")
     assert apps.load_table(site.app, opened.table).seats[1].seen_at is None

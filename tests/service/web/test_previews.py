@@ -36,7 +36,7 @@ def load_picture(visitor: Visitor, site: Site, url: str) -> Image.Image:
 
 def test_a_table_to_watch_shows_its_board_and_whose_move_it_is(site: Site, visitor: Visitor, opened: Opened) -> None:
     site.submit(opened, site.list_moves(opened)[0])
-    preview = read_preview(visitor, f"/t/{site.app.links.watch(opened.table)}")
+    preview = read_preview(visitor, f"/t/{site.app.links.make_watch_token(opened.table)}")
     mover = site.load(opened).names[site.find_mover(opened)]
     assert (preview["title"], preview["description"]) == ("Kaiser, König, Edelmann: Anna, Bert", f"Waiting for {mover}")
     assert load_picture(visitor, site, preview["image"]).width == 760
@@ -86,13 +86,13 @@ def test_nor_does_the_page_of_a_seat_say_more_to_an_unknown_program(
 def test_a_letters_link_to_the_settings_shows_a_crawler_nothing(site: Site, visitor: Visitor, opened: Opened) -> None:
     with site.app.store.reading() as db:
         person = seat_commands.queries.list_seats(db, opened.table)[0].person
-    token = site.app.links.preferences(person or 0)
+    token = site.app.links.make_preferences_token(person or 0)
     assert "Anna" not in visitor.client.get(f"/wishes/{token}", headers=SLACK).text
     assert "radio" not in visitor.client.get(f"/wishes/{token}", headers=SLACK).text
 
 
 def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, visitor: Visitor, opened: Opened) -> None:
-    address, watch = site.app.settings.address, site.app.links.watch(opened.table)
+    address, watch = site.app.settings.address, site.app.links.make_watch_token(opened.table)
     for path in (f"/t/{watch}", f"/t/{watch}/replay?at=3", "/learn/kaiser/1"):
         embedded = json.loads(visitor.get(f"/oembed?url={quote(address + path, safe='')}"))
         picture = load_picture(visitor, site, embedded["url"])
@@ -113,7 +113,7 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, vis
 
 
 def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, opened: Opened) -> None:
-    seat_commands.let_look_on(site.app, access.find(site.app, opened.links[0]), False)
-    watch = site.app.links.watch(opened.table)
+    seat_commands.allow_spectators(site.app, access.find(site.app, opened.links[0]), False)
+    watch = site.app.links.make_watch_token(opened.table)
     assert visitor.client.get(f"/t/{watch}", headers=SLACK).status_code == 404
     visitor.get(f"/t/{watch}/board.png", 404)

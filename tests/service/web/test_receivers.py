@@ -32,7 +32,7 @@ def find_mover(site: Site, opened: Opened) -> ProvenPerson:
 
 
 def make_path(site: Site, person: ProvenPerson) -> str:
-    return f"/wishes/{site.app.links.preferences(person.id)}/connections"
+    return f"/wishes/{site.app.links.make_preferences_token(person.id)}/connections"
 
 
 def list_channels(site: Site, person: ProvenPerson) -> list[ChannelRow]:

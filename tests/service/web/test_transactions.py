@@ -63,7 +63,7 @@ def test_a_running_game_costs_two_transactions_and_seven_selects(site: Site, vis
 def test_signed_in_and_with_a_verdict_it_costs_nine_selects(site: Site, visitor: Visitor, opened: Opened) -> None:
     seat = site.find_mover(opened)
     link, person = opened.links[seat], site.load(opened).seats[seat].person
-    visitor.post(f"/enter/{site.app.links.sign_in(person, 0, site.time)}")
+    visitor.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     visitor.get("/")  # the notices of the host are cached from now on
     response = visitor.post(f"/t/{link}", move="order pass")
     with measuring(site) as cost:

@@ -90,7 +90,7 @@ def test_the_table_and_the_replay_lead_to_it(site: Site, visitor: Visitor) -> No
     page = visitor.get(f"/t/{place.link}/whatif?at={last - 2}")
     assert f"after entry {last - 2}" in page
     assert PageChecker(page).faults == []
-    watching = site.app.links.watch(place.table)
+    watching = site.app.links.make_watch_token(place.table)
     for path in ("", "/replay"):
         assert "/whatif" not in visitor.get(f"/t/{watching}{path}")
 
@@ -202,7 +202,7 @@ def test_a_branch_is_found_by_its_own_link_alone(site: Site, visitor: Visitor) -
     visitor.get(foreign, 404)
     for deed in ("", "/cut", "/fork", "/deal", "/name", "/delete", "/orders"):
         assert visitor.post(foreign + deed, move="move A1 A2", step=0).status_code == 404, deed
-    watching = site.app.links.watch(places[0].table)
+    watching = site.app.links.make_watch_token(places[0].table)
     assert "only players" in visitor.get(f"/t/{watching}/whatif", 422)
     assert "only players" in visitor.post(f"/t/{watching}/whatif", at=9).text
     assert len(apps.run_query(site.app, branches.list_branches, places[0])) == 1

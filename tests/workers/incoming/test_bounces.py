@@ -43,7 +43,7 @@ HARMLESS = {
 @pytest.fixture
 def posted(any_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     """An app with a relay and with pictures that take no time."""
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return any_app
 
@@ -172,7 +172,7 @@ def listening(app: App) -> Iterator[smtplib.LMTP]:
 
 def come_back(app: App, sample: str, number: int = 0, recipient: str = "") -> list[str]:
     """A letter comes back, by default the first that was sent; what the log says."""
-    address = recipient or f"{app.links.bounce(number or rows(app)[0].id)}@localhost"
+    address = recipient or f"{app.links.make_bounce_address(number or rows(app)[0].id)}@localhost"
     sender = "anna@example.org" if sample in ("vacation", "words_alone") else ""
     with capture_logs() as logs:
         assert inbox.receive(app, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.REPLY_OK
@@ -229,7 +229,7 @@ def test_the_same_report_again_changes_nothing(app: App) -> None:
 
 def test_a_forged_report_changes_nothing(app: App) -> None:
     apps.open_table(app)
-    right = f"{app.links.bounce(1)}@localhost"
+    right = f"{app.links.make_bounce_address(1)}@localhost"
     for wrong in (
         right.replace("+1.", "+2."),
         "bounce+1.@localhost",
@@ -243,7 +243,7 @@ def test_a_forged_report_changes_nothing(app: App) -> None:
 
 def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app: App) -> None:
     apps.open_table(app)
-    random, address = Random(11), f"{app.links.bounce(1)}@localhost"
+    random, address = Random(11), f"{app.links.make_bounce_address(1)}@localhost"
     for sample in sorted(SAMPLES.glob("*.eml")):
         for _ in range(20):
             raw = bytearray(sample.read_bytes())
@@ -255,7 +255,7 @@ def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app:
 def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> None:
     apps.open_table(app)
     deep = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(200))
-    assert inbox.receive(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.REPLY_OK
+    assert inbox.receive(app, deep.encode(), f"{app.links.make_bounce_address(1)}@localhost", "") == inbox.REPLY_OK
     assert person(app).bounced_at is None
 
 
@@ -289,7 +289,7 @@ def test_a_letter_to_a_guest_who_declined_does_not_mark_the_next_guest(posted: A
     post.run()
     letter = next(row.id for row in rows(posted, "invitation") if row.seat == 1)
     assert apps.submit(posted, access.find(posted, opened.links[1]), "refuse").accepted
-    joining.join(posted, posted.links.join(opened.table), Invitee("Fritz", "fritz@example.org"))
+    joining.join(posted, posted.links.make_join_token(opened.table), Invitee("Fritz", "fritz@example.org"))
     come_back(posted, "postfix", letter)
     assert person(posted, "fritz").bounced_at is None
     assert person(posted, "berta").bounced_at is not None

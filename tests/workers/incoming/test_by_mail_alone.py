@@ -33,7 +33,7 @@ def invite_correspondents(app: App, game: str, verdict_wait: int) -> tuple[str, 
 
 @pytest.fixture
 def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return app
 

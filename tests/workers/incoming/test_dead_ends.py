@@ -127,7 +127,7 @@ def test_a_declined_invitation_frees_its_seat_and_the_organiser_gets_a_letter(ap
     assert (seat.status, seat.person, seat.name) == ("open", None, "")
     (row,) = rows(app, letters, letters.c.kind.like("declined/%"))
     assert row.seat == 0
-    assert f"{app.settings.address}/join/{app.links.join(first.table)}" in row.sentence
+    assert f"{app.settings.address}/join/{app.links.make_join_token(first.table)}" in row.sentence
     assert '"who":"Berta"' in row.sentence
 
 

@@ -104,7 +104,7 @@ def run_app_with(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, **others: An
 
 @pytest.fixture
 def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE_S", 0.2)
     clock.at = int(time.time())  # as in the mailbox, which the first look asks for the mails of the last days
     with run_app_with(tmp_path, clock, mailbox) as app:

@@ -30,7 +30,7 @@ def load(sample: str) -> bytes:
 def make_bounce_address(app: App) -> str:
     with app.store.reading() as db:
         number = db.execute(select(letters.c.id).order_by(letters.c.id)).scalars().first()
-    return f"{app.links.bounce(number or 0)}@localhost"
+    return f"{app.links.make_bounce_address(number or 0)}@localhost"
 
 
 @pytest.mark.parametrize("controls", CONTROLS)

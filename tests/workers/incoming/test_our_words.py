@@ -41,7 +41,7 @@ OTHERS = [language for language in LANGUAGES if language != SOURCE]
 
 @pytest.fixture
 def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     with apps.run_app(
         apps.make_settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), apps.FakeTime()
     ) as app:

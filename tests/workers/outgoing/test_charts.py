@@ -22,7 +22,7 @@ def make_chart(*numbers: float) -> Chart:
 
 def heights(chart: Chart) -> list[float]:
     """Return how far down the names are, from the first player's to the last's."""
-    drawn = ElementTree.fromstring(chart.svg(list_players(NAMES[: len(chart.points[0][1])])))
+    drawn = ElementTree.fromstring(chart.draw(list_players(NAMES[: len(chart.points[0][1])])))
     places = [
         group.get("transform", "").removeprefix("translate(").removesuffix(")").split()
         for group in drawn.findall(f"{SVG}g[@transform]")
@@ -31,13 +31,13 @@ def heights(chart: Chart) -> list[float]:
 
 
 def test_bars_show_what_held_after_each_part_of_the_way() -> None:
-    assert make_chart(100, 50, 0).bars(0) == "▁" * 11 + "█" * 13
-    assert make_chart(100, 50, 0).bars(2) == "▁" * 24
+    assert make_chart(100, 50, 0).draw_bars(0) == "▁" * 11 + "█" * 13
+    assert make_chart(100, 50, 0).draw_bars(2) == "▁" * 24
 
 
 def test_numbers_after_each_quarter_replace_the_picture() -> None:
-    assert make_chart(100, 30).quarters(1) == "0 → 30 → 30 → 30"
-    assert Chart(((0, (50.4, 49.6)), (4, (100, 0))), 0, 100, " %").quarters(0) == "50 % → 50 % → 50 % → 100 %"
+    assert make_chart(100, 30).write_quarters(1) == "0 → 30 → 30 → 30"
+    assert Chart(((0, (50.4, 49.6)), (4, (100, 0))), 0, 100, " %").write_quarters(0) == "50 % → 50 % → 50 % → 100 %"
 
 
 def test_names_are_where_the_lines_end() -> None:
@@ -48,7 +48,7 @@ def test_names_are_where_the_lines_end() -> None:
 
 def test_scores_below_nothing_are_drawn_too() -> None:
     below = Chart(((0, (0, 0)), (1, (-5, 10))), -5, 10)
-    assert below.bars(0)[-1] == "▁"
+    assert below.draw_bars(0)[-1] == "▁"
     assert heights(below)[0] > heights(below)[1]
 
 
@@ -66,6 +66,6 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
     random = Random(1)
     moments = tuple((step, tuple(random.uniform(0, 100) for _ in NAMES)) for step in range(600))
-    made = painting.render(Chart(moments, 0, 100).svg(list_players(NAMES)))
+    made = painting.render(Chart(moments, 0, 100).draw(list_players(NAMES)))
     assert made.startswith(painting.PNG_SIGNATURE)
     assert len(made) <= painting.MAX_PICTURE_BYTES

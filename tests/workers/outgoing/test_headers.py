@@ -49,7 +49,7 @@ AT_A_TABLE = sorted(LETTER_KINDS.keys() - PERSONAL - OVERTAKEN_KINDS)
 @pytest.fixture
 def relay_app(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     """An app with a relay, whose pictures are quickly drawn."""
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return app
 
@@ -66,7 +66,7 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(r
     with relay_app.store.reading() as connection:
         own = (seats.c.table == place.table, seats.c.seat == place.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
-    page = f"{relay_app.settings.address}/wishes/{relay_app.links.preferences(person)}"
+    page = f"{relay_app.settings.address}/wishes/{relay_app.links.make_preferences_token(person)}"
     for kind in ("invitation", "turn", "reminder", "timeout", "over"):
         letter = write_letter(relay_app, place, kind)
         link, mailto = letter["List-Unsubscribe"].split(", ")
@@ -120,7 +120,7 @@ def test_the_sender_on_the_envelope_tells_which_letter_comes_back(relay_app: App
     with relay_app.store.reading() as connection:
         numbers = connection.execute(select(letters.c.id).order_by(letters.c.id)).scalars().all()
     senders = [envelope.mail_from for envelope in smtp_sink.envelopes]
-    assert senders == [f"{relay_app.links.bounce(number)}@localhost" for number in numbers]
+    assert senders == [f"{relay_app.links.make_bounce_address(number)}@localhost" for number in numbers]
 
 
 def long_game(app: App, moves: int) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ HOME = "Europe/Amsterdam"
 @pytest.fixture
 def relay_app(app: App, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> App:
     """An app with a relay, at noon, whose letters have no real pictures."""
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     clock.at = MORNING_AT + 4 * HOUR_S
     return app
@@ -412,12 +412,12 @@ def test_during_a_vacation_turn_letters_wait_until_it_ends(relay_app: App, smtp_
 
 def test_the_digest_leaves_when_its_reader_is_at_home_and_up() -> None:
     noon = MORNING_AT + 4 * HOUR_S
-    assert timing.next_digest_time(noon, 8, Calendar(HOME)) == MORNING_AT + DAY
-    assert timing.next_digest_time(noon, 20, Calendar(HOME)) == MORNING_AT + 12 * HOUR_S
-    assert timing.next_digest_time(noon, 8, Calendar(HOME, quiet=(22, 9))) == MORNING_AT + DAY + HOUR_S
+    assert timing.find_next_digest_time(noon, 8, Calendar(HOME)) == MORNING_AT + DAY
+    assert timing.find_next_digest_time(noon, 20, Calendar(HOME)) == MORNING_AT + 12 * HOUR_S
+    assert timing.find_next_digest_time(noon, 8, Calendar(HOME, quiet=(22, 9))) == MORNING_AT + DAY + HOUR_S
     away = Calendar(HOME, away=(("2027-01-16", "2027-01-18"),))
-    assert timing.next_digest_time(noon, 8, away) == MORNING_AT + 4 * DAY
-    assert timing.next_digest_time(noon, 8, Calendar("nowhere")) == MORNING_AT + DAY + HOUR_S
+    assert timing.find_next_digest_time(noon, 8, away) == MORNING_AT + 4 * DAY
+    assert timing.find_next_digest_time(noon, 8, Calendar("nowhere")) == MORNING_AT + DAY + HOUR_S
 
 
 # Two turns at once
@@ -426,7 +426,7 @@ def test_the_digest_leaves_when_its_reader_is_at_home_and_up() -> None:
 @pytest.fixture
 def slow_app(tmp_path: Path, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """An app where a turn letter waits a minute, in case the turn is over by then."""
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     with apps.run_app(apps.make_settings(tmp_path, smtp=relay, gather=60), clock) as app:
         yield app

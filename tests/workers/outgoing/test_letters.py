@@ -32,7 +32,7 @@ MAX_LETTER_BYTES = 100_000
 
 @pytest.fixture(autouse=True)
 def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
 
 
 def open_table(app: App, game: str = "kaiser") -> list[Place]:

@@ -87,7 +87,7 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
     apps.start_table(app)
     wait_for_start()
-    monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
+    monkeypatch.setattr(pictures, "render_png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(app)
     assert owed
     assert all(post.write_or_postpone(app, letter) for letter in owed)

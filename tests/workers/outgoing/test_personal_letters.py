@@ -60,7 +60,8 @@ def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
     owe(relay_app, person.id, f"enter/{clock.at}")
     post.run()
     (letter,) = smtp_sink.letters
-    link = f"{relay_app.settings.address}/enter/{relay_app.links.sign_in(person.id, person.sessions, clock.at)}"
+    token = relay_app.links.make_sign_in_token(person.id, person.sessions, clock.at)
+    link = f"{relay_app.settings.address}/enter/{token}"
     assert link in text(letter)
     assert link in letter.get_body(("html",)).get_content()
     assert letter["Content-Language"] == language
@@ -102,7 +103,7 @@ def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invit
     owe(relay_app, person.id, f"confirm/{first.table}")
     post.run()
     (letter,) = smtp_sink.letters
-    assert f"/confirm/{relay_app.links.confirm(person.id, 'anna@example.org')}" in text(letter)
+    assert f"/confirm/{relay_app.links.make_confirm_token(person.id, 'anna@example.org')}" in text(letter)
     assert "with Berta" in text(letter)
     assert letter["Subject"] == "Please confirm your address"
 
@@ -139,7 +140,7 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, s
     smtp_sink.letters.clear()
     post.run()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
-    apps.confirm_all(relay_app, relay_app.links.confirm(organiser, "anna@example.org"))
+    apps.confirm_all(relay_app, relay_app.links.make_confirm_token(organiser, "anna@example.org"))
     post.run()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
@@ -157,7 +158,7 @@ def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
 
 
 def test_a_digest_that_would_be_too_long_has_fewer_boards(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
     picture, links = LetterPicture("board", "a@b", "<svg/>", "a board"), AnswerLinks("page", "a@b", "m", "s", 1)
     board = BoardSection("board", (), picture)
     turns = tuple(DigestTurn(f"{number}", "link", links=links, board=board) for number in range(3))

@@ -149,9 +149,9 @@ def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     drawings = list[str]()
     monkeypatch.setattr(process_pool, "run", lambda work, svg: drawings.append(svg) or work(svg))
-    pictures.png.cache_clear()
+    pictures.render_png.cache_clear()
     first, other = (BOARD.format(text=text) for text in ("A", "B"))
-    made = [pictures.png(svg) for svg in (first, other, first)]
+    made = [pictures.render_png(svg) for svg in (first, other, first)]
     assert made[0] == made[2] != made[1]
     assert drawings == [first, other]
 

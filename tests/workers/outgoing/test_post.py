@@ -129,13 +129,13 @@ def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
     relay_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apps.open_table(relay_app)
-    mark, marked = post.close, list[int]()
+    close, closed = post.close, list[int]()
 
     def close_once(app: App, row: Any, outcome: str) -> None:
-        if marked:
+        if closed:
             raise OperationalError("UPDATE", {}, OSError("gone"))
-        marked.append(row.id)
-        mark(app, row, outcome)
+        closed.append(row.id)
+        close(app, row, outcome)
 
     monkeypatch.setattr(post, "close", close_once)
     with pytest.raises(OperationalError):

@@ -42,7 +42,7 @@ EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References
 @pytest.fixture
 def relay_app(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
     """An app whose address, secret and host are long, and whose letters are never too late."""
-    monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
+    monkeypatch.setattr(pictures, "render_png", lambda svg: b"\x89PNG a picture")
     monkeypatch.setattr(table_letters, "is_overtaken", lambda *_: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
     chosen = apps.make_settings(

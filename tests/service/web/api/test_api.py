@@ -213,7 +213,7 @@ def test_not_your_turn_and_only_looking_on(client, links, app):
     other = next(one for one in links if one != link)
     status, answer = post(client, f"/t/{other}/moves", {"move": "move A1 A2"})
     assert (status, "not your turn" in answer["refused"]) == (422, True)
-    watch = app.links.watch(access.find(app, link).table)
+    watch = app.links.make_watch_token(access.find(app, link).table)
     assert get(client, f"/t/{watch}")[1]["menu"] == []
     status, answer = post(client, f"/t/{watch}/moves", {"move": "move A1 A2"})
     assert (status, "looking on" in answer["refused"]) == (422, True)
