@@ -142,7 +142,7 @@ class Outage:
             if now < self._logged_at + REPEAT_AFTER_S:
                 return
             self._logged_at = now
-        log.warning(f"{self._name} does not answer", error=first_line(error), times=self._failures)
+        log.warning(f"{self._name} does not answer", error=find_first_line(error), times=self._failures)
 
     def end(self) -> None:
         """Record that it answered."""
@@ -153,6 +153,6 @@ class Outage:
             log.warning(f"{self._name} answers again", seconds=seconds, times=self._failures)
 
 
-def first_line(error: Exception) -> str:
+def find_first_line(error: Exception) -> str:
     """Return the first line of an error; database drivers repeat the statement after it."""
     return str(getattr(error, "orig", error)).strip().partition("\n")[0]

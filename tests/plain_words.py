@@ -206,7 +206,7 @@ def is_verb(words: Sequence[str]) -> bool:
 
 def is_predicate(node: Function, first: str) -> bool:
     """Return whether a function answers yes or no and is named like `fits_beside` or `carries_acrobats`."""
-    answers = node.returns is not None and ast.unparse(node.returns) == "bool"
+    answers = node.returns is not None and ast.unparse(node.returns) in ("bool", "ColumnElement[bool]")
     stems = {first.removesuffix("s"), first.removesuffix("es"), first.removesuffix("ies") + "y"}
     return answers and first.endswith("s") and not stems.isdisjoint(VERBS | VERBS_BEFORE_NOUNS)
 

@@ -13,6 +13,13 @@ def test_names_docstrings_and_comments_are_in_plain_words(folder: str) -> None:
     assert offenders == [], "\n".join(map(str, offenders[:50]))
 
 
+@pytest.mark.parametrize("folder", plain_words.FOLDERS)
+def test_functions_are_verbs(folder: str) -> None:
+    files = plain_words.list_files([plain_words.ROOT / folder])
+    offenders = [one for file in files for one in plain_words.check_file(file, nouns=True)]
+    assert offenders == [], "\n".join(map(str, offenders[:50]))
+
+
 def test_the_check_takes_less_than_three_seconds() -> None:
     plain_words.check_file.cache_clear()
     start = time.process_time()
@@ -88,9 +95,36 @@ def test_plain_words_are_not_reported(source: str) -> None:
     assert check(source) == []
 
 
-def test_a_function_without_a_verb_is_listed() -> None:
-    source = "def neighbours(x): ...\ndef find_row(x): ...\ndef is_over(x): ...\n@property\ndef size(self): ..."
-    assert [one.name for one in plain_words.find_noun_functions("service/example.py", source)] == ["neighbours"]
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def neighbours(x): ...",
+        "def cells_of(x): ...",
+        "def seat(x): ...",
+        "def fits_beside(x): ...",
+        "def points_beside(x) -> bool: ...",
+        "class Sheet:\n    def rows(self): ...",
+        "def draw():\n    def line(seat): ...",
+    ],
+)
+def test_a_function_without_a_verb_is_reported(source: str) -> None:
+    assert len(list(plain_words.find_noun_functions("service/example.py", source))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def find_row(x): ...",
+        "def seat_player(x): ...",
+        "def is_over(x): ...",
+        "def fits_beside(x) -> bool: ...",
+        "def carries_acrobats(x) -> bool: ...",
+        "@property\ndef size(self): ...",
+        "def __len__(self): ...",
+    ],
+)
+def test_a_function_with_a_verb_is_not_reported(source: str) -> None:
+    assert list(plain_words.find_noun_functions("service/example.py", source)) == []
 
 
 def test_each_exception_has_a_reason() -> None:

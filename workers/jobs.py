@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
 from service.app import App
-from service.monitoring import first_line
+from service.monitoring import find_first_line
 from service.store.connection import is_unavailable
 from service.tables.locked_table import TableLocked
 
@@ -190,4 +190,4 @@ def log_missing_game(table: str, why: str) -> None:
 def log_database_error(error: OperationalError, event: str, **words: object) -> None:
     """Log what the database prevented; if it is unavailable, its store has logged that already."""
     if not is_unavailable(error):
-        log.warning(event, **words, error=first_line(error))
+        log.warning(event, **words, error=find_first_line(error))

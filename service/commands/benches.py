@@ -1,6 +1,6 @@
 """Measurements beside the budgets they have to keep: of the engine alone, of pages, and of a verdict on a move.
 
-In a checkout the modules of `tests/bench` register more with `@bench`; these start servers of their own.
+In a checkout the modules of `tests/bench` register more with `@register_bench`; these start servers of their own.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Bench = Callable[[], Iterable[Measure]]
 BENCHES: dict[str, Bench] = {}
 
 
-def bench(function: Bench) -> Bench:
+def register_bench(function: Bench) -> Bench:
     """Register a function that measures something; its name is what `depesche bench NAME` runs alone."""
     BENCHES[function.__name__] = function
     return function
@@ -92,7 +92,7 @@ PEER_MOVES = 7_000.0
 CARCASSONNE_GAMES = 300.0
 
 
-@bench
+@register_bench
 def rebuild() -> Iterator[Measure]:
     """Rebuild the position of a long log from its stored bytes, without a cache."""
     game = catalogue.find("kaiser")
@@ -115,7 +115,7 @@ def _rebuild(game: Game, stored: Sequence[bytes]) -> record.Table:
     return record.fold(game, map(record.make_entry_decoder(game).decode, stored))
 
 
-@bench
+@register_bench
 def audit() -> Iterator[Measure]:
     """Every check of finished logs, from the bytes of their files."""
     game = catalogue.find("kaiser")
@@ -140,7 +140,7 @@ def _audit(game: Game, file: bytes) -> None:
         raise AssertionError(f"a fresh log was found wrong: {report}")
 
 
-@bench
+@register_bench
 def games() -> Iterator[Measure]:
     """Random games through menu and play, as many as fit into two seconds for every game and seat count."""
     for name, game in catalogue.find_all().items():
@@ -176,7 +176,7 @@ VISITS, STEPS, REPLAYED_ENTRIES = 60, 200, 1_000
 LONGEST_GAME_OPTIONS = "inns_cathedrals traders_builders abbot river fairy".split()
 
 
-@bench
+@register_bench
 def pages() -> Iterator[Measure]:
     """The first page with everything it loads, and the table of a finished game with all expansions."""
     warm_up()
@@ -194,7 +194,7 @@ def pages() -> Iterator[Measure]:
         yield from _summarize("finished Carcassonne, board not cached", cold, TABLE_MS)
 
 
-@bench
+@register_bench
 def replay() -> Iterator[Measure]:
     """Steps to random positions of long games, and the first step when nothing is kept in memory."""
     for name, export in (("Kaiser", _play_game("kaiser", 3, {"rounds": 12})), ("Carcassonne", _play_longest_game(6))):

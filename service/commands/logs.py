@@ -58,7 +58,7 @@ def open_log_store(database: str | None, make: bool = False) -> LogStore:
 
     from service import settings
     from service.links import Links
-    from service.monitoring import first_line
+    from service.monitoring import find_first_line
     from service.store import Store
     from service.tables.history.replays import Archive
 
@@ -77,7 +77,7 @@ def open_log_store(database: str | None, make: bool = False) -> LogStore:
         elif not store.is_current():
             raise Misuse(f"The database at {named} is of another version; start the service once to migrate it.")
     except (SQLAlchemyError, OSError) as error:
-        raise Misuse(f"The database at {named} cannot be opened: {first_line(error)}") from error
+        raise Misuse(f"The database at {named} cannot be opened: {find_first_line(error)}") from error
     return Archive(store, Links(settings.load_secret(loaded)))
 
 

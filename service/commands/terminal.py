@@ -186,13 +186,14 @@ def describe_error(error: Exception) -> str | None:
         case ArgumentError():
             return "DEPESCHE_DATABASE cannot be read; it looks like postgresql+psycopg://depesche@db/depesche"
         case DBAPIError():
-            return f"The database failed: {_first_line(error.orig)}; see DEPESCHE_DATABASE."
+            return f"The database failed: {_find_first_line(error.orig)}; see DEPESCHE_DATABASE."
         case SQLAlchemyError():
-            return f"The database failed: {_first_line(error)}; see DEPESCHE_DATABASE."
+            return f"The database failed: {_find_first_line(error)}; see DEPESCHE_DATABASE."
         case CommandError():
-            return f"The database was made by another version of Depesche ({_first_line(error)}); install that version."
+            why = _find_first_line(error)
+            return f"The database was made by another version of Depesche ({why}); install that version."
         case RedisError():
-            return f"Redis failed: {_first_line(error)}; see DEPESCHE_REDIS."
+            return f"Redis failed: {_find_first_line(error)}; see DEPESCHE_REDIS."
         case OSError(filename=str(name), strerror=str(why)):
             return f"{name}: {why}."
         case OSError(strerror=str(why)):
@@ -200,6 +201,6 @@ def describe_error(error: Exception) -> str | None:
     return None
 
 
-def _first_line(error: object) -> str:
+def _find_first_line(error: object) -> str:
     """Return the first line of an error; database drivers repeat the statement after it."""
     return str(error).strip().partition("\n")[0].rstrip(".;")

@@ -117,8 +117,8 @@ SEAT_VIEWS = (
     "devices.remove",
 )
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
-HINT_VIEWS = ("table.hint", "api.hint")
-PICTURE_VIEWS = ("previews.board", "previews.lesson", "previews.describe")
+HINT_VIEWS = ("table.ask_for_hint", "api.hint")
+PICTURE_VIEWS = ("previews.send_board", "previews.send_lesson", "previews.describe")
 PICTURES_PER_MINUTE = 120  # for each visitor, because a picture takes a twentieth of a second
 STOPS_PER_MINUTE = 300  # a mail provider stops letters for many people
 

@@ -250,7 +250,7 @@ def complete_sign_in(token: str) -> Reply:
     session.clear()
     session.permanent = True
     session[VISIT] = key
-    return redirect(url_for("account.tables"), 303)
+    return redirect(url_for("account.show_tables"), 303)
 
 
 @account.post("/leave")
@@ -262,14 +262,14 @@ def sign_out() -> Reply:
     elif person:
         signing_in.sign_out(get_app(), session[VISIT])
     session.clear()
-    return redirect(url_for("lobby.welcome"), 303)
+    return redirect(url_for("lobby.show_lobby"), 303)
 
 
 # My tables
 
 
 @account.get("/my")
-def tables() -> Reply:
+def show_tables() -> Reply:
     """Show all tables of the signed-in person."""
     person = load_visitor()
     if person is None:
@@ -278,21 +278,21 @@ def tables() -> Reply:
 
 
 @account.get("/my/table/<table>")
-def table(table: str) -> Reply:
+def open_table(table: str) -> Reply:
     """Go to one of my tables; links that leave in calendars, feeds and webhooks lead here, and not to a seat."""
     person = load_visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
     with get_app().store.reading() as db:
         link = my_tables.find_link(get_app(), db, person.id, table)
-    return redirect(url_for("table.show", link=link) if link else url_for("account.tables"), 303)
+    return redirect(url_for("table.show", link=link) if link else url_for("account.show_tables"), 303)
 
 
 @account.post("/my/claim")
 def answer_claim() -> Reply:
     """Confirm or refuse a seat that was taken with my address."""
     link = _answer_claim(_require_visitor().proof)
-    return redirect(url_for("table.show", link=link) if link else url_for("account.tables"), 303)
+    return redirect(url_for("table.show", link=link) if link else url_for("account.show_tables"), 303)
 
 
 @account.post("/my/link")
@@ -300,7 +300,7 @@ def renew() -> Reply:
     """Give one of my seats a new link."""
     person, form = _require_visitor(), request.form
     signing_in.renew_link(get_app(), person.proof, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
-    return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
+    return redirect(url_for("account.show_tables", renewed=form.get("table", "")), 303)
 
 
 @account.post("/my/settings-link")
@@ -309,7 +309,7 @@ def renew_settings_link() -> Reply:
     person, form = _require_visitor(), request.form
     keep = [number for text in form.getlist("kept") if (number := numbers.parse_int(text)) is not None]
     signing_in.renew_settings_link(get_app(), person.proof, keep, keep_feeds="feeds" in form)
-    return redirect(url_for("account.tables", renewed="settings"), 303)
+    return redirect(url_for("account.show_tables", renewed="settings"), 303)
 
 
 def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:

@@ -115,14 +115,14 @@ def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | 
         secret = feeds.find_token(app, db, recipient.person)
         own = channels.list_own(db, recipient.person)
     receivers = tuple(describe_receiver(one, one.label) for one in own if one.kind in webhooks.BUILDERS)
-    calendar = app.settings.address + url_for("feeds.calendar", token=secret) if secret else ""
+    calendar = app.settings.address + url_for("feeds.send_calendar", token=secret) if secret else ""
     page = ConnectionsPage(
         token=token,
         stored=bool(request.args.get("stored")),
         error=error,
         calendar=calendar,
         webcal=f"webcal:{calendar.partition(':')[2]}" if calendar else "",
-        feed=app.settings.address + url_for("feeds.turns", token=secret) if secret else "",
+        feed=app.settings.address + url_for("feeds.send_turns", token=secret) if secret else "",
         receivers=receivers,
         kinds=KINDS,
         form=fill_form(error),

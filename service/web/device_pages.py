@@ -38,7 +38,7 @@ def show_manifest() -> Response:
     ]
     about = {"name": get_app().settings.sender_name, "short_name": get_app().settings.sender_name}
     appearance = {"display": "standalone", "background_color": BACKGROUND, "theme_color": THEME, "icons": icons}
-    start = {"id": "/", "start_url": url_for("account.tables"), "scope": "/", "lang": get_language()}
+    start = {"id": "/", "start_url": url_for("account.show_tables"), "scope": "/", "lang": get_language()}
     described = {**about, "description": Translator(get_language()).gettext(DESCRIPTION), **start, **appearance}
     return Response(json.dumps(described), mimetype="application/manifest+json")
 

@@ -24,7 +24,7 @@ MAX_TITLE_CHARS = 120
 
 
 @own_feeds.get("/calendar/<token>.ics")
-def calendar(token: str) -> Reply:
+def send_calendar(token: str) -> Reply:
     """Send the deadlines of a person's turns as a calendar."""
     app = get_app()
     with app.store.reading() as db:
@@ -35,12 +35,12 @@ def calendar(token: str) -> Reply:
 
 
 @own_feeds.get("/turns/<token>.atom")
-def turns(token: str) -> Reply:
+def send_turns(token: str) -> Reply:
     """Send the tables where it is a person's turn as a feed."""
     app = get_app()
     with app.store.reading() as db:
         reader = feeds.find_reader(app, db, token)
-        feed = feeds.make_feed(app, db, reader, app.settings.address + url_for("feeds.turns", token=token))
+        feed = feeds.make_feed(app, db, reader, app.settings.address + url_for("feeds.send_turns", token=token))
     return _send(atom.write_feed(feed), atom.KIND)
 
 

@@ -97,7 +97,7 @@ def finish(token: str, table: str) -> Reply:
 
 
 @host.post("/readdress/<int:person>")
-def readdress(token: str, person: int) -> Reply:
+def replace_address(token: str, person: int) -> Reply:
     """Replace an address that takes no letters."""
     overview.change_address(get_app(), person, request.form.get("address", ""))
     return _show_again(token)
@@ -127,13 +127,13 @@ def check_visitor() -> None:
 
 
 @mailbox.get("")
-def newest() -> Response:
+def show_newest() -> Response:
     """Show the newest letters."""
     return render("mailbox.html", MailboxPage(tuple(local_mailbox.list_newest(get_app()))))
 
 
 @mailbox.get("/<int:number>")
-def letter(number: int) -> Response:
+def show_letter(number: int) -> Response:
     """Show one letter."""
     letter = _find_letter(number)
     return render("letter.html", LetterPage(letter, _can_answer(letter), "sent" in request.args))
@@ -152,14 +152,14 @@ def answer(number: int) -> Reply:
         local_mailbox.send_reply(get_app(), letter, text)
     except (OSError, ValueError) as error:
         raise Refused("Your answer could not be sent; please try again.") from error
-    return redirect(url_for("mailbox.letter", number=number, sent=1), 303)
+    return redirect(url_for("mailbox.show_letter", number=number, sent=1), 303)
 
 
 @mailbox.get("/<int:number>/body")
-def body(number: int) -> Response:
+def send_body(number: int) -> Response:
     """Send the HTML of a letter as a mail program would show it."""
     html = _find_letter(number).html
-    html = re.sub(r"cid:([^\"]+)", lambda cid: url_for("mailbox.picture", number=number, name=cid[1]), html)
+    html = re.sub(r"cid:([^\"]+)", lambda cid: url_for("mailbox.send_picture", number=number, name=cid[1]), html)
     response = make_response(html.replace("<head>", '<head><base target="_top">', 1))
     response.headers["Content-Security-Policy"] = (
         "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
@@ -168,7 +168,7 @@ def body(number: int) -> Response:
 
 
 @mailbox.get("/<int:number>/picture/<name>")
-def picture(number: int, name: str) -> Response:
+def send_picture(number: int, name: str) -> Response:
     """Send a picture of a letter."""
     pictures = _find_letter(number).pictures
     if name not in pictures:
@@ -196,13 +196,13 @@ log = structlog.get_logger()
 
 
 @monitoring.get("/healthz")
-def health() -> tuple[Response, int]:
+def answer_health_check() -> tuple[Response, int]:
     """Answer 200 while the database can be written; anybody may ask, so it says nothing else."""
     return _answer_check(_can_write(get_app()))
 
 
 @monitoring.get("/readyz")
-def ready() -> tuple[Response, int]:
+def answer_readiness_check() -> tuple[Response, int]:
     """Answer 200 while this process can serve pages: its schema is the newest, and Redis answers."""
     app = get_app()
     try:
@@ -240,7 +240,7 @@ def _has_redis(app: App) -> bool:
 
 
 @monitoring.get("/metrics")
-def metrics() -> Response:
+def send_metrics() -> Response:
     """Send the metrics to this machine, or to a program with the host's token; others get 404."""
     if not (is_local_visitor(get_app(), request) or _has_token(get_app().settings.metrics)):
         abort(404)

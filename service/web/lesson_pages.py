@@ -65,7 +65,7 @@ class LessonPage(Struct, frozen=True):
 
 
 @learning.get("/<name>")
-def first(name: str) -> Response:
+def show_first(name: str) -> Response:
     """Show the first lesson."""
     return show_lesson(name, 1)
 

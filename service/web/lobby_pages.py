@@ -73,7 +73,7 @@ class LobbyPage(Struct, frozen=True):
 
 
 @lobby.get("/")
-def welcome() -> Response:
+def show_lobby() -> Response:
     """Show the games, the tables with free seats and the games to watch."""
     app = get_app()
     with app.store.reading() as db:
@@ -85,7 +85,7 @@ def welcome() -> Response:
 
 
 @lobby.get("/picture/<name>.svg")
-def picture(name: str) -> Response:
+def send_picture(name: str) -> Response:
     """Send a picture of a game's board."""
     in_language = request.args.get("in", SOURCE)
     response = make_response(draw_board(name, in_language if in_language in LANGUAGES else SOURCE))

@@ -158,7 +158,7 @@ def leave(token: str) -> Reply:
 
 
 @letters.post("/home")
-def come_home(token: str) -> Reply:
+def end_vacation(token: str) -> Reply:
     """Come home early, or do not go."""
     recipient = _find_recipient(token)
     try:

@@ -30,7 +30,7 @@ PROVIDER = "Depesche"
 
 
 @pictures.get("/t/<link>/board.png")
-def board(link: str) -> Reply:
+def send_board(link: str) -> Reply:
     """Send the board as spectators see it, after any entry; there is none for the link of a seat."""
     entry = numbers.parse_int(request.args.get("at", ""), 2**31 - 1)
     with get_app().store.reading() as db:
@@ -47,7 +47,7 @@ def _draw_table(db: Connection, link: str, entry: int | None) -> str:
 
 
 @pictures.get("/learn/<name>/<int:number>/board.png")
-def lesson(name: str, number: int) -> Reply:
+def send_lesson(name: str, number: int) -> Reply:
     """Send the position of a lesson as a picture."""
     return _send_picture(lessons.draw_lesson(find_lesson(name, number)[0], _get_language()), "public")
 

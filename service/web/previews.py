@@ -79,7 +79,7 @@ def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> P
     view = "table.show" if entry is None else "replay.show"
     has_board = table.position.phase in ("playing", "over")
     at = table.row.length - 1 if entry is None else entry
-    picture = f"{url_for('previews.board', link=place.link, at=at)}&in={in_language}" if has_board else ""
+    picture = f"{url_for('previews.send_board', link=place.link, at=at)}&in={in_language}" if has_board else ""
     return Preview(
         title=f"{translate_title(table.game.META)}: {names}",
         text=_describe_state(table, in_language),
@@ -105,7 +105,7 @@ def _describe_state(table: Snapshot, in_language: str) -> str:
 def describe_lesson(name: str, number: int, title: str, task: str) -> Preview:
     """Describe a lesson."""
     address = get_app().settings.address
-    picture = url_for("previews.lesson", name=name, number=number)
+    picture = url_for("previews.send_lesson", name=name, number=number)
     _ = Translator(get_language()).gettext
     return Preview(
         title=_("Learn %(title)s", title=title),

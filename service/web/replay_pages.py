@@ -101,7 +101,7 @@ def show(link: str, *, replica: bool) -> Response:
 
 @replay.get("/replay/frame")
 @from_replica
-def frame(link: str, *, replica: bool) -> Response:
+def show_frame(link: str, *, replica: bool) -> Response:
     """Show the same without the page around it, for a script that steps quickly."""
     app = get_app()
     with app.store.reading(replica=replica) as db:
@@ -174,7 +174,7 @@ def log(link: str, *, replica: bool) -> Response:
 
 @replay.get("/log.txt")
 @from_replica
-def protocol(link: str, *, replica: bool) -> Response:
+def send_text(link: str, *, replica: bool) -> Response:
     """Send the game in words, as this seat may have it."""
     app = get_app()
     with app.store.reading(replica=replica) as db:
@@ -203,7 +203,7 @@ def show_verifier() -> Response:
 
 @gallery.get("")
 @from_replica
-def hall(*, replica: bool) -> Response:
+def show_gallery(*, replica: bool) -> Response:
     """Show the games that ended last, some on a page."""
     number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     app = get_app()
@@ -214,7 +214,7 @@ def hall(*, replica: bool) -> Response:
 
 
 @gallery.get("/<table>")
-def game(table: str) -> BaseResponse:
+def open_replay(table: str) -> BaseResponse:
     """Go to the replay of a game, by a link that is no secret."""
     access.find(get_app(), access.make_gallery_link(table))
     return redirect(url_for("replay.show", link=access.make_gallery_link(table)))
@@ -222,7 +222,7 @@ def game(table: str) -> BaseResponse:
 
 @gallery.get("/<table>.svg")
 @from_replica
-def board(table: str, *, replica: bool) -> Response:
+def send_board(table: str, *, replica: bool) -> Response:
     """Send a picture of the board at the end of a game."""
     in_language = request.args.get("in", SOURCE)
     with get_app().store.reading(replica=replica) as db:

@@ -23,7 +23,7 @@ from werkzeug.exceptions import Forbidden, HTTPException
 from engine.catalogue import NotInstalled
 from engine.refusal import Refused
 from service.app import App
-from service.monitoring import first_line
+from service.monitoring import find_first_line
 from service.store.connection import is_unavailable
 from service.tables.access import TransferredAway, Unknown
 from service.text.sentences import Sentence, translate
@@ -42,9 +42,9 @@ CONTENT_SECURITY_POLICY = (
 
 # The length of a compressed page would tell something of a secret beside text that another person could choose. So the
 # pages of a table get noise, and other pages with forms go out as they are.
-CACHED_ENDPOINTS = frozenset(("static", "lobby.picture"))
+CACHED_ENDPOINTS = frozenset(("static", "lobby.send_picture"))
 NOISY_ENDPOINTS = frozenset(("table.show",))
-OTHER_ENDPOINTS = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log"))
+OTHER_ENDPOINTS = frozenset(("table.show_earlier", "replay.show_frame", "replay.send_text", "replay.log"))
 MIN_COMPRESSED_BYTES = 300
 COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
 LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation, and ends of lines after these signs
@@ -242,7 +242,7 @@ def _explain(error: Exception, sentences: Mapping[int, Sentence]) -> tuple[int, 
             return 400, sentences[400]
         case OperationalError() | NoConnection():
             if not (isinstance(error, OperationalError) and is_unavailable(error)):
-                log.warning("database too slow", route=str(request.url_rule), error=first_line(error))
+                log.warning("database too slow", route=str(request.url_rule), error=find_first_line(error))
             return 503, NO_DATABASE
     log.error("page failed", route=str(request.url_rule), exc_info=error)
     return 500, FAULT

@@ -165,21 +165,23 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
     most = max(*(score for mark in marks for score in mark.scores), 1)
     least = min(*(score for mark in marks for score in mark.scores), 0)
 
-    def x(seq: int) -> float:
+    def place_x(seq: int) -> float:
         return round(CHART_X + CHART_WIDTH * seq / last, 1)
 
-    def y(score: int) -> float:
+    def place_y(score: int) -> float:
         return round(CHART_Y + CHART_HEIGHT - CHART_HEIGHT * (score - least) / (most - least), 1)
 
-    def line(seat: int) -> str:
+    def draw_line(seat: int) -> str:
         first, *rest = marks
-        steps = "".join(f"H{x(mark.seq)}V{y(mark.scores[seat])}" for mark in rest)
-        return f"M{x(first.seq)} {y(first.scores[seat])}{steps}H{CHART_X + CHART_WIDTH}"
+        steps = "".join(f"H{place_x(mark.seq)}V{place_y(mark.scores[seat])}" for mark in rest)
+        return f"M{place_x(first.seq)} {place_y(first.scores[seat])}{steps}H{CHART_X + CHART_WIDTH}"
 
     return ScoreChart(
         most,
-        tuple(ScoreLine(player, line(seat), y(marks[-1].scores[seat])) for seat, player in enumerate(seated)),
-        tuple(LeadChange(mark.seq, x(mark.seq), y(max(mark.scores))) for mark in marks if mark.lead),
+        tuple(
+            ScoreLine(player, draw_line(seat), place_y(marks[-1].scores[seat])) for seat, player in enumerate(seated)
+        ),
+        tuple(LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in marks if mark.lead),
     )
 
 

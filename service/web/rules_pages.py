@@ -51,7 +51,7 @@ class HelpPage(Struct, frozen=True):
 
 
 @rules.get("")
-def books() -> Response:
+def list_books() -> Response:
     """List the rulebooks."""
     return render("rulebooks.html", RulebooksPage(tuple(game.META for game in catalogue.find_all().values())))
 
@@ -77,26 +77,26 @@ def _list_additions(game: Meta) -> frozenset[str]:
 
 
 @rules.get("/<name>/short")
-def short(name: str) -> Response:
+def show_short(name: str) -> Response:
     """Show the rules on one page, to print and to put beside the table."""
     return render("rules_short.html", _make_chapter_page(name, "short"))
 
 
 @rules.get("/<name>/things.json")
-def things(name: str) -> Response:
+def send_things(name: str) -> Response:
     """Send which paragraph explains each thing on the board, for the question “What is this?”."""
     _find_game(name)
     return jsonify(rulebook.load_things(name))
 
 
 @rules.get("/<name>/<key>")
-def paragraph(name: str, key: str) -> Response:
+def show_paragraph(name: str, key: str) -> Response:
     """Show one paragraph by itself, for a page that opens it where it is cited."""
     return render("rules_paragraph.html", _make_chapter_page(name, key))
 
 
 @rules.get("/<name>/<spoken>/<example>-<any(before, after):when>.svg")
-def picture(name: str, spoken: str, example: str, when: str) -> Response:
+def send_picture(name: str, spoken: str, example: str, when: str) -> Response:
     """Send a picture of the board before or after an example of a book."""
     _find_game(name)
     if spoken not in LANGUAGES or example not in lessons.list_scenarios(name):

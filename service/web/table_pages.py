@@ -93,7 +93,7 @@ def _find_expiry(now: int, due_at: int | None) -> int:
 
 
 @table.get("/board.svg")
-def picture(link: str) -> Response:
+def send_picture(link: str) -> Response:
     """Send the board as this seat sees it, as a picture for lists of tables."""
     app = get_app()
     with app.store.reading() as db:
@@ -112,7 +112,7 @@ def picture(link: str) -> Response:
 
 
 @table.get("/then")
-def then(link: str) -> Response:
+def show_earlier(link: str) -> Response:
     """Show the world as this seat saw it after an earlier entry, and the sentences about that entry."""
     app, entry = get_app(), numbers.parse_int(request.args.get("at", ""))
     with app.store.reading() as db:
@@ -165,7 +165,7 @@ def foresee(link: str) -> Response:
 
 
 @table.get("/pulse")
-def pulse(link: str) -> Reply:
+def send_pulse(link: str) -> Reply:
     """Send the length and head of the log and the number of remarks: a small answer, because open pages ask often."""
     app = get_app()
     with app.store.reading() as db:
@@ -221,7 +221,7 @@ def sit(link: str) -> Reply:
 
 
 @table.post("/hint")
-def hint(link: str) -> Reply:
+def ask_for_hint(link: str) -> Reply:
     """Ask for a good move, and show the table, which looks again until it is found: no thread waits for a bot."""
     number = hints.ask(get_app(), access.find(get_app(), link))
     return redirect(url_for("table.show", link=link, hint=number), 303)

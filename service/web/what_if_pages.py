@@ -108,7 +108,7 @@ class WhatIfPage(Struct, frozen=True):
 
 
 @whatif.get("")
-def every(link: str) -> Response:
+def show_all(link: str) -> Response:
     """Show all branches of this seat, and a button that begins another one."""
     app = get_app()
     with app.store.reading() as db:
@@ -210,11 +210,11 @@ def rename(link: str, number: int) -> Reply:
 def remove(link: str, number: int) -> Reply:
     """Forget a branch."""
     branches.remove(get_app(), access.find(get_app(), link), number)
-    return redirect(url_for("whatif.every", link=link), 303)
+    return redirect(url_for("whatif.show_all", link=link), 303)
 
 
 @whatif.post("/<int:number>/orders")
-def order(link: str, number: int) -> Reply:
+def order_branch(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders: if the game goes as in the branch, or always."""
     always = request.form.get("always") == "yes"
     branches.order_branch(get_app(), access.find(get_app(), link), number, always=always)

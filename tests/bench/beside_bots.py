@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from service.app import App
-from service.commands.benches import Measure, Players, bench
+from service.commands.benches import Measure, Players, register_bench
 from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.opening import Invitee
@@ -22,7 +22,7 @@ TURNS, MOVES, WARM = 10, 30, 3
 GUESTS = [Invitee("Bot", level="strong"), Invitee("Bot 2", level="strong"), Invitee("Anna", who="person")]
 
 
-@bench
+@register_bench
 def verdict_beside_bots_production() -> Iterator[Measure]:
     """The time from submission to verdict with PostgreSQL and Redis, a process for the referee and one for the bots."""
     with start_servers() as settings:
@@ -34,7 +34,7 @@ def verdict_beside_bots_production() -> Iterator[Measure]:
         app.close()
 
 
-@bench
+@register_bench
 def verdict_beside_bots_embedded() -> Iterator[Measure]:
     """The time from submission to verdict in the embedded service, whose bots think in a separate process."""
     from workers.processes import run_embedded

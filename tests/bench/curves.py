@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from service.app import App
-from service.commands.benches import Measure, Players, bench
+from service.commands.benches import Measure, Players, register_bench
 from service.settings import Settings
 from service.tables.access import Place
 from tests import apps
@@ -35,7 +35,7 @@ def migrated_servers() -> Iterator[Settings]:
         yield settings
 
 
-@bench
+@register_bench
 def latency_under_load() -> Iterator[Measure]:
     """The time from submission to verdict while more and more people play at once, up to saturation."""
     points = list[tuple[float, float, float]]()
@@ -53,7 +53,7 @@ def latency_under_load() -> Iterator[Measure]:
     CHARTS["latency"] = Chart("Latency against load, up to saturation", "accepted moves a second", "ms", tuple(lines))
 
 
-@bench
+@register_bench
 def throughput_by_workers() -> Iterator[Measure]:
     """Accepted moves per second with one worker, two, and more, and the same number of players."""
     points = list[tuple[float, float]]()
@@ -100,7 +100,7 @@ def play_crowd(settings: Settings, players: int, ready: Any, results: Any) -> No
     app.close()
 
 
-@bench
+@register_bench
 def cost_by_length() -> Iterator[Measure]:
     """The time of a move in a short log and in a long one."""
     points = list[tuple[float, float]]()

@@ -18,7 +18,7 @@ from sqlalchemy import func, select, update
 
 from engine import catalogue
 from service.app import App
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.store.schema import letters as rows
 from service.tables import access
 from service.tables.access import Place
@@ -34,7 +34,7 @@ MIN_SHARE, MIN_PICTURE_SHARE = 0.75, 0.6  # of the rate of bare smtplib
 MIN_RATE, MAX_WORK_MS = 25.0, 40.0  # letters per second on one core, and work for each
 
 
-@bench
+@register_bench
 def letters() -> Iterator[Measure]:
     """Letters per second, milliseconds per letter, and how many of these the processor works.
 

@@ -18,7 +18,7 @@ import psycopg
 from engine import bots, chance
 from engine import table as tables
 from service.app import App
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.access import Place
@@ -58,7 +58,7 @@ commit;
 Game = list[tuple[Place, str]]
 
 
-@bench
+@register_bench
 def moves_production() -> Iterator[Measure]:
     """Accepted moves per second with PostgreSQL with fsync, Redis, and a few referees."""
     with start_servers() as settings:

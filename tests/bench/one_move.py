@@ -13,7 +13,7 @@ import psycopg
 from sqlalchemy import event
 
 from service.app import App
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.tables import submitting
 from tests import servers
 from tests.bench.bench_servers import make_settings
@@ -32,7 +32,7 @@ class Counts:
         self.referee_s = self.database_s = self.submit_s = 0.0
 
 
-@bench
+@register_bench
 def one_move() -> Iterator[Measure]:
     """The costs of judging a move, with many tables waiting and with one table at a time."""
     with servers.postgres_server(durable=True) as database, servers.redis_server() as redis:

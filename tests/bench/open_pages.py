@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 from msgspec import Struct
 
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.links import Links
 from service.web import live, server
 
@@ -25,7 +25,7 @@ QUIET_S = 45  # two keep-alives
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@bench
+@register_bench
 def open_pages() -> Iterator[Measure]:
     """Memory and processor time of open pages, the time until all are notified, and of a page requested meanwhile."""
     server.raise_file_limit()

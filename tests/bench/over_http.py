@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from service.app import App
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.settings import Settings
 from tests import servers
 from tests.bench import bare_service
@@ -48,7 +48,7 @@ class Rate(Struct, frozen=True):
     p50_ms: float
 
 
-@bench
+@register_bench
 def over_http() -> Iterator[Measure]:
     """Compare verdicts, moves and pages over HTTP with a bare service on the same database; letters wait."""
     with start_servers() as settings, ExitStack() as stack:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from tests import servers
 from tests.bench import letters
 from tests.bench.peers import install_package
@@ -44,7 +44,7 @@ class Timings(Struct, frozen=True):
     cpu: float
 
 
-@bench
+@register_bench
 def moves_beside_boardgame_io() -> Iterator[Measure]:
     """The game of `depesche new-game` for two players: `depesche serve` compared with boardgame.io's server.
 

@@ -14,7 +14,7 @@ from sqlalchemy import insert
 
 from engine import canonical_json, catalogue, log, record
 from service.app import App
-from service.commands.benches import Measure, bench, play_long_game
+from service.commands.benches import Measure, play_long_game, register_bench
 from service.settings import Settings
 from service.store import queries
 from service.store.batch import Addition, Batch, SealedEntry
@@ -52,7 +52,7 @@ def install_python_with(package: str) -> Path:
     return install_package(package, "a network with PyPI", make, install) / "bin/python"
 
 
-@bench
+@register_bench
 def events_beside_eventsourcing() -> Iterator[Measure]:
     """Events of a game, each appended in a transaction with fsync, and the position that follows from all of them.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import flask
 
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.tables import access
 from tests import apps
 from tests.bench import letters
@@ -48,7 +48,7 @@ insert into bare_seat values ('0/0', 0, null), ('0/1', 0, null);
 Work = Callable[[], object]
 
 
-@bench
+@register_bench
 def ratios() -> Iterator[Measure]:
     """Processor time of bare Flask or smtplib, as a share of what Depesche takes for the same; a minute in all."""
     for name, goal in GOALS.items():

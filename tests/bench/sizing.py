@@ -14,7 +14,7 @@ import psutil
 from sqlalchemy import text
 
 from service.app import App
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.store.schema import metadata
 from service.tables import access
 from service.tables.access import Place
@@ -26,7 +26,7 @@ from workers.outgoing import pictures, post
 MOVES, TABLES = 120, 4
 
 
-@bench
+@register_bench
 def costs_of_a_move() -> Iterator[Measure]:
     """Processor time of a move from submission to verdict, in one process and in PostgreSQL, and its disk space."""
     with migrated_servers() as settings, apps.run_app(settings, lambda: int(time.time())) as app:
@@ -61,7 +61,7 @@ def _postgres_seconds() -> float:
     return sum(sum(one.cpu_times()[:2]) for one in servers)
 
 
-@bench
+@register_bench
 def costs_of_a_letter() -> Iterator[Measure]:
     """Processor time of a turn letter until the relay accepts it, with a new picture and with a cached one."""
     with (

@@ -17,7 +17,7 @@ from statistics import median
 from sqlalchemy import Connection, func, select
 
 from service.app import App
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from service.store import maintenance
 from service.store.schema import metadata, tables
 from service.tables.access import Place
@@ -46,7 +46,7 @@ INSERT INTO {into} ({columns}) SELECT {values} FROM {into}, generate_series(1, {
 """
 
 
-@bench
+@register_bench
 def stored_tables() -> Iterator[Measure]:
     """Processor time of a move with 1,000 stored tables, and with 100,000."""
     quarter = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2**22}MB"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from engine import bots, catalogue, menu, options, search
 from engine import game as games
 from engine.game import Game
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 
 MIXES = int(os.environ.get("DEPESCHE_MIXES", "20"))
 MAX_STRONG_S, MAX_OTHERS_MS = 2.0, 20.0
@@ -27,7 +27,7 @@ class Position(NamedTuple):
     mix: str
 
 
-@bench
+@register_bench
 def thinking() -> Iterator[Measure]:
     """Processor time of a choice by each level, in the slowest positions of all games and options."""
     for name, game in catalogue.find_all().items():

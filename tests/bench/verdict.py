@@ -11,14 +11,14 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from service.app import App
-from service.commands.benches import Measure, bench, verdicts
+from service.commands.benches import Measure, register_bench, verdicts
 from service.settings import Settings
 from tests import servers
 from tests.bench.bench_servers import start_servers
 from workers.processes import run_embedded
 
 
-@bench
+@register_bench
 def verdict_embedded() -> Iterator[Measure]:
     """Submit to verdict in the embedded service: SQLite, and all workers as threads of this process."""
     with tempfile.TemporaryDirectory() as folder:
@@ -29,7 +29,7 @@ def verdict_embedded() -> Iterator[Measure]:
         app.close()
 
 
-@bench
+@register_bench
 def verdict_production() -> Iterator[Measure]:
     """Submit to verdict with PostgreSQL, Redis and one worker."""
     with servers.smtp_server() as sink, start_servers(f"smtp://{sink.hostname}:{sink.port}") as settings:

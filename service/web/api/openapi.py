@@ -80,7 +80,7 @@ SERVER_HEADER = {"Location": {"description": "The same address on the other serv
 HEADERS = {202: VERDICT_HEADER, 410: SERVER_HEADER, 429: RETRY_HEADER}
 
 
-def document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
+def make_document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
     """Make the document of these operations; their addresses begin with `prefix`."""
     schemas, components = _make_schemas(operations)
     paths: dict[str, dict[str, Any]] = {}

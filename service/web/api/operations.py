@@ -257,7 +257,7 @@ class Interface:
         self.blueprint = blueprint
         self.operations: list[Operation] = []
 
-    def operation(
+    def register(
         self,
         method: str,
         rule: str,

@@ -127,7 +127,7 @@ class Eyes(Struct, forbid_unknown_fields=True):
     language: LanguageOfProse | UnsetType = UNSET
 
 
-@interface.operation("GET", "/openapi.json", {200: dict[str, Any]})
+@interface.register("GET", "/openapi.json", {200: dict[str, Any]})
 def document() -> dict[str, Any]:
     """This interface as an OpenAPI 3.1 document."""
     return make_document()
@@ -136,16 +136,16 @@ def document() -> dict[str, Any]:
 @functools.cache
 def make_document() -> dict[str, Any]:
     """Make the document of all operations, once."""
-    return openapi.document(api.url_prefix or "", interface.operations)
+    return openapi.make_document(api.url_prefix or "", interface.operations)
 
 
-@interface.operation("GET", "/games", {200: tuple[Box, ...]}, query=LanguageQuery)
+@interface.register("GET", "/games", {200: tuple[Box, ...]}, query=LanguageQuery)
 def games(query: LanguageQuery) -> tuple[Box, ...]:
     """The games and their options."""
     return tuple(_describe_game(game, _find_language(query)) for game in catalogue.find_all().values())
 
 
-@interface.operation("GET", "/games/<name>", {200: Box, 404: Refusal}, query=LanguageQuery)
+@interface.register("GET", "/games/<name>", {200: Box, 404: Refusal}, query=LanguageQuery)
 def game(name: str, query: LanguageQuery) -> Box:
     """One game and its options."""
     if name not in catalogue.find_all():
@@ -155,7 +155,7 @@ def game(name: str, query: LanguageQuery) -> Box:
     return _describe_game(catalogue.find(name), _find_language(query))
 
 
-@interface.operation("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
+@interface.register("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = opening.give_first_word([_invite(guest) for guest in body.players], body.nonce)
@@ -182,7 +182,7 @@ def _invite(guest: Guest) -> Invitee:
     return Invitee(guest.name, guest.address, who=guest.who, level=guest.level, language=in_language)
 
 
-@interface.operation("GET", "/t/<link>", {200: Seen, 404: Refusal}, tagged=True)
+@interface.register("GET", "/t/<link>", {200: Seen, 404: Refusal}, tagged=True)
 def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
     place, table = _load_table(link)
@@ -190,7 +190,7 @@ def view(link: str) -> Cacheable:
     return Cacheable(_make_tag(place, table, seats), lambda: _make_view(place, table))
 
 
-@interface.operation("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, query=Words)
+@interface.register("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, query=Words)
 def menu(link: str, query: Words) -> Choices:
     """The moves of this seat, and with `said` how the words of a move may go on."""
     place, table = _load_table(link)
@@ -209,7 +209,7 @@ VERDICTS = {200: Judged, 202: Judged, 404: Refusal}
 MOVE_LIMIT = "as many moves a minute for each link as its host allows"
 
 
-@interface.operation("POST", "/t/<link>/sit", VERDICTS, takes=Sitting, limited=MOVE_LIMIT)
+@interface.register("POST", "/t/<link>/sit", VERDICTS, takes=Sitting, limited=MOVE_LIMIT)
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     place = access.find(get_app(), link)
@@ -218,14 +218,14 @@ def sit(link: str, body: Sitting) -> Answer:
     return _answer_verdict(link, submitting.sit(get_app(), place, word))
 
 
-@interface.operation("POST", "/t/<link>/moves", VERDICTS, takes=Command, limited=MOVE_LIMIT)
+@interface.register("POST", "/t/<link>/moves", VERDICTS, takes=Command, limited=MOVE_LIMIT)
 def submit(link: str, body: Command) -> Answer:
     """Submit a move, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
     place = access.find(get_app(), link)
     return _answer_verdict(link, submitting.submit(get_app(), place, body.move, body.key, body.seen))
 
 
-@interface.operation(
+@interface.register(
     "POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal, 422: Refusal}, limited=MOVE_LIMIT
 )
 def hint(link: str) -> Answer:
@@ -238,7 +238,7 @@ def hint(link: str) -> Answer:
     return Answer(Advice(hint.length, str(hint.move) if hint.move else None, then), 200 if hint.move else 202)
 
 
-@interface.operation("GET", f"/t/<link>/submissions/<int(max={MAX_JSON_INT}):number>", {200: Judged, 404: Refusal})
+@interface.register("GET", f"/t/<link>/submissions/<int(max={MAX_JSON_INT}):number>", {200: Judged, 404: Refusal})
 def submission(link: str, number: int) -> Judged:
     """The verdict of a submission of this seat that was answered with 202."""
     with get_app().store.reading() as db:
@@ -250,7 +250,7 @@ def submission(link: str, number: int) -> Judged:
     return Judged(number, verdict.accepted, verdict.seq, translate(get_language(), verdict.why), verdict.rule)
 
 
-@interface.operation("GET", "/t/<link>/events", {200: News, 404: Refusal}, query=Since, tagged=True)
+@interface.register("GET", "/t/<link>/events", {200: News, 404: Refusal}, query=Since, tagged=True)
 def events(link: str, query: Since) -> Cacheable:
     """The entries from a number on, as this seat may see them; after the end, in full."""
     place, table = _load_table(link)
@@ -258,7 +258,7 @@ def events(link: str, query: Since) -> Cacheable:
     return Cacheable(tag, lambda: _make_news(place, table, query))
 
 
-@interface.operation("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
+@interface.register("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
 def replay(link: str, seq: int, query: Eyes) -> Moment:
     """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
     app = get_app()
@@ -282,7 +282,7 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
     )
 
 
-@interface.operation("GET", "/t/<link>/log", {200: Export, 404: Refusal})
+@interface.register("GET", "/t/<link>/log", {200: Export, 404: Refusal})
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
     with get_app().store.reading() as db:

@@ -55,9 +55,9 @@ BODIES = (
 ODD = (r'"\u0000"', r'"\ud800"', '["a"]', "9" * 400, '"' + "x" * 1_900 + '"', "{}", "1e400", '"\ud800"')
 PUBLIC = {
     "static",
-    "lobby.picture",
-    "rules.picture",
-    "previews.lesson",
+    "lobby.send_picture",
+    "rules.send_picture",
+    "previews.send_lesson",
     "devices.show_worker",
 }  # the same for everybody
 TAGGED_TYPES = ("text/html", "application/json", "image/svg+xml", "text/plain")
@@ -117,7 +117,7 @@ def test_get_requests_change_nothing_in_the_database(any_app: App) -> None:
                 seen |= {rule.endpoint} if response.status_code < 400 else set()
     assert busy.dump_database() == before
     assert seen >= {rule.endpoint for rule in busy.list_routes("GET")} - {
-        "mailbox.picture",
+        "mailbox.send_picture",
         "api.submission",
         "previews.describe",
     }
@@ -208,7 +208,7 @@ def test_a_game_that_was_taken_down_is_on_no_page(app: App) -> None:
         busy.fill_route(rule, {"link": link, "table": table, "seq": 1})
         for rule in busy.list_routes("GET")
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
-        if rule.endpoint != "account.table"  # which leads its player to the own seat
+        if rule.endpoint != "account.open_table"  # which leads its player to the own seat
     ]
     before = [visitor.get(way).status_code for way in ways]
     seat_commands.release(app, busy.shown[0], False)
@@ -236,7 +236,7 @@ def test_every_answer_has_its_headers(busy: BusyApp) -> None:
                 assert [*values, response.headers["X-Robots-Tag"]] == ["same-origin", "nosniff", "noindex"]
                 policy = response.headers["Content-Security-Policy"]
                 assert "default-src 'none'" in policy
-                assert "unsafe" not in policy or rule.endpoint == "mailbox.body"
+                assert "unsafe" not in policy or rule.endpoint == "mailbox.send_body"
 
 
 # Forms
