@@ -153,7 +153,7 @@ def test_the_link_in_a_calendar_leads_to_the_table_once_its_owner_is_signed_in(
     assert visitor.client.get(path).location == "/enter"
     with site.app.store.reading() as db:
         number = db.execute(select(people.c.id).where(people.c.name == "Anna")).scalar_one()
-    visitor.post(f"/enter/{anna.sign_in(number, 0, site.time)}")
+    visitor.post(f"/enter/{anna.make_sign_in_token(number, 0, site.time)}")
     assert visitor.client.get(path).location == f"/t/{opened.links[0]}"
     others = site.start_table("Bert", "Clara")
     assert visitor.client.get(f"/my/table/{others.table}").location == "/my"
