@@ -142,8 +142,14 @@ class TablePage(Struct, frozen=True):
 
     @property
     def has_won(self) -> bool:
-        """Whether the reader alone has won."""
-        return self.result is not None and [row.is_you for row in self.result.seats if row.rank == 1] == [True]
+        """Whether the reader has won, alone or with others."""
+        return self.result is not None and self.result.is_won_by_reader
+
+    @property
+    def other_winners(self) -> tuple[str, ...]:
+        """The names of those who share the first place with the reader."""
+        seats = self.result.seats if self.result else ()
+        return tuple(row.player.name for row in seats if row.rank == 1 and not row.is_you)
 
     @property
     def tells_presence(self) -> bool:

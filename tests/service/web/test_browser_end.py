@@ -7,6 +7,15 @@ from tests import apps
 from tests.golden.make import load
 from tests.services import RunningService, Visit
 
+MIN_GAP_PX = 4  # between two buttons, one below the other
+
+# The pixels from each button of the result to the next one below it.
+GAPS = """() => {
+  const boxes = [...document.querySelectorAll("#now :is(button, a.button)")].map((one) => one.getBoundingClientRect());
+  const gaps = boxes.slice(1).map(({ top }, index) => top - boxes[index].bottom);
+  return gaps.filter((gap) => gap > -20); // others are beside each other
+}"""
+
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
@@ -40,6 +49,7 @@ def test_the_last_points_are_stepped_through_to_the_final_scores(
 
 def test_the_winner_sees_confetti_once_and_not_with_reduced_motion(service: RunningService, visit: Visit) -> None:
     page, _ = open_end(service, visit, "kaiser", reduced_motion="no-preference")
+    expect(page.get_by_role("heading", name="You and Bert win", exact=True)).to_be_visible()
     expect(page.locator(".confetto").first).to_be_attached()
     expect(page.locator(".confetto")).to_have_count(0)
     page.reload()
@@ -54,6 +64,7 @@ def test_the_page_of_a_finished_game_leads_to_the_verifier_which_checks_its_log(
     service: RunningService, visit: Visit
 ) -> None:
     page, _ = open_end(service, visit, "kurier")
+    assert [gap for gap in page.evaluate(GAPS) if gap < MIN_GAP_PX] == []
     page.get_by_role("link", name="Check this game").click()
     expect(page.get_by_text("This log is sound.")).to_be_visible()
 
