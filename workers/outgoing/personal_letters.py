@@ -97,11 +97,11 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
         subject=_("Please confirm your address"),
         headline=_("%(name)s, is this your address?", name=person.name),
         text=write_confirm_text(draft, claims[0]),
-        button=_("Yes or no"),
+        button=_("Answer on this page"),
         turns=tuple(DigestTurn(describe_claim(draft, claim), link) for claim in claims),
         reason=_(
-            "This address was entered at a table of Depesche. If that was not you, ignore this letter or answer no:"
-            " no more letters will come."
+            "This address was entered at a table of Depesche. If that was not you, ignore this letter, or say no on"
+            " that page: no more letters will come."
         ),
     )
 

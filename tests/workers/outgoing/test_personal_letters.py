@@ -106,6 +106,10 @@ def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invit
     assert f"/confirm/{relay_app.links.make_confirm_token(person.id, 'anna@example.org')}" in text(letter)
     assert "with Berta" in text(letter)
     assert letter["Subject"] == "Please confirm your address"
+    # It has no address for answers, so it asks for none.
+    assert letter["Reply-To"] is None
+    assert "Answer on this page: http" in text(letter)
+    assert "answer no" not in text(letter)
 
 
 def test_who_has_confirmed_is_not_asked(relay_app: App, smtp_sink: Sink) -> None:
