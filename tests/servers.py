@@ -205,9 +205,16 @@ class Sink(Controller):
         self.envelopes: list[Envelope] = []
         self.refusal: str | None = None
         self.pause = 0.0  # seconds between storing a letter and the answer
+        self.announces_pipelining = True  # as most mail servers do
 
     def _create_server(self) -> Any:
         return self.loop.create_server(self._factory_invoker, sock=self.listener)
+
+    async def handle_EHLO(  # noqa: N802 -- aiosmtpd calls it so
+        self, _: SMTP, session: Session, __: Envelope, name: str, answers: list[str]
+    ) -> list[str]:
+        session.host_name = name
+        return [answers[0], "250-PIPELINING", *answers[1:]] if self.announces_pipelining else answers
 
     async def handle_DATA(self, _: SMTP, __: Session, envelope: Envelope) -> str:  # noqa: N802 -- aiosmtpd calls it so
         if self.refusal:

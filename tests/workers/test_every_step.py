@@ -70,7 +70,7 @@ def run_until_step(chosen: Settings, now: int, relay: str, redis: str, work: Wor
         event.listen(app.store.engine, moment, steps.count_step)
     steps.wrap(Wakeups, "wake")
     steps.wrap(VerdictMessages, "publish")
-    steps.wrap(smtplib.SMTP, "send_message")
+    steps.wrap(smtplib.SMTP, "send")
     work(app)
     os._exit(0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import smtplib
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from email.message import EmailMessage
 from typing import Any
 
@@ -27,9 +27,10 @@ from service.store.schema import letters
 from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
-from workers.outgoing import emails, personal_letters, table_letters
+from workers.outgoing import emails, personal_letters, smtp_session, table_letters
 from workers.outgoing.letter import ANSWER, LETTER_KINDS, TALK, TURN, LetterRequest, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
+from workers.outgoing.smtp_session import Envelope
 
 log = structlog.get_logger()
 
@@ -136,7 +137,7 @@ def count_starts(outcome: str) -> int:
 def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
     """Write the letters of a batch that may leave now, and send them over one connection."""
     sendable = [letter for letter in batch if not settle_unsendable(app, letter)]
-    ready = [(letter, message) for letter in sendable if (message := write_or_postpone(app, letter)) is not None]
+    ready = [(letter, envelope) for letter in sendable if (envelope := write_or_postpone(app, letter)) is not None]
     if not ready:
         return
     try:
@@ -147,10 +148,40 @@ def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
             retry_later(app, letter, str(error))
         return
     with suppress(smtplib.SMTPException), server:  # an error at signing off comes after all letters are marked
-        for place, (letter, message) in enumerate(ready):
-            if not send_message(app, server, letter, message):
-                release(app, [unsent for unsent, _ in ready[place:]])
-                return
+        if untried := send_over(app, server, ready):
+            release(app, untried)
+
+
+def send_over(
+    app: App, server: smtplib.SMTP, ready: Sequence[tuple[ClaimedLetter, Envelope]]
+) -> Sequence[ClaimedLetter]:
+    """Send letters over one connection and mark each; return those that were not tried.
+
+    Stop if the connection is lost, or if a lease has ended: another process may send that letter then.
+    """
+    batch = [letter for letter, _ in ready]
+    with closing(smtp_session.send_all(server, [envelope for _, envelope in ready])) as results:
+        for place, letter in enumerate(batch):
+            if app.now() >= letter.due_at:
+                return batch[place:]
+            try:
+                refusal = next(results)
+            except OSError as error:  # smtplib's own errors are among these
+                log.warning("mail server lost", letter=letter.id, error=str(error))
+                retry_later(app, letter, str(error))
+                return batch[place + 1 :]
+            settle_sent(app, letter, refusal)
+    return ()
+
+
+def settle_sent(app: App, letter: ClaimedLetter, refusal: emails.Refusal | None) -> None:
+    """Record that the server has accepted a letter, or what follows from its refusal."""
+    if refusal is None:
+        close(app, letter, "sent")
+    elif emails.is_permanent(refusal):
+        close_refused(app, letter, str(refusal), emails.find_dead_address_reply(refusal))
+    else:
+        retry_later(app, letter, str(refusal))
 
 
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
@@ -217,11 +248,13 @@ def find_obstacle(letter: ClaimedLetter, treatment: Treatment) -> str:
     return "not wanted" if treatment == "drop" else ""
 
 
-def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:
+def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:
     """Write a letter. Return None if it is overtaken, or has to wait; that is recorded."""
     request = letter.request
     try:
         message = process_pool.run_when_started(write, app, request)
+        if message is not None:
+            return make_envelope(app, letter, message)
     except OperationalError:
         raise
     except NotInstalled as missing:  # the letter waits for the game, as its table does
@@ -232,9 +265,8 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:
         log.exception("letter not written", letter=letter.id)
         retry_later(app, letter, f"not written: {error}")
         return None
-    if message is None:
-        close(app, letter, "overtaken")
-    return message
+    close(app, letter, "overtaken")
+    return None
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -247,27 +279,11 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     return table_letters.write(app, request) if request.table else personal_letters.write(app, request)
 
 
-def send_message(app: App, server: smtplib.SMTP, letter: ClaimedLetter, message: EmailMessage) -> bool:
-    """Send one letter; return False if the connection is lost or the lease has ended, so that no more may be sent."""
-    if app.now() >= letter.due_at:
-        return False
-    try:
-        server.send_message(message, set_return_path(app, letter, message), [letter.request.address])
-    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as refusal:
-        if emails.is_permanent(refusal):
-            close_refused(app, letter, str(refusal), emails.find_dead_address_reply(refusal))
-        else:
-            retry_later(app, letter, str(refusal))
-    except OSError as error:  # smtplib's own errors are among these
-        log.warning("mail server lost", letter=letter.id, error=str(error))
-        retry_later(app, letter, str(error))
-        return False
-    except Exception as error:
-        log.exception("letter not sent", letter=letter.id)
-        retry_later(app, letter, f"not sent: {error}")
-    else:
-        close(app, letter, "sent")
-    return True
+def make_envelope(app: App, letter: ClaimedLetter, message: EmailMessage) -> Envelope:
+    """Return the letter as it is sent."""
+    sender = set_return_path(app, letter, message)
+    content = message.as_bytes(policy=message.policy.clone(linesep="\r\n"))
+    return Envelope(sender, letter.request.address, content)
 
 
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
