@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Select, func, or_, select
+from sqlalchemy import BindParameter, Connection, Select, bindparam, func, or_, select
 
 from engine.refusal import Refused
 from service.settings import DAY_S, EMBEDDED, Settings
@@ -44,10 +44,10 @@ def is_limited(kind: str) -> bool:
     return kind in (*INVITATION_KINDS, CONFIRM_KIND)
 
 
-def count_letters_ahead(connection: Connection, person: int, letter: int, at: int) -> int:
-    """Count the limited letters that come before this one: this mailbox got them within a day, or they are due."""
+def _make_count_of_letters_ahead() -> Select[tuple[int]]:
+    person, letter, since = (bindparam(name, 0, letters.c.id.type) for name in ("person", "letter", "since"))
     recent = or_(
-        (letters.c.outcome == "sent") & (letters.c.sent_at > at - DAY_S),
+        (letters.c.outcome == "sent") & (letters.c.sent_at > since),
         letters.c.sent_at.is_(None) & (letters.c.due_at < queries.NEVER_DUE) & (letters.c.id < letter),
     )
     mailbox = _select_mailbox(person)
@@ -56,7 +56,13 @@ def count_letters_ahead(connection: Connection, person: int, letter: int, at: in
     invitations = invitations.where(seats.c.person.in_(mailbox), letters.c.kind.in_(INVITATION_KINDS), recent)
     questions = select(func.count()).select_from(letters)
     questions = questions.where(letters.c.person.in_(mailbox), letters.c.kind.startswith(f"{CONFIRM_KIND}/"), recent)
-    return sum(int(connection.execute(query).scalar_one()) for query in (invitations, questions))
+    return select(invitations.scalar_subquery() + questions.scalar_subquery())
+
+
+def count_letters_ahead(connection: Connection, person: int, letter: int, at: int) -> int:
+    """Count the limited letters that come before this one: this mailbox got them within a day, or they are due."""
+    values = {"person": person, "letter": letter, "since": at - DAY_S}
+    return int(queries.fetch(connection, LETTERS_AHEAD, values)[0][0])
 
 
 def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> bool:
@@ -76,10 +82,13 @@ def refuse_question(connection: Connection, table: str, waiting: Sequence[int], 
         raise Refused("You have asked the others very often within an hour; please ask again later.")
 
 
-def _select_mailbox(person: int) -> Select[tuple[int]]:
+def _select_mailbox(person: int | BindParameter[int]) -> Select[tuple[int]]:
     """Select all persons with the mailbox of this person: `anna+1@…` is read where `anna@…` is."""
     own = select(people.c.mailbox).where(people.c.id == person).scalar_subquery()
     return select(people.c.id).where(or_(people.c.id == person, (people.c.mailbox == own) & (people.c.mailbox != "")))
+
+
+LETTERS_AHEAD = _make_count_of_letters_ahead()
 
 
 def _count_sign_in_letters(connection: Connection, person: int, since: int) -> int:

@@ -29,6 +29,7 @@ from workers.outgoing.letter import LetterRequest, find_kind, make_mailto
 if TYPE_CHECKING:
     import css_inline
 
+PART_HEADERS = ("content-", "mime-")
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
 NAMED_HEADERS = frozenset(("From", "To", "Reply-To", LIST_ID))  # a name, and one address or id
@@ -62,7 +63,7 @@ class WirePolicy(EmailPolicy):
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
         """Store our own headers as text: to parse one takes longer than to write it. Others need it in ASCII."""
         text = str(value).replace("=?", "= ?")
-        if name.casefold().startswith(("content-", "mime-")) or not text.isascii():
+        if name.casefold().startswith(PART_HEADERS) or not text.isascii():
             return _parse_header(name, text)
         if len(text.splitlines()) > 1:
             raise ValueError(f"a header has one line: {name}")
@@ -80,7 +81,8 @@ class WirePolicy(EmailPolicy):
             parts = (self._encode(name, phrase), address) if phrase else (address,)
         elif name.casefold() not in MACHINE_HEADERS:
             if text.isascii():
-                return str(super().fold(name, value))
+                is_of_part = name.casefold().startswith(PART_HEADERS)
+                return _fold_part_header(name, text, self.linesep) if is_of_part else str(super().fold(name, value))
             parts = (self._encode(name, text),)
         return f"{name}: {f'{self.linesep} '.join(parts)}{self.linesep}"
 
@@ -100,6 +102,12 @@ class WirePolicy(EmailPolicy):
 def _parse_header(name: str, text: str) -> tuple[str, Any]:
     """Parse a header of a part; most are the same in all letters, and a parsed header never changes."""
     return EmailPolicy().header_store_parse(name, text)
+
+
+@functools.lru_cache(256)
+def _fold_part_header(name: str, text: str, linesep: str) -> str:
+    """Write a header of a part, which has no more than seven bits; most are the same in all letters."""
+    return str(EmailPolicy(linesep=linesep).fold(name, _parse_header(name, text)[1]))
 
 
 @functools.cache
