@@ -127,14 +127,14 @@ def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:
     """Send a letter to this address; report the answer of the mail server and what to look at in the letter."""
     from service.people import register
     from service.settings import EMBEDDED
-    from workers.outgoing import emails
+    from workers.outgoing import relay_check
 
     address = register.clean_address(to)
     if settings.smtp == EMBEDDED:
         raise Refused("No letter leaves this server; name a mail server with DEPESCHE_SMTP, and try again.")
     mend = "the sentence is the mail server's own; correct DEPESCHE_SMTP or DEPESCHE_SENDER by it"
     try:
-        trial = emails.send_test_letter(settings, address)
+        trial = relay_check.send_test_letter(settings, address)
     except Exception as error:
         yield fail("letter", f"letter to {address}: {error}", mend)
         return

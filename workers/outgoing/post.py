@@ -27,10 +27,10 @@ from service.store.schema import letters
 from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
-from workers.outgoing import emails, personal_letters, smtp_session, table_letters
+from workers.outgoing import emails, personal_letters, table_letters
+from workers.outgoing.emails import Envelope
 from workers.outgoing.letter import ANSWER, LETTER_KINDS, TALK, TURN, LetterRequest, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
-from workers.outgoing.smtp_session import Envelope
 
 log = structlog.get_logger()
 
@@ -62,13 +62,14 @@ class ClaimedLetter(Struct, frozen=True):
     """A letter that this process has leased.
 
     `due_at` is the end of the lease, `tries` counts this one, and `starts` counts the processes that leased the letter
-    in a row without sending or postponing it.
+    in a row without sending or postponing it. `pending` is how many were due when this one was leased.
     """
 
     owed: OwedNotice
     due_at: int
     tries: int
     starts: int
+    pending: int
 
     @property
     def id(self) -> int:
@@ -92,21 +93,24 @@ def is_waiting(app: App) -> bool:
 
 
 def send_batch(app: App) -> StepResult:
-    """Claim some letters that are due, write and send them."""
+    """Claim some letters that are due, write and send them; those that come meanwhile have a wake-up of their own."""
     batch = claim(app)
     try:
-        send(app, batch)
+        is_complete = send(app, batch)
     except (OperationalError, SystemExit):  # not the letters' fault: the try is not counted
         with suppress(OperationalError):
             release(app, batch)
         raise
-    return StepResult.SOME if batch else StepResult.NONE
+    if not batch:
+        return StepResult.NONE
+    return StepResult.ALL if is_complete and len(batch) == batch[0].pending < BATCH else StepResult.SOME
 
 
 def claim(app: App) -> Sequence[ClaimedLetter]:
     """Lease some letters that are due, so that other processes leave them alone."""
     with app.store.writing() as connection:
-        batch = select_batch(connection.execute(DUE_LETTERS.where(letters.c.due_at <= app.now())).all())
+        due = connection.execute(DUE_LETTERS.where(letters.c.due_at <= app.now())).all()
+        batch = select_batch(due)
         if not batch:
             return []
         ids, starts = [row.id for row in batch], count_starts(batch[0].outcome) + 1
@@ -120,7 +124,7 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
     if has_new:
         app.wakeups.wake("deliveries")
     tries = {row.id: row.tries + 1 for row in batch}
-    return [ClaimedLetter(one, due_at, tries[one.letter], starts) for one in owed]
+    return [ClaimedLetter(one, due_at, tries[one.letter], starts, len(due)) for one in owed]
 
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
@@ -134,22 +138,25 @@ def count_starts(outcome: str) -> int:
     return int(outcome.removeprefix(IN_HAND)) if outcome.startswith(IN_HAND) else 0
 
 
-def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
-    """Write the letters of a batch that may leave now, and send them over one connection."""
+def send(app: App, batch: Sequence[ClaimedLetter]) -> bool:
+    """Write the letters of a batch that may leave now, and send them over one connection; return if each was tried."""
     sendable = [letter for letter in batch if not settle_unsendable(app, letter)]
     ready = [(letter, envelope) for letter in sendable if (envelope := write_or_postpone(app, letter)) is not None]
     if not ready:
-        return
+        return True
     try:
         server = emails.connect(app.relay)
     except OSError as error:
         log.warning("mail server not reached", error=str(error))
         for letter, _ in ready:
             retry_later(app, letter, str(error))
-        return
+        return True
+    untried: Sequence[ClaimedLetter] = ()
     with suppress(smtplib.SMTPException), server:  # an error at signing off comes after all letters are marked
-        if untried := send_over(app, server, ready):
-            release(app, untried)
+        untried = send_over(app, server, ready)
+    if untried:
+        release(app, untried)
+    return not untried
 
 
 def send_over(
@@ -160,7 +167,7 @@ def send_over(
     Stop if the connection is lost, or if a lease has ended: another process may send that letter then.
     """
     batch = [letter for letter, _ in ready]
-    with closing(smtp_session.send_all(server, [envelope for _, envelope in ready])) as results:
+    with closing(emails.send_all(server, [envelope for _, envelope in ready])) as results:
         for place, letter in enumerate(batch):
             if app.now() >= letter.due_at:
                 return batch[place:]
@@ -254,7 +261,7 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:
     try:
         message = process_pool.run_when_started(write, app, request)
         if message is not None:
-            return make_envelope(app, letter, message)
+            return emails.make_envelope(message, set_return_path(app, letter, message), request.address)
     except OperationalError:
         raise
     except NotInstalled as missing:  # the letter waits for the game, as its table does
@@ -277,13 +284,6 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     if request.kind_name == "digest":
         request = personal_letters.find_only_turn(app, request) or request
     return table_letters.write(app, request) if request.table else personal_letters.write(app, request)
-
-
-def make_envelope(app: App, letter: ClaimedLetter, message: EmailMessage) -> Envelope:
-    """Return the letter as it is sent."""
-    sender = set_return_path(app, letter, message)
-    content = message.as_bytes(policy=message.policy.clone(linesep="\r\n"))
-    return Envelope(sender, letter.request.address, content)
 
 
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
@@ -311,6 +311,8 @@ def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply:
         app.metrics.count("letters", "refused")
         if dead_address_reply:
             signing_in.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
+    if dead_address_reply:
+        app.wakeups.wake("post")  # for the letters to the tables
 
 
 def schedule_digest(app: App, letter: ClaimedLetter) -> None:

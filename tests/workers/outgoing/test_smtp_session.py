@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from email.message import EmailMessage
 from typing import Any
 
 import pytest
@@ -16,8 +17,8 @@ from service.store.schema import letters
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
-from workers.outgoing import post, smtp_session
-from workers.outgoing.smtp_session import Envelope
+from workers.outgoing import emails, post
+from workers.outgoing.emails import Envelope
 
 TIMEOUT_S = 10
 QUIET_S = 0.05  # how long nothing more may come before a reply
@@ -86,7 +87,7 @@ def connect(script: Script) -> Iterator[smtplib.SMTP]:
 
 def send(script: Script, envelopes: Sequence[Envelope] = THREE) -> list[Any]:
     with connect(script) as server:
-        return list(smtp_session.send_all(server, envelopes))
+        return list(emails.send_all(server, envelopes))
 
 
 def test_a_letter_and_the_commands_for_the_next_one_are_sent_without_a_wait() -> None:
@@ -122,14 +123,14 @@ def test_a_refused_content_is_refused_alone() -> None:
 
 def test_a_session_that_is_ended_early_sends_nothing_after_the_commands() -> None:
     script = Script(HELLO, FIRST, NEXT, (b"no more", b""))
-    with connect(script) as server, closing(smtp_session.send_all(server, THREE)) as results:
+    with connect(script) as server, closing(emails.send_all(server, THREE)) as results:
         assert next(results) is None
     assert script.received.endswith(b"rcpt TO:<berta@y.example>\r\ndata\r\n")
 
 
 def test_an_address_brings_no_command() -> None:
     with pytest.raises(ValueError, match="no address"):
-        Envelope("bounce@x.example", "anna@y.example>\r\nrcpt TO:<eve@z.example", b"")
+        emails.make_envelope(EmailMessage(), "bounce@x.example", "anna@y.example>\r\nrcpt TO:<eve@z.example")
 
 
 def test_with_and_without_pipelining_the_letters_are_the_same_to_the_byte(smtp_sink: Sink) -> None:
@@ -137,7 +138,7 @@ def test_with_and_without_pipelining_the_letters_are_the_same_to_the_byte(smtp_s
     for announces in (True, False):
         smtp_sink.announces_pipelining = announces
         with smtplib.SMTP(smtp_sink.hostname, smtp_sink.port) as server:
-            assert list(smtp_session.send_all(server, [letter] * 2)) == [None] * 2
+            assert list(emails.send_all(server, [letter] * 2)) == [None] * 2
             assert server.has_extn("pipelining") == announces
     assert {envelope.original_content for envelope in smtp_sink.envelopes} == {letter.content + b"\r\n"}
     assert len(smtp_sink.envelopes) == 4
