@@ -72,7 +72,7 @@ pictures: env ## write the pictures of the documentation, from a real browser
 	$(call step,pictures of the documentation,$(VENV)/bin/python -m tests.pictures,\
 	the lines above say why; make browser installs Chromium)
 
-bench: env ## measure speed, and store the results in tests/bench/RESULTS.md (ARGS="rebuild audit": only these)
+bench: env ## measure speed in ten minutes, and store it in tests/bench/RESULTS.md (ARGS="rebuild audit": only these; ARGS=all)
 	$(VENV)/bin/python -m tests.bench.results $(ARGS)
 
 bots: env ## measure how strong the bots are, in matches that take hours (ARGS="20 kaiser": 20 pairs of games of kaiser)

@@ -1,14 +1,21 @@
-"""Run the benches and store their figures: RESULTS.md with machine, date and load, and charts as SVG."""
+"""Run the benches and store their figures: RESULTS.md with machine, date and load, and charts as SVG.
+
+`python -m tests.bench.results` runs those that hold a speed against a reference or a budget, in ten minutes on a quiet
+machine; names run these alone, and `all` runs all, which takes an hour. A bench that hangs is broken off.
+"""
 
 import inspect
 import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +27,14 @@ FOLDER = Path(__file__).parent
 RUNS_FILE, PAGE_FILE, CHARTS_FOLDER = FOLDER / "results.jsonl", FOLDER / "RESULTS.md", FOLDER / "charts"
 TABLES = re.compile(r"([\d,]+) tables stored")
 LOAD_CHECK_S = 2.0  # how long the load of the machine is measured before each bench
+BENCH_MAX_S, CLEAN_UP_S = 180.0, 20.0  # of a bench; then it is broken off
 MAX_LOAD = 0.25  # the share of the machine that other processes may take while figures are judged
+ALL = "all"
+# Run by name, or by `ARGS=all`: they take minutes each, need packages of others, or add curves to figures of others.
+LONG_BENCHES = frozenset(
+    "cost_by_length events_beside_eventsourcing latency_under_load moves_beside_boardgame_io open_pages stored_tables "
+    "thinking throughput_by_workers verdict_beside_bots_embedded verdict_beside_bots_production".split()
+)
 KEYS = (
     "bench",
     "busy",
@@ -73,16 +87,43 @@ def read_commit() -> str:
 
 
 def run_bench(name: str) -> Iterator[Run]:
-    """Run a bench and yield its figures, with the load before it; the last figure says if it failed."""
+    """Run a bench in a process of its own; yield its figures with the load before it, and at the end a failure."""
     busy = measure_load()
     print(f"-- {name} (others take {busy:.0%} of the machine)", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "figures.jsonl")
+        failure = run_aside([sys.executable, "-m", __spec__.name, "--aside", name, str(file)], BENCH_MAX_S)
+        figures = file.read_text().splitlines() if file.exists() else []
+    yield from ({"bench": name, "busy": round(busy, 2), **json.loads(figure)} for figure in figures)
+    if failure:  # the other benches go on
+        print(f"{name} was broken off: {failure}", flush=True)
+        yield {"bench": name, "busy": round(busy, 2), "what": f"broken off: {failure}", "value": None}
+
+
+def run_aside(command: Sequence[str], seconds: float) -> str:
+    """Run a command in a session of its own; return why it failed, or nothing. What it started ends with it."""
+    process = subprocess.Popen(command, start_new_session=True, cwd=FOLDER.parents[1])
     try:
-        for measure in benches.find_benches()[name]():
-            print(_format_line(measure), flush=True)
-            yield {"bench": name, "busy": round(busy, 2), **_describe(measure)}
-    except Exception as error:  # the other benches go on
-        print(f"{name} was broken off: {error!r}", flush=True)
-        yield {"bench": name, "busy": round(busy, 2), "what": f"broken off: {type(error).__name__}", "value": None}
+        code = process.wait(seconds)
+        return f"it ended with {code}" if code else ""
+    except subprocess.TimeoutExpired:
+        return f"it took more than {seconds:.0f} s"
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)  # so that it stops its servers
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(CLEAN_UP_S)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def write_figures(name: str, file: Path) -> None:
+    """Run a bench in this process, and write each figure to the file as soon as it is known."""
+    for measure in benches.find_benches()[name]():
+        print(_format_line(measure), flush=True)
+        with file.open("a") as figures:
+            figures.write(f"{json.dumps(_describe(measure))}\n")
 
 
 def format_page(runs: Sequence[Run]) -> str:
@@ -144,11 +185,13 @@ def store(run: Run) -> None:
 
 
 def main(names: Sequence[str]) -> int:
-    all_benches, figures = benches.find_benches(), list[Run]()
+    all_benches, figures, start = benches.find_benches(), list[Run](), time.monotonic()
+    chosen = {"": [name for name in all_benches if name not in LONG_BENCHES], ALL: list(all_benches)}
+    names = chosen.get(" ".join(names), names)
     if unknown := [name for name in names if name not in all_benches]:
         print(f"There is no bench {', '.join(unknown)}; the benches are: {', '.join(all_benches)}.", file=sys.stderr)
         return 2
-    for name in names or list(all_benches):
+    for name in names:
         run: Run = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "commit": read_commit()}
         run |= {"machine": describe_machine(), "load": os.getloadavg()[0], "measures": list(run_bench(name))}
         store(run)
@@ -156,9 +199,13 @@ def main(names: Sequence[str]) -> int:
     judged = [one for one in figures if one["busy"] < MAX_LOAD]
     missed = [one["what"] for one in judged if one["value"] is None or not one["kept"]]
     print(f"{PAGE_FILE} has it all; judged: {len(judged)} of {len(figures)} figures")
+    print(f"{len(names)} benches took {time.monotonic() - start:.0f} s")
     print("".join(f"MISSED: {one}\n" for one in missed), end="")
     return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if sys.argv[1:2] == ["--aside"]:
+        write_figures(sys.argv[2], Path(sys.argv[3]))
+    else:
+        sys.exit(main(sys.argv[1:]))

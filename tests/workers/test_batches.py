@@ -59,6 +59,25 @@ def test_many_tables_cost_hardly_more_statements_than_one(any_app: App) -> None:
         assert_sound(any_app, places[0])
 
 
+def test_a_batch_is_one_transaction_of_two_reads_and_one_write(any_app: App) -> None:
+    """The seats are read after their tables are locked: one statement would read both as they were before the lock.
+
+    No transaction is begun to look for more, since the claim has counted what waits.
+    """
+    tables, transactions = [apps.start_table(any_app) for _ in range(TABLES)], list[str]()
+    numbers = submit_moves(any_app, tables)
+    event.listen(any_app.store.engine, "begin", lambda _: transactions.append("begun"))
+    with collect_statements(any_app) as statements:
+        referee.run()
+    assert transactions == ["begun"]
+    assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
+    kinds = [statement.split()[0] for statement in statements if not statement.startswith(("BEGIN", "SET LOCAL"))]
+    if any_app.store.engine.name == "postgresql":
+        assert kinds == ["SELECT", "SELECT", "WITH"]
+    else:
+        assert kinds == ["SELECT", "SELECT", "INSERT", "UPDATE", "UPDATE", "INSERT", "UPDATE"]
+
+
 def test_no_savepoint_is_made_for_a_move(any_app: App) -> None:
     places = apps.start_table(any_app)
     submit_moves(any_app, [places])

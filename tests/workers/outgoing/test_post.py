@@ -91,6 +91,15 @@ def test_nothing_is_sent_twice_by_two_wakeups(relay_app: App, smtp_sink: Sink) -
     assert outcomes(relay_app) == ["sent"] * 3
 
 
+def test_the_post_does_not_look_again_when_it_has_all_that_is_due(
+    relay_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apps.open_table(relay_app)
+    monkeypatch.setattr(post, "is_waiting", lambda _: pytest.fail("looked again"))
+    post.run()
+    assert outcomes(relay_app) == ["sent"] * 2
+
+
 def test_two_workers_share_the_letters(relay_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(post, "BATCH", 5)
     monkeypatch.setattr(post, "DUE_LETTERS", post.DUE_LETTERS.limit(5))
@@ -119,6 +128,8 @@ def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(re
     with relay_app.store.writing() as connection:
         first = connection.execute(select(people.c.id).order_by(people.c.id).limit(1)).scalar_one()
         connection.execute(update(people).where(people.c.id == first).values(address="mu\u017fter@example.org"))
+    post.run()
+    assert relay_app.redis.lrange("wakeup:post", 0, -1)  # for the letter to the table about it
     post.run()
     assert {outcome.partition(":")[0] for outcome in outcomes(relay_app)} == {"refused", "sent"}
     with relay_app.store.reading() as connection:

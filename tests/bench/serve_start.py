@@ -1,0 +1,55 @@
+"""The start and the memory of `depesche serve`, as a friend runs it: one process, ten tables against bots."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from service.commands.benches import Measure, bench
+from tests.bench.open_pages import run_service, start_game, time_page
+
+STARTS, TABLES = 3, 10
+MAX_START_S, MAX_MEMORY_MB = 1.5, 110.0
+SETTLE_S, REST_S = 5.0, 20.0
+MAX_IDLE_PERCENT = 0.2
+
+
+@bench
+def serve_start() -> Iterator[Measure]:
+    """Seconds until the first answer of `serve`, and its memory and idle work with ten tables, all processes."""
+    took = [time_start() for _ in range(STARTS)]
+    yield Measure("start of serve until the first answer", statistics.median(took), "s", MAX_START_S, at_most=True)
+    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder)) as (process, port):
+        for _ in range(TABLES):
+            start_game(port)
+            time_page(port)
+        time.sleep(SETTLE_S)
+        yield Measure("memory with ten tables", read_memory_mb(process), "MB", MAX_MEMORY_MB, at_most=True)
+        before = read_cpu_seconds(process)
+        time.sleep(REST_S)
+        share = 100 * (read_cpu_seconds(process) - before) / REST_S
+        yield Measure("of one core while nothing happens", share, "%", MAX_IDLE_PERCENT, at_most=True)
+
+
+def time_start() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        with run_service(Path(folder)):
+            return time.perf_counter() - start
+
+
+def list_processes(process: int) -> list[psutil.Process]:
+    main = psutil.Process(process)
+    return [main, *main.children(recursive=True)]
+
+
+def read_memory_mb(process: int) -> float:
+    """Return the memory of a service and its children; what they share counts once."""
+    return sum(one.memory_full_info().pss for one in list_processes(process)) / 2**20
+
+
+def read_cpu_seconds(process: int) -> float:
+    return sum(sum(one.cpu_times()[:2]) for one in list_processes(process))
