@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psutil
 
+from service.commands import benches
 from tests.bench import results
 
 HANG = """
@@ -47,3 +48,7 @@ def test_a_bench_leaves_its_figures(monkeypatch) -> None:
     (figure,) = results.run_bench("rebuild")
     assert (figure["bench"], figure["unit"]) == ("rebuild", "ms")
     assert figure["value"] > 0
+
+
+def test_each_bench_can_be_loaded() -> None:
+    assert benches.find_benches().keys() > results.LONG_BENCHES

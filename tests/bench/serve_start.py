@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from service.commands.benches import Measure, bench
+from service.commands.benches import Measure, register_bench
 from tests.bench.open_pages import run_service, start_game, time_page
 
 STARTS, TABLES = 3, 10
@@ -17,7 +17,7 @@ SETTLE_S, REST_S = 5.0, 20.0
 MAX_IDLE_PERCENT = 0.2
 
 
-@bench
+@register_bench
 def serve_start() -> Iterator[Measure]:
     """Seconds until the first answer of `serve`, and its memory and idle work with ten tables, all processes."""
     took = [time_start() for _ in range(STARTS)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from service.app import App
-from service.commands.benches import Measure, register_bench, verdicts
+from service.commands.benches import Measure, measure_verdicts, register_bench
 from service.settings import Settings
 from tests import servers
 from tests.bench.bench_servers import start_servers
@@ -25,7 +25,7 @@ def verdict_embedded() -> Iterator[Measure]:
         app = App(Settings(folder=Path(folder)))
         app.open()
         with run_embedded(app):
-            yield from verdicts(app, "embedded")
+            yield from measure_verdicts(app, "embedded")
         app.close()
 
 
@@ -36,7 +36,7 @@ def verdict_production() -> Iterator[Measure]:
         app = App(settings)
         app.open()
         with run_worker(settings):
-            yield from verdicts(app, "PostgreSQL")
+            yield from measure_verdicts(app, "PostgreSQL")
         app.close()
 
 
