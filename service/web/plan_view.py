@@ -37,6 +37,7 @@ class PlanStep(Struct, frozen=True):
     """A move of a plan. Moves of one `group` follow from each other; `before` are moves of others that come first."""
 
     number: int
+    seat: int
     player: Player
     text: str
     move: str  # as the menu writes it, for the script
@@ -67,7 +68,7 @@ class OrderPlanner(Struct, frozen=True):
             earlier = [self._make_sooner(MAKE_EARLIER, row.id)] if place else []
             later = [self._make_sooner(MAKE_LATER, one.id) for one in rows[place + 1 : place + 2]]
             deeds = (*earlier, *later, self._make_cancel(row.id))
-            yield row.id, PlanStep(0, self.players[self.seat], row.move, row.move, _say(ALWAYS), deeds=deeds)
+            yield row.id, PlanStep(0, self.seat, self.players[self.seat], row.move, row.move, _say(ALWAYS), deeds=deeds)
 
     def _list_conditional(self, of_branches: Sequence[OrdersOfBranch]) -> Iterator[tuple[int, PlanStep]]:
         for one in of_branches:
@@ -78,6 +79,7 @@ class OrderPlanner(Struct, frozen=True):
                     order.id,
                     PlanStep(
                         number=0,
+                        seat=self.seat,
                         player=self.players[self.seat],
                         text=_describe(order.move, self.narrator),
                         move=order.move,
@@ -109,6 +111,7 @@ def list_branch_steps(
     return tuple(
         PlanStep(
             number=number,
+            seat=seat,
             player=players[seat],
             text=_describe(move, narrator),
             move=move,

@@ -33,8 +33,8 @@ function readPlace(one) {
 
 /** @param {SVGGraphicsElement} one @returns {Piece} */
 function readPiece(one) {
-  const { moves = "", gone = "", leaves = "", shift } = one.dataset;
-  return { ...findOrigin(one), moves: moves.split(" "), gone: gone.split(" "), leaves, shift: parsePoint(shift) };
+  const { moves = "", gone = "", leaves = "", shift, seat } = one.dataset;
+  return { ...findOrigin(one), moves: moves.split(" "), gone: gone.split(" "), leaves, shift: parsePoint(shift), seat };
 }
 
 /**
@@ -54,16 +54,16 @@ export function drawGoing(piece, { x, y, turn }, look) {
 
 /**
  * Return the drawn pieces, those that moves may add, and where all of them are.
- * @param {Element} world
+ * @param {Element} world @param {string} [adding] marks those that moves may add
  */
-export function readDrawing(world) {
+export function readDrawing(world, adding = "[data-new]") {
   /** @param {string} selector */
   const all = (selector) => /** @type {SVGGraphicsElement[]} */ ([...world.querySelectorAll(selector)]);
-  const [pieces, added] = [all("[data-piece]"), all("[data-new]")];
+  const [pieces, added] = [all("[data-piece]"), all(adding)];
   const drawing = {
     places: new Map([...all("[data-place][transform]"), ...all("[data-token]")].map(readPlace)),
     pieces: pieces.map(readPiece),
-    added: added.map((one) => one.dataset.new ?? ""),
+    added: added.map(({ dataset }) => ({ begin: dataset.new ?? dataset.plan ?? "", seat: dataset.seat })),
   };
   return { pieces, added, drawing };
 }

@@ -7,12 +7,13 @@
  * A piece on the board. `moves` are the verbs that move it, whatever their words are, and `gone` are those that take it
  * off its place. It also leaves with a move whose first word is `leaves`. `shift` is how far beside a place it is put,
  * or beside the piece that carries it.
- * @typedef {Point & { moves: string[], gone: string[], leaves: string, shift: Point }} Piece
+ * @typedef {Point & { moves: string[], gone: string[], leaves: string, shift: Point, seat?: string }} Piece
+ * Only moves of its `seat` move a piece or add one, if it has any.
  *
  * @typedef {object} Drawing
  * @property {Map<string, Place>} places by the token of the spot
  * @property {Piece[]} pieces
- * @property {string[]} added the beginnings of moves that add a piece, each of which is drawn already
+ * @property {{ begin: string, seat?: string }[]} added pieces that are drawn already, by how the move begins
  *
  * @typedef {Point & { piece: number, added: number, turn: string }} Step `piece` or `added` is an index, or -1; a piece
  * that is taken off the board has its `turn` as `gone`
@@ -28,8 +29,8 @@ export const GONE = "gone";
 export function planMove(move, drawing) {
   const [verb, ...tokens] = move.split(" ");
   const goal = findGoal(drawing, tokens);
-  const added = drawing.added.findIndex((begin) => `${move} `.startsWith(`${begin} `));
-  if (added >= 0) return putAdded(added, goal);
+  const added = drawing.added.findIndex(({ begin }) => `${move} `.startsWith(`${begin} `));
+  if (added >= 0) return putAdded(added, goal, tokens.at(-1));
   const piece = drawing.pieces.findIndex(({ moves }) => moves.includes(verb));
   if (piece >= 0) return putPiece(drawing, piece, goal);
   const gone = goal ? drawing.pieces.findIndex((one) => one.gone.includes(verb) && isClose(one, goal)) : -1;
@@ -53,8 +54,9 @@ function carry({ pieces }, step) {
 /** @type {(one: Point, other: Point) => boolean} */
 const isClose = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) < CLOSE;
 
-/** @param {number} added @param {Place | null} goal @returns {Step[]} */
-const putAdded = (added, goal) => (goal ? [{ piece: -1, added, x: goal.x, y: goal.y, turn: goal.turn ?? "" }] : []);
+/** @param {number} added @param {Place | null} goal @param {string} [last] which may be how it is turned @returns {Step[]} */
+const putAdded = (added, goal, last = "") =>
+  goal ? [{ piece: -1, added, x: goal.x, y: goal.y, turn: goal.turn ?? (Number(last) >= 0 ? last : "") }] : [];
 
 /**
  * @param {Drawing} drawing @param {number} piece @param {Place | null | undefined} goal

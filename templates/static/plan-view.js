@@ -7,8 +7,8 @@ import { layOut } from "./plan.js";
 
 /** @param {HTMLElement} item @returns {import("./plan.js").Entry} */
 function readEntry({ dataset }) {
-  const { number = "", move = "", before = "", group = "" } = dataset;
-  return { number, move, before: before.split("|").filter(Boolean), group, done: "done" in dataset };
+  const { number = "", move = "", seat = "", before = "", group = "" } = dataset;
+  return { number, move, seat, before: before.split("|").filter(Boolean), group, done: "done" in dataset };
 }
 
 /**
@@ -28,18 +28,31 @@ export function drawPlan(root, stage, numbers) {
   const list = root.querySelector(".plan");
   if (!list) return;
   const items = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li[data-number]")]);
-  const { pieces, added, drawing } = readDrawing(stage.svg);
-  for (const { number, own, others, at } of layOut(items.map(readEntry), drawing)) {
-    for (const [steps, look] of /** @type {const} */ ([
-      [others, "others"],
-      [own, "own"],
-    ]))
-      for (const step of steps.filter(({ turn }) => turn !== GONE))
-        drawGoing(pieces[step.piece] ?? added[step.added], step, "ordered").classList.add(look);
+  const { pieces, added, drawing } = readDrawing(stage.svg, "[data-new], [data-plan]");
+  const entries = items.map(readEntry);
+  for (const entry of entries.filter(({ seat, done }) => seat === list.dataset.seat && !done)) markTray(root, entry);
+  for (const { number, own, others, at } of layOut(entries, drawing)) {
+    const steps = [...others.map((step) => ({ step, look: "others" })), ...own.map((step) => ({ step, look: "own" }))];
+    for (const { step, look } of steps.filter(({ step: { turn } }) => turn !== GONE))
+      drawGoing(pieces[step.piece] ?? added[step.added], step, "ordered").classList.add(look);
     if (at) numbers.add(number, at, () => openEntry(list, number));
   }
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   closeBeside(root, list);
+}
+
+/**
+ * Put the number of a move on what it takes from the tray, such as a card.
+ * @param {Element} root @param {import("./plan.js").Entry} entry
+ */
+function markTray(root, { move, number }) {
+  const things = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".tray :is([data-token], [data-thing])")]);
+  const words = move.split(" ");
+  for (const { dataset } of things) {
+    const { token = "", thing = token, verbs = words[0] } = dataset;
+    if (words.includes(thing) && verbs.split(" ").includes(words[0]))
+      dataset.mark = [dataset.mark, number].filter(Boolean).join(" ");
+  }
 }
 
 /**

@@ -8,8 +8,8 @@ import { findGoal, findPiece, GONE, planMove } from "./pending.js";
  * @typedef {import("./pending.js").Point} Point
  * @typedef {import("./pending.js").Step} Step
  *
- * A move of a plan. Those of one `group` follow from each other; moves of others come `before` it.
- * @typedef {{ number: string, move: string, before: string[], group: string, done: boolean }} Entry
+ * A move of a plan, by a seat. Those of one `group` follow from each other; moves of others come `before` it.
+ * @typedef {{ number: string, move: string, seat: string, before: string[], group: string, done: boolean }} Entry
  *
  * Where an entry is: its ghosts, those of moves before it, and the place of its number; null if the board shows none.
  * @typedef {{ number: string, own: Step[], others: Step[], at: Point | null }} Layout
@@ -29,8 +29,8 @@ export function layOut(entries, drawing) {
     if (entry.done) return { number: entry.number, own: [], others: [], at };
     const start = drawings.get(entry.group) ?? drawing;
     const others = imagine(entry.before, start);
-    const own = imagine([entry.move], others.drawing);
-    const chosen = own.steps.length ? own : imagine([entry.move], drawing);
+    const own = imagine([entry.move], others.drawing, entry.seat);
+    const chosen = own.steps.length ? own : imagine([entry.move], drawing, entry.seat);
     drawings.set(entry.group, chosen.drawing);
     return { number: entry.number, own: chosen.steps, others: others.steps, at: chosen.steps.at(-1) ?? at };
   });
@@ -41,14 +41,14 @@ const findNumberPlace = (move, drawing) => findGoal(drawing, move.split(" ").sli
 
 /**
  * Return the steps of moves, and the drawing after them.
- * @param {string[]} moves @param {Drawing} drawing
+ * @param {string[]} moves @param {Drawing} drawing @param {string} [seat] that makes them, if it is known
  */
-function imagine(moves, drawing) {
+function imagine(moves, drawing, seat) {
   /** @type {Step[]} */
   const steps = [];
   let now = drawing;
   for (const move of moves) {
-    const next = planMove(move, now);
+    const next = planMove(move, choosePieces(now, seat));
     steps.push(...next);
     now = next.reduce(carryOut, now);
   }
@@ -56,14 +56,29 @@ function imagine(moves, drawing) {
 }
 
 /**
- * Return the drawing after a step; a piece that was where another one goes is off the board.
+ * Return the drawing without what moves of other seats move or add.
+ * @param {Drawing} drawing @param {string} [seat] @returns {Drawing}
+ */
+function choosePieces(drawing, seat) {
+  /** @param {{ seat?: string }} one */
+  const isOther = (one) => Boolean(seat && one.seat) && one.seat !== seat;
+  return {
+    ...drawing,
+    pieces: drawing.pieces.map((one) => (isOther(one) ? { ...one, moves: [] } : one)),
+    added: drawing.added.map((one) => (isOther(one) ? { begin: "?" } : one)),
+  };
+}
+
+/**
+ * Return the drawing after a step; a piece that was where another one goes is off the board. Of the pieces of seats each
+ * moves once by its verb, and then the next one.
  * @param {Drawing} drawing @param {Step} step @returns {Drawing}
  */
 function carryOut(drawing, { piece, x, y, turn }) {
   if (piece < 0) return drawing;
   const taken = findPiece(drawing.pieces, { x, y });
   const pieces = drawing.pieces.map((one, index) => {
-    if (index === piece && turn !== GONE) return { ...one, x, y };
+    if (index === piece && turn !== GONE) return { ...one, x, y, moves: one.seat ? [] : one.moves };
     return index === taken ? { ...one, x: Number.NaN, y: Number.NaN } : one;
   });
   return { ...drawing, pieces };

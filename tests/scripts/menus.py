@@ -38,7 +38,7 @@ class Drawn(HTMLParser):
         self.named = dict[str, Any]()
         self.touched = dict[str, Any]()
         self.pieces: list[dict[str, Any]] = []
-        self.added: list[str] = []
+        self.added: list[dict[str, str]] = []
         self.results: list[str] = []
         self.feed(drawn)
 
@@ -53,7 +53,7 @@ class Drawn(HTMLParser):
             self.named[values["data-place"]] = {**point, "middle": True}
         if "data-piece" in values:
             self.pieces.append({**point, **describe_piece(values)})
-        self.added += [values["data-new"]] if "data-new" in values else []
+        self.added += [{"begin": values["data-new"]}] if "data-new" in values else []
         self.results += values.get("data-result", "").split()
         self.ghost = values.get("data-ghost", self.ghost)
 

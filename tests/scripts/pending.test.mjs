@@ -59,8 +59,13 @@ test("a piece that is moved by its verb goes to the place of the last words that
 });
 
 test("a new piece is put on the place of the move", () => {
-  const board = drawing({ city: { x: 4, y: 5 } }, [], ["figure large", "figure meeple"]);
+  const board = drawing({ city: { x: 4, y: 5 } }, [], [{ begin: "figure large" }, { begin: "figure meeple" }]);
   assert.deepEqual(planMove("figure meeple city", board), [{ piece: -1, added: 1, x: 4, y: 5, turn: "" }]);
+});
+
+test("a new tile is turned as the move says", () => {
+  const board = drawing({ "1,0": { x: 100, y: 0 } }, [], [{ begin: "place 1,0" }]);
+  assert.deepEqual(planMove("place 1,0 270", board), [{ piece: -1, added: 0, x: 100, y: 0, turn: "270" }]);
 });
 
 test("a piece that is taken is off its place, and no other one", () => {

@@ -51,6 +51,19 @@ test("a piece that a move takes off the board has the number of the move where i
   assert.deepEqual(where(two), [[0, 100]]);
 });
 
+test("each seat moves and adds its own pieces, and the next horse of a seat rides after the first", () => {
+  const board = draw("a", "b", "c");
+  for (const [index, seat] of ["0", "1", "1"].entries()) Object.assign(board.pieces[index], { seat, moves: ["ride"] });
+  board.added = ["0", "1"].map((seat) => ({ begin: "deploy lady", seat }));
+  const rides = [entry("1", "ride d", { seat: "1" }), entry("2", "ride e", { seat: "1" })];
+  const [one, two, three] = layOut([...rides, entry("3", "deploy lady f", { seat: "1" })], board);
+  assert.deepEqual([one, two].map(where), [[[1, 300]], [[2, 400]]]);
+  assert.deepEqual(
+    three.own.map(({ added, x }) => [added, x]),
+    [[1, 500]],
+  );
+});
+
 test("a move that is done has its number where its piece went, and no ghost", () => {
   const [one] = layOut([entry("1", "move a c", { done: true })], draw("c"));
   assert.deepEqual([one.own, one.at.x], [[], 200]);
