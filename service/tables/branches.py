@@ -314,6 +314,58 @@ def list_conditional_moves(
         moves.append(standing_orders.redact_move(game, seat, text, events, own))
 
 
+def move_order(app: App, place: Place, order: int, number: int) -> None:
+    """Move an ordered move to the end of another branch; moves that are no longer possible are left out.
+
+    If the seat is not to move there, it is exchanged with the last own move of that branch.
+    """
+    with app.store.reading() as db:
+        table, row = snapshots.load_table(app, db, place.table), _find_conditional_order(db, place, order)
+        source, target = find(db, place, row.branch), find(db, place, number)
+        lines = [
+            make_first_position(table, snapshots.load_past(app, db, table, one.seq), one) for one in (source, target)
+        ]
+    condition = standing_orders.parse_condition(row.after)
+    pair = _exchange(table.game, lines, source, target, len(condition.moves) if condition else 0)
+    for branch in sorted(pair, key=lambda one: one.id):
+        _change(app, place, branch.id, moves=_dump_moves(branch.moves))
+        if any(seat == branch.seat for seat, _ in branch.moves):
+            order_branch(app, place, branch.id)
+        else:
+            delete_orders(app, place, branch.id)
+
+
+def _find_conditional_order(db: Connection, place: Place, order: int) -> Any:
+    own = standing_orders.list_orders(db, place.table, require_seat(place))
+    row = next((one for one in own if one.id == order and one.after), None)
+    if row is None:
+        raise Refused("There is no such order; it may have been done already.")
+    return row
+
+
+def _exchange(game: Game, states: Sequence[Any], source: Branch, target: Branch, at: int) -> tuple[Branch, Branch]:
+    """Return two branches after the move `at` that place of the first one went to the second one."""
+    move = source.moves[at]
+    longer = (*target.moves, move)
+    if len(play_moves(game, states[1], replace(target, moves=longer))) == len(longer):
+        return _shorten(game, states[0], source, (*source.moves[:at], *source.moves[at + 1 :])), replace(
+            target, moves=longer
+        )
+    last = max((step for step, (seat, _) in enumerate(target.moves) if seat == target.seat), default=-1)
+    given = (*source.moves[:at], target.moves[last], *source.moves[at + 1 :])
+    taken = (*target.moves[:last], move, *target.moves[last + 1 :])
+    pair = _shorten(game, states[0], source, given), _shorten(game, states[1], target, taken)
+    if last < 0 or len(pair[0].moves) <= at or len(pair[1].moves) <= last:
+        raise Refused("“{move}” is not possible in that branch.", move=move[1])
+    return pair
+
+
+def _shorten(game: Game, state: Any, branch: Branch, moves: Moves) -> Branch:
+    """Return a branch with these moves, as far as they are possible."""
+    longest = replace(branch, moves=moves)
+    return replace(branch, moves=moves[: len(play_moves(game, state, longest))])
+
+
 def delete_orders(app: App, place: Place, number: int) -> None:
     """Delete the orders of a branch, even if the branch is deleted already."""
     with at_table(app, place.table) as work:

@@ -256,6 +256,13 @@ def move_order_up(app: App, place: Place, order: int) -> None:
         standing_orders.move_up(db, place.table, require_seat(place), order)
 
 
+def move_branch_up(app: App, place: Place, branch: int) -> None:
+    """Try the standing orders of a branch before those of the branch in front of it."""
+    with app.store.writing() as db:
+        queries.lock_table(db, place.table)
+        standing_orders.move_branch_up(db, place.table, require_seat(place), branch)
+
+
 def release(app: App, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
     with app.store.writing() as connection:

@@ -129,6 +129,20 @@ def move_up(db: Connection, table: str, seat: int, number: int) -> None:
         db.execute(update(orders).where(orders.c.id == one.id).values(move=other.move, at=other.at))
 
 
+def move_branch_up(db: Connection, table: str, seat: int, branch: int) -> None:
+    """Exchange the orders of a branch with those of the branch before it, so that they are tried first."""
+    rows = [order for order in list_orders(db, table, seat) if order.after and can_hold(order)]
+    numbers_of_branches = list(dict.fromkeys(row.branch for row in rows))
+    at = numbers_of_branches.index(branch) if branch in numbers_of_branches else 0
+    if not at:
+        raise Refused("There is no such branch, or it is the first one already.")
+    numbers_of_branches[at - 1 : at + 1] = reversed(numbers_of_branches[at - 1 : at + 1])
+    sorted_rows = sorted(rows, key=lambda row: numbers_of_branches.index(row.branch))
+    for place, row in zip(rows, sorted_rows, strict=True):
+        values = {"move": row.move, "at": row.at, "branch": row.branch, "after": row.after}
+        db.execute(update(orders).where(orders.c.id == place.id).values(**values))
+
+
 def _delete(locked: LockedTable, order: Any) -> None:
     locked.flush().execute(delete(orders).where(orders.c.id == order.id))
 

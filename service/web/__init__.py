@@ -113,6 +113,8 @@ SEAT_VIEWS = (
     "seat.allow_spectators",
     "seat.release",
     "seat.move_order_up",
+    "seat.move_branch_up",
+    "seat.move_order_to_branch",
     "devices.add",
     "devices.remove",
 )

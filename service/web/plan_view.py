@@ -18,6 +18,8 @@ from service.web.menu_forms import describe_move
 from service.web.rendering import get_language
 
 MAKE_EARLIER, MAKE_LATER, TAKE_OUT = Sentence("Earlier"), Sentence("Later"), Sentence("Take out")
+BRANCH_EARLIER, BRANCH_LATER = Sentence("Branch earlier"), Sentence("Branch later")
+TO_BRANCH = Sentence("To the branch of {number}")
 CANCEL, CHANGE, GO_HERE = Sentence("Cancel"), Sentence("Change"), Sentence("Go here")
 IF_PLAYED = Sentence("If {who} plays “{move}”")
 AFTER_A_MOVE = Sentence("After a move of {who}")
@@ -60,8 +62,11 @@ class OrderPlanner(Struct, frozen=True):
 
     def list_steps(self, rows: Sequence[Any], of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
         """List the orders in the order in which they are tried."""
-        steps = dict((*self._list_plain([row for row in rows if not row.after]), *self._list_conditional(of_branches)))
-        return tuple(replace(steps[order], number=number) for number, order in enumerate(sorted(steps), 1))
+        plain, live = [row for row in rows if not row.after], [one for one in of_branches if not one.left]
+        ids = sorted([*(row.id for row in plain), *(order.id for one in live for order in one.intended)])
+        numbers = {order: number for number, order in enumerate(ids, 1)}
+        steps = dict((*self._list_plain(plain), *self._list_conditional(live, numbers)))
+        return tuple(replace(steps[order], number=number) for order, number in numbers.items())
 
     def _list_plain(self, rows: Sequence[Any]) -> Iterator[tuple[int, PlanStep]]:
         for place, row in enumerate(rows):
@@ -70,11 +75,14 @@ class OrderPlanner(Struct, frozen=True):
             deeds = (*earlier, *later, self._make_cancel(row.id))
             yield row.id, PlanStep(0, self.seat, self.players[self.seat], row.move, row.move, _say(ALWAYS), deeds=deeds)
 
-    def _list_conditional(self, of_branches: Sequence[OrdersOfBranch]) -> Iterator[tuple[int, PlanStep]]:
-        for one in of_branches:
+    def _list_conditional(
+        self, of_branches: Sequence[OrdersOfBranch], numbers: dict[int, int]
+    ) -> Iterator[tuple[int, PlanStep]]:
+        for place, one in enumerate(of_branches):
             address = url_for("whatif.show", link=self.link, number=one.number)
             change = (PlanDeed(_say(CHANGE), address),) if one.branch else ()
-            for order in () if one.left else one.intended:
+            exchange = tuple(self._list_exchanges(of_branches, place))
+            for order in one.intended:
                 yield (
                     order.id,
                     PlanStep(
@@ -86,7 +94,12 @@ class OrderPlanner(Struct, frozen=True):
                         condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
                         before=tuple(move for _, move in order.given if move),
                         group=str(one.number),
-                        deeds=(*change, self._make_cancel(order.id)),
+                        deeds=(
+                            *change,
+                            *exchange,
+                            *self._list_targets(of_branches, one, order.id, numbers),
+                            self._make_cancel(order.id),
+                        ),
                     ),
                 )
 
@@ -95,6 +108,24 @@ class OrderPlanner(Struct, frozen=True):
         if not move:
             return _say(AFTER_A_MOVE, who=who)
         return _say(IF_PLAYED, who=who, move=_describe(move, self.narrator))
+
+    def _list_exchanges(self, of_branches: Sequence[OrdersOfBranch], place: int) -> Iterator[PlanDeed]:
+        """Yield what tries this branch earlier or later: it is later if the next one is earlier."""
+        for label, earlier in ((BRANCH_EARLIER, place), (BRANCH_LATER, place + 1)):
+            if 0 < earlier < len(of_branches):
+                number = of_branches[earlier].number
+                action = url_for("seat.move_branch_up", link=self.link, number=number)
+                yield PlanDeed(_say(label), action, self.hidden)
+
+    def _list_targets(
+        self, of_branches: Sequence[OrdersOfBranch], source: OrdersOfBranch, order: int, numbers: dict[int, int]
+    ) -> Iterator[PlanDeed]:
+        """Yield the other branches to which an order can be moved."""
+        for one in of_branches if source.branch else ():
+            if one is not source and one.branch:
+                label = _say(TO_BRANCH, number=str(numbers[one.intended[0].id]))
+                action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=one.number)
+                yield PlanDeed(label, action, self.hidden)
 
     def _make_sooner(self, label: Sentence, order: int) -> PlanDeed:
         return PlanDeed(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden)

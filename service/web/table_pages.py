@@ -16,7 +16,7 @@ from service.people import register
 from service.settings import DAY_S
 from service.store.fingerprints import TableParts
 from service.store.queries import Verdict
-from service.tables import access, hints, presence, seat_commands, snapshots, submitting, talk
+from service.tables import access, branches, hints, presence, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
@@ -283,6 +283,20 @@ def release(link: str) -> Reply:
 def move_order_up(link: str, number: int) -> Reply:
     """Try a standing order before the order in front of it."""
     seat_commands.move_order_up(get_app(), access.find(get_app(), link), number)
+    return _show_section(link, "plan")
+
+
+@seat_forms.post("/orders/branches/<int:number>/sooner")
+def move_branch_up(link: str, number: int) -> Reply:
+    """Try the standing orders of a branch before those of the branch in front of it."""
+    seat_commands.move_branch_up(get_app(), access.find(get_app(), link), number)
+    return _show_section(link, "plan")
+
+
+@seat_forms.post("/orders/<int:number>/branch/<int:branch>")
+def move_order_to_branch(link: str, number: int, branch: int) -> Reply:
+    """Move a standing order to another branch."""
+    branches.move_order(get_app(), access.find(get_app(), link), number, branch)
     return _show_section(link, "plan")
 
 

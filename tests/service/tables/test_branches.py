@@ -332,6 +332,60 @@ def test_own_moves_are_ordered_whatever_the_others_play(app: App, planned: tuple
     assert (order.move, order.after, order.branch) == (moves[1], "", None)
 
 
+def order_two_branches(app: App, place: Place, longer: bool = False) -> tuple[list[int], list[str]]:
+    """Order a branch for each of two moves of the other player; return their numbers, and the own moves."""
+    assert place.seat is not None
+    theirs, own = "AB"[1 - place.seat], "AB"[place.seat]
+    given = [f"move {theirs}11 {theirs}6", f"move {theirs}10 {theirs}3"]
+    moves = [f"move {own}11 {own}6", f"move {own}10 {own}3"]
+    numbers = []
+    for other, move in zip(given, moves, strict=True):
+        number = play_branch(app, place, [(1 - place.seat, other), (place.seat, move)])
+        if longer:
+            game, state = apps.load_table(app, place.table).game, replay_states(app, place, number)[-1]
+            option = next(one for one in game.menu(state, 1 - place.seat)[0].options if one[0] == f"{theirs}13")
+            branches.play(app, place, number, 2, 1 - place.seat, " ".join(("move", *option)))
+        assert branches.order_branch(app, place, number) == 1
+        numbers.append(number)
+    return numbers, moves
+
+
+def list_plan(app: App, place: Place) -> list[tuple[int, str]]:
+    return [(order.branch, order.move) for order in apps.list_orders(app, place)]
+
+
+def test_a_branch_is_tried_before_the_one_that_was_before_it(app: App) -> None:
+    place = apps.find_waiting(app, apps.start_table(app))
+    numbers, moves = order_two_branches(app, place)
+    seat_commands.move_branch_up(app, place, numbers[1])
+    assert list_plan(app, place) == [(numbers[1], moves[1]), (numbers[0], moves[0])]
+    for wrong in (numbers[1], 999):
+        with pytest.raises(Refused, match="no such branch"):
+            seat_commands.move_branch_up(app, place, wrong)
+
+
+def test_an_order_goes_to_the_end_of_another_branch_where_its_seat_is_to_move(app: App) -> None:
+    place = apps.find_waiting(app, apps.start_table(app))
+    numbers, moves = order_two_branches(app, place, longer=True)
+    first = apps.list_orders(app, place)[0]
+    branches.move_order(app, place, first.id, numbers[1])
+    assert list_plan(app, place) == [(numbers[1], moves[1]), (numbers[1], moves[0])]
+    assert list_texts(app, place, numbers[1])[1::2] == [moves[1], moves[0]]
+    assert moves[0] not in list_texts(app, place, numbers[0])
+
+
+def test_orders_of_two_branches_are_exchanged_where_the_seat_is_not_to_move_at_the_end(app: App) -> None:
+    place = apps.find_waiting(app, apps.start_table(app))
+    numbers, moves = order_two_branches(app, place)
+    first = apps.list_orders(app, place)[0]
+    branches.move_order(app, place, first.id, numbers[1])
+    assert list_plan(app, place) == [(numbers[0], moves[1]), (numbers[1], moves[0])]
+    with pytest.raises(Refused, match="no such order"):
+        branches.move_order(app, place, first.id, numbers[0])
+    with pytest.raises(Unknown):
+        branches.move_order(app, place, apps.list_orders(app, place)[0].id, 999)
+
+
 def test_an_order_is_tried_before_the_one_that_was_before_it(app: App) -> None:
     places = apps.start_table(app)
     waiter = apps.find_waiting(app, places)
