@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 from engine.record import Table
@@ -47,6 +47,11 @@ class LRU(Generic[T]):
             self._free -= size
             while self._free < 0:
                 self._free += self._values.popitem(last=False)[1][1]
+
+    def put_all(self, sized: Mapping[Hashable, tuple[T, int]]) -> None:
+        """Put each value with its size."""
+        for key, (value, size) in sized.items():
+            self.put(key, value, size)
 
 
 class Caches:

@@ -97,6 +97,10 @@ class Metrics:
         except RedisError:
             self._add(dict(pending))
 
+    def flush_after_request(self, _: BaseException | None) -> None:
+        """Flush within a second, whether the request has failed or not."""
+        self.flush_soon()
+
     def flush_soon(self) -> None:
         """Flush within a second: a request does not wait for Redis, and many requests flush once."""
         with self._lock:

@@ -24,7 +24,7 @@ from service.settings import Settings
 from service.store import Store
 from service.store.queries import Verdict
 from service.store.schema import letters
-from service.tables import access, branches, opening, snapshots, standing_orders, submitting
+from service.tables import access, branches, hints, opening, snapshots, standing_orders, submitting, talk
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
 from service.tables.opening import Invitee, NewTable, Opened
@@ -245,6 +245,25 @@ def run_query(app: App, query: Callable[..., T], *words: Any) -> T:
     """Run a query in a transaction of its own."""
     with app.store.reading() as db:
         return query(db, *words)
+
+
+def change(app: App, deed: Callable[..., T], *words: Any) -> T:
+    """Call a function that changes the database, in a transaction."""
+    with app.store.writing() as db:
+        return deed(db, *words)
+
+
+def say(app: App, place: Place, text: str) -> None:
+    """Say something at a table, as its page does."""
+    change(app, talk.say, place, text, app.now())
+    app.wakeups.announce(place.table, topic="talk")
+
+
+def ask_hint(app: App, place: Place) -> int:
+    """Ask for a hint, as the page of a table does; return its number."""
+    number = change(app, lambda db: hints.ask(app, db, place))
+    app.wakeups.wake("bots")
+    return number
 
 
 def list_branch_orders(app: App, place: Place) -> list[OrdersOfBranch]:

@@ -21,7 +21,7 @@ from service.app import App
 from service.people.proof import ProvenPerson
 from service.store import push_keys
 from service.store.schema import mailbox, metadata, people, seats
-from service.tables import access, branches, joining, judging, seat_commands, talk
+from service.tables import access, branches, joining, judging, seat_commands
 from service.tables.access import Place
 from service.tables.opening import Invitee
 from tests import apps
@@ -50,8 +50,8 @@ class BusyApp:
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
         self.offered = self._offer_seat()
         for place in self.played:
-            talk.say(app, place, f"said by {place.seat}")
-            seat_commands.write(app, place, f"noted by {place.seat}")
+            apps.say(app, place, f"said by {place.seat}")
+            apps.change(app, seat_commands.write, place, f"noted by {place.seat}")
             branches.begin(app, place, 99)
         with app.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": app.now(), "recipient": "b@example.org", "raw": LETTER})
@@ -61,7 +61,7 @@ class BusyApp:
         places = apps.start_table(self.app)
         assert apps.submit(self.app, places[0], "resign").accepted
         for place in places:
-            seat_commands.release(self.app, place, True)
+            apps.change(self.app, seat_commands.release, place, True)
         return places
 
     def _offer_seat(self) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (58, 510), "mail": (39, 310), "reminder": (34, 290)}
+BOUNDS = {"move": (58, 480), "mail": (38, 250), "reminder": (34, 266)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

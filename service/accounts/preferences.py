@@ -81,9 +81,10 @@ def store_preferences(app: App, one: Recipient, settings: LetterSettings, calend
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
     change_calendar(app, one.person, calendar)
-    _store(app, one, wishes=letter_settings.dump_settings(settings), language=language, chose=True)
-    if not settings.presence:
-        with app.store.writing() as connection:
+    changed = {"wishes": letter_settings.dump_settings(settings), "language": language, "chose": True}
+    with app.store.writing() as connection:
+        connection.execute(update(people).where(people.c.id == one.id).values(**changed))
+        if not settings.presence:
             connection.execute(update(seats).where(seats.c.person == one.id).values(seen_at=None))
 
 
@@ -115,8 +116,9 @@ def set_letters(app: App, one: Recipient, mode: Mode, table: str = "") -> None:
         with app.store.writing() as connection:
             letter_settings.choose_mode(connection, table, one.id, mode)
         return
-    _store(app, one, wishes=letter_settings.dump_settings(replace(one.settings, letters=mode)))
+    wishes = letter_settings.dump_settings(replace(one.settings, letters=mode))
     with app.store.writing() as connection:
+        connection.execute(update(people).where(people.c.id == one.id).values(wishes=wishes))
         query = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
         for seat in connection.execute(query).all():
             own_settings = letter_settings.parse_table_settings(seat.wishes)
@@ -129,7 +131,10 @@ def resume_letters(app: App, one: Recipient) -> None:
 
 
 def change_calendar(app: App, person: ProvenPerson, calendar: Calendar) -> None:
-    """Store a person's calendar, and recompute the deadlines and reminders of every table."""
+    """Store a person's calendar, and recompute the deadlines and reminders of every table.
+
+    Each table is a transaction of its own, so that none is locked while another one is waited for.
+    """
     stored_calendar = timing.dump_calendar(timing.check_calendar(calendar))
     is_timed = (seats.c.person == person.id, seats.c.proven, seats.c.clock_from.is_not(None))
     own = select(seats.c.table, seats.c.seat).where(*is_timed)

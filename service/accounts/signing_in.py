@@ -83,16 +83,13 @@ def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> Se
     return own
 
 
-def prove_by_seat(app: App, place: Place) -> None:
+def prove_by_seat(app: App, db: Connection, place: Place) -> None:
     """Record the proof of a player who takes a seat by the link in an invitation."""
     if place.seat is None:
         return
-    with app.store.reading() as db:
-        guest = proof.check_invitation(app.settings, queries.list_seats(db, place.table), place.seat)
+    guest = proof.check_invitation(app.settings, queries.list_seats(db, place.table), place.seat)
     if guest is not None:
-        with app.store.writing() as db:
-            proof.prove_seat(db, guest, place.table, place.seat, app.now())
-        app.wakeups.wake("post")
+        proof.prove_seat(db, guest, place.table, place.seat, app.now())
 
 
 def correct_address(app: App, place: Place, text: str) -> None:

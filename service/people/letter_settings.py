@@ -62,8 +62,14 @@ def parse_table_settings(text: str) -> TableLetterSettings:
 
 def merge_settings(person: str, seat: str) -> LetterSettings:
     """Return the settings for one table: its own, and those of the person for the rest."""
-    own = msgspec.structs.asdict(parse_table_settings(seat))
-    return replace(parse_settings(person), **{name: value for name, value in own.items() if value is not UNSET})
+    return parse_both(person, seat)[0]
+
+
+def parse_both(person: str, seat: str) -> tuple[LetterSettings, TableLetterSettings]:
+    """Return the settings for one table as they are merged, and those of the table alone."""
+    at_table = parse_table_settings(seat)
+    own = {name: value for name, value in msgspec.structs.asdict(at_table).items() if value is not UNSET}
+    return replace(parse_settings(person), **own), at_table
 
 
 def dump_settings(settings: LetterSettings | TableLetterSettings) -> str:

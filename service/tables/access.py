@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from msgspec import Struct
@@ -68,6 +69,13 @@ def find(app: App, link: str) -> Place:
         return find_place(db, link)
 
 
+@contextmanager
+def writing_at(app: App, link: str) -> Iterator[tuple[Connection, Place]]:
+    """Find the place of a link, and change what belongs to it, in one transaction."""
+    with app.store.writing() as db:
+        yield db, find_place(db, link)
+
+
 def find_place(db: Connection, link: str) -> Place:
     """Find the place of a link; raise Unknown if it has none, TransferredAway if another server has the table."""
     own = {"key_link": hash_token(link)}
@@ -101,13 +109,12 @@ def require_seat(place: Place) -> int:
     return place.seat
 
 
-def find_by_reply_address(app: App, token: str) -> Place:
+def find_by_reply_address(app: App, db: Connection, token: str) -> Place:
     """Return the seat that a reply address belongs to: `table.seat.proof`, which mail programs may capitalise."""
     token = token.lower()
     table, number = links.parse_subject(token, 2)
     query = select(seats).where(seats.c.table == table, seats.c.seat == numbers.parse_int(number))
-    with app.store.reading() as connection:
-        seat = connection.execute(query).one_or_none()
+    seat = db.execute(query).one_or_none()
     if seat is None or not links.is_same(app.links.make_answer_address(table, seat.seat, seat.link_number), token):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
     return Place(table, seat.seat, make_seat_link(app, seat))
@@ -144,13 +151,11 @@ def load_address(app: App, place: Place) -> str:
         return str(connection.execute(own).scalar_one_or_none() or "")
 
 
-def set_language(app: App, place: Place, language: str) -> None:
+def set_language(db: Connection, place: Place, language: str) -> None:
     """Set the language of the letters to the player in this seat, if the player has proven the address."""
-    with app.store.writing() as connection:
-        sitting = queries.list_seats(connection, place.table)
-        holder = None if place.seat is None else proof.find_holder(sitting[place.seat])
-        if holder is not None:
-            letter_settings.set_language(connection, holder, language)
+    holder = None if place.seat is None else proof.find_holder(queries.list_seats(db, place.table)[place.seat])
+    if holder is not None:
+        letter_settings.set_language(db, holder, language)
 
 
 def _is_seat(place: Place) -> Any:

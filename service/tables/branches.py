@@ -158,29 +158,29 @@ def _parse_move(game: Game, state: Any, seat: int, text: str) -> str:
     return str(menus.parse_move(menu, text, words.make_vocabulary(game, ())))
 
 
-def cut(app: App, place: Place, number: int, step: int) -> None:
+def cut(db: Connection, place: Place, number: int, step: int) -> None:
     """Delete the moves of a branch after the first `step`."""
-    _change(app, place, number, moves=_dump_moves(_load(app, place, number).moves[:step]))
+    branch = find(db, place, number)
+    _update(db, branch, moves=_dump_moves(branch.moves[:step]))
 
 
-def fork(app: App, place: Place, number: int, step: int) -> int:
+def fork(db: Connection, place: Place, number: int, step: int) -> int:
     """Copy the branch with its first `step` moves and the same chance; return the number of the copy."""
-    branch = _load(app, place, number)
-    return _store(app, replace(branch, name="", moves=branch.moves[:step]))
+    branch = find(db, place, number)
+    return store_branch(db, replace(branch, name="", moves=branch.moves[:step]))
 
 
-def rename(app: App, place: Place, number: int, name: str) -> None:
+def rename(db: Connection, place: Place, number: int, name: str) -> None:
     """Name a branch; an empty name removes it."""
     name = " ".join(name.split())
     if len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise Refused("A branch has a name of at most {most} plain letters.", most=MAX_NAME_CHARS)
-    _change(app, place, number, name=name)
+    _update(db, find(db, place, number), name=name)
 
 
-def remove(app: App, place: Place, number: int) -> None:
+def remove(db: Connection, place: Place, number: int) -> None:
     """Delete a branch; orders that were made from it remain."""
-    with app.store.writing() as db:
-        db.execute(delete(branches).where(branches.c.id == find(db, place, number).id))
+    db.execute(delete(branches).where(branches.c.id == find(db, place, number).id))
 
 
 def deal(app: App, place: Place, number: int) -> int:
@@ -193,10 +193,10 @@ def deal(app: App, place: Place, number: int) -> int:
     return len(branch.moves) - legal
 
 
-def take_out(app: App, place: Place, number: int, step: int) -> None:
+def take_out(db: Connection, place: Place, number: int, step: int) -> None:
     """Delete one move of a branch, the first being step 1; later moves that are no longer possible are left out."""
-    moves = _load(app, place, number).moves
-    _change(app, place, number, moves=_dump_moves((*moves[: step - 1], *moves[step:])))
+    branch = find(db, place, number)
+    _update(db, branch, moves=_dump_moves((*branch.moves[: step - 1], *branch.moves[step:])))
 
 
 def move_sooner(app: App, place: Place, number: int, step: int) -> None:
@@ -219,11 +219,6 @@ def find_previous_step(moves: Moves, step: int) -> int:
     if not 0 < step <= len(moves):
         return 0
     return next((earlier for earlier in range(step - 1, 0, -1) if moves[earlier - 1][0] == moves[step - 1][0]), 0)
-
-
-def _load(app: App, place: Place, number: int) -> Branch:
-    with app.store.reading() as db:
-        return find(db, place, number)
 
 
 def _parse(row: Any) -> Branch:
@@ -252,8 +247,11 @@ def store_branch(db: Connection, branch: Branch) -> int:
 
 def _change(app: App, place: Place, number: int, **values: Any) -> None:
     with app.store.writing() as db:
-        branch = find(db, place, number)
-        db.execute(update(branches).where(branches.c.id == branch.id).values(**values))
+        _update(db, find(db, place, number), **values)
+
+
+def _update(db: Connection, branch: Branch, **values: Any) -> None:
+    db.execute(update(branches).where(branches.c.id == branch.id).values(**values))
 
 
 class BranchOrder(Struct, frozen=True):

@@ -64,12 +64,12 @@ def can_ask(table: Snapshot | LockedTable, seat: int) -> bool:
     return table.clock.hints or all(one.person is None and one.status != "taken" for one in others)
 
 
-def ask(app: App, place: Place) -> int:
-    """Request a hint for the current position and return its number; a second request returns the same hint."""
-    with app.store.writing() as db:
-        number = store_request(db, snapshots.load_table(app, db, place.table), require_seat(place), app.now())
-    app.wakeups.wake("bots")
-    return number
+def ask(app: App, db: Connection, place: Place) -> int:
+    """Request a hint for the current position and return its number; a second request returns the same hint.
+
+    The caller wakes the bots after the commit.
+    """
+    return store_request(db, snapshots.load_table(app, db, place.table), require_seat(place), app.now())
 
 
 def store_request(db: Connection, table: Snapshot | LockedTable, seat: int, at: int) -> int:
@@ -95,12 +95,6 @@ def find(db: Connection, place: Place, number: int) -> GoodMove | None:
     own = (hints.c.id == number, hints.c.table == place.table, hints.c.seat == place.seat)
     row = db.execute(select(hints).where(*own)).one_or_none()
     return None if row is None else _parse(row)
-
-
-def load(app: App, place: Place, number: int) -> GoodMove | None:
-    """Return a hint like `find`, in a transaction of its own."""
-    with app.store.reading() as db:
-        return find(db, place, number)
 
 
 def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:

@@ -130,7 +130,7 @@ def _is_continued(before: Table, after: Table) -> bool:
 
 def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
     """Return the table after a move of the game or a command of the table such as undo."""
-    seat_commands.refuse_closed(locked)
+    locked.refuse_closed()
     seen = _find_seen_position(locked, command)
     _refuse_old_page(locked, seen, command.seat)
     move = _parse(locked, command)

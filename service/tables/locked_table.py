@@ -16,6 +16,7 @@ from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
 from engine.record import Table
+from engine.refusal import Refused
 from engine.table_events import (
     Ended,
     Missed,
@@ -61,6 +62,7 @@ class LockedTable(Struct, frozen=True, eq=False):
     seats: tuple[SeatRow, ...]
     game: Game
     position: Table
+    clock: Clock
     wakes: frozenset[str] = frozenset()
 
     @property
@@ -71,9 +73,12 @@ class LockedTable(Struct, frozen=True, eq=False):
     def settings(self) -> Settings:
         return self.app.settings
 
-    @property
-    def clock(self) -> Clock:
-        return timing.parse_clock(self.position.clock, self.row.pace)
+    def refuse_closed(self) -> None:
+        """Raise Refused before the game and after it."""
+        if self.position.phase == "over":
+            raise Refused("The game is over; nothing can be moved any more.")
+        if self.position.phase != "playing" and not self.position.waiting_command:
+            raise Refused("The game has not begun yet; it begins when every seat is taken.")
 
     def flush(self) -> Connection:
         """Write what was appended, and return the connection for further statements."""
@@ -114,7 +119,8 @@ def load_locked(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[T
     def make(row: TableRow) -> LockedTable:
         game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
         position = snapshots.load_position(app.caches, db, game, row, added)
-        return LockedTable(app, batch, row, row.head, seats[row.id], game, position)
+        clock = timing.parse_clock(position.clock, row.pace)
+        return LockedTable(app, batch, row, row.head, seats[row.id], game, position, clock)
 
     return make
 
@@ -142,7 +148,8 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     after, events = tables.play(game, before, seat, move, chance, locked.load_position_before)
     entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(locked.row.seed, locked.head, entry)
-    clock = timing.parse_clock(after.clock, locked.row.pace)
+    is_new_clock = after.clock is not before.clock
+    clock = timing.parse_clock(after.clock, locked.row.pace) if is_new_clock else locked.clock
     updates = list_seat_updates(game, locked.seats, before, after, entry, clock, locked.settings.reminder)
     letters = tuple(_list_owed_letters(locked, after, updates, entry))
     places = after.places if after.phase == "over" else ()
@@ -151,7 +158,7 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     )
     by_seat = {update.seat: update for update in updates}
     seats = tuple(_update_seat(row, by_seat.get(row.seat)) for row in locked.seats)
-    locked = replace(locked, head=sealed.hash, position=after, seats=seats)
+    locked = replace(locked, head=sealed.hash, position=after, clock=clock, seats=seats)
     return locked.wake("post") if any(letter.due_at <= at for letter in letters) else locked
 
 

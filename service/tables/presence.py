@@ -7,7 +7,7 @@ from service.people import letter_settings
 from service.settings import DAY_S
 from service.store import queries
 from service.store.rows import SeatRow
-from service.tables.access import Place
+from service.tables import access
 from service.timing import HOUR_S
 
 HERE_S = 600  # how long a player counts as being here
@@ -19,11 +19,15 @@ def is_shown(seat: SeatRow) -> bool:
     return seat.status == "taken" and letter_settings.merge_settings(seat.player_wishes or "", seat.wishes).presence
 
 
-def store_presence(app: App, place: Place) -> None:
-    """Store that the player of this seat is here, at most once in five minutes and only if the others may know it."""
-    if place.seat is None:
-        return
+def store_presence(app: App, link: str) -> None:
+    """Store that the player of this link is here, at most once in five minutes and only if the others may know it.
+
+    Pages call this every minute, so only the call that writes begins a transaction that locks.
+    """
     with app.store.reading() as db:
+        place = access.find_place(db, link)
+        if place.seat is None:
+            return
         seat = queries.list_seats(db, place.table)[place.seat]
     if is_shown(seat) and (seat.seen_at is None or app.now() - seat.seen_at >= WRITE_PAUSE_S):
         with app.store.writing() as db:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from msgspec.structs import replace
-from sqlalchemy import update
+from sqlalchemy import Connection, update
 
 from engine.menu import Move
 from engine.refusal import Refused
 from service import timing
-from service.app import App
 from service.links import hash_token
 from service.people import letter_settings, proof, register
 from service.people.letter_settings import Mode, Span
@@ -33,16 +32,8 @@ MODES = get_args(Mode)
 def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -> LockedTable:
     """Return the table after one of these commands; letters may be chosen before the game and after it, too."""
     if verb != "letters":
-        refuse_closed(locked)
+        locked.refuse_closed()
     return COMMANDS[verb](locked, seat, words)
-
-
-def refuse_closed(locked: LockedTable) -> None:
-    """Raise Refused before the game and after it."""
-    if locked.position.phase == "over":
-        raise Refused("The game is over; nothing can be moved any more.")
-    if locked.position.phase != "playing" and not locked.position.waiting_command:
-        raise Refused("The game has not begun yet; it begins when every seat is taken.")
 
 
 def restart_deadline(locked: LockedTable, seat: int) -> None:
@@ -212,64 +203,56 @@ def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name:
 LONGEST_NOTE = 4_000
 
 
-def write(app: App, place: Place, text: str) -> None:
+def write(db: Connection, place: Place, text: str) -> None:
     """Store a note that no other player sees; an empty text deletes it."""
     note = register.clean_text(text)
     if len(note) > LONGEST_NOTE:
         raise Refused(
             "A note can have at most {most} letters; this one has {length}.", most=LONGEST_NOTE, length=len(note)
         )
-    _store_settings(app, place, {"note": note})
+    queries.change_seat(db, place.table, require_seat(place), note=note)
 
 
-def move_at_once(app: App, place: Place, enabled: bool) -> None:
+def move_at_once(db: Connection, place: Place, enabled: bool) -> None:
     """Set whether moves chosen on this table's board are made without asking again."""
-    with app.store.reading() as connection:
-        settings = letter_settings.parse_table_settings(
-            queries.list_seats(connection, place.table)[require_seat(place)].wishes
-        )
-    _store_settings(app, place, {"wishes": letter_settings.dump_settings(replace(settings, at_once=enabled))})
+    _change_settings(db, place, at_once=enabled)
 
 
-def show_presence(app: App, place: Place, shown: bool) -> None:
+def show_presence(db: Connection, place: Place, shown: bool) -> None:
     """Set whether the others at this table see when this player was last there; if not, delete that time."""
-    with app.store.reading() as connection:
-        settings = letter_settings.parse_table_settings(
-            queries.list_seats(connection, place.table)[require_seat(place)].wishes
-        )
-    wishes = letter_settings.dump_settings(replace(settings, presence=shown))
-    _store_settings(app, place, {"wishes": wishes} | ({} if shown else {"seen_at": None}))
+    _change_settings(db, place, presence=shown)
+    if not shown:
+        queries.change_seat(db, place.table, require_seat(place), seen_at=None)
 
 
-def allow_spectators(app: App, place: Place, allowed: bool) -> None:
+def allow_spectators(db: Connection, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
-    with app.store.writing() as connection:
-        if require_seat(place) != queries.find_organiser(queries.list_seats(connection, place.table)):
-            raise Refused("Only the player who opened this table can allow or forbid spectators.")
-        connection.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
+    if require_seat(place) != queries.find_organiser(queries.list_seats(db, place.table)):
+        raise Refused("Only the player who opened this table can allow or forbid spectators.")
+    db.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
 
 
-def move_order_up(app: App, place: Place, order: int) -> None:
+def move_order_up(db: Connection, place: Place, order: int) -> None:
     """Try a standing order before the order in front of it."""
-    with app.store.writing() as db:
-        queries.lock_table(db, place.table)
-        standing_orders.move_up(db, place.table, require_seat(place), order)
+    queries.lock_table(db, place.table)
+    standing_orders.move_up(db, place.table, require_seat(place), order)
 
 
-def move_branch_up(app: App, place: Place, branch: int) -> None:
+def move_branch_up(db: Connection, place: Place, branch: int) -> None:
     """Try the standing orders of a branch before those of the branch in front of it."""
-    with app.store.writing() as db:
-        queries.lock_table(db, place.table)
-        standing_orders.move_branch_up(db, place.table, require_seat(place), branch)
+    queries.lock_table(db, place.table)
+    standing_orders.move_branch_up(db, place.table, require_seat(place), branch)
 
 
-def release(app: App, place: Place, agreed: bool) -> None:
+def release(db: Connection, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
-    with app.store.writing() as connection:
-        row = queries.lock_table(connection, place.table)
-        access.set_released(connection, row, require_seat(place), agreed)
+    row = queries.lock_table(db, place.table)
+    access.set_released(db, row, require_seat(place), agreed)
 
 
-def _store_settings(app: App, place: Place, changed: dict[str, Any]) -> None:
-    with app.store.writing() as connection:
-        queries.change_seat(connection, place.table, require_seat(place), **changed)
+def _change_settings(db: Connection, place: Place, **changed: bool) -> None:
+    """Change the settings of a seat for its table."""
+    seat = require_seat(place)
+    settings = letter_settings.parse_table_settings(queries.list_seats(db, place.table)[seat].wishes)
+    wishes = letter_settings.dump_settings(replace(settings, **changed))
+    queries.change_seat(db, place.table, seat, wishes=wishes)

@@ -174,17 +174,14 @@ def load_turn_index(caches: Caches, db: Connection, row: TableRow) -> TurnIndex:
 
 
 class Snapshot(Struct, frozen=True):
-    """A table at one moment: its row, its seats, its game, and the position."""
+    """A table at one moment: its row, its seats, its game, the position, and the clock."""
 
     row: TableRow
     seats: tuple[SeatRow, ...]
     game: Game
     position: Table
     names: tuple[str, ...]
-
-    @property
-    def clock(self) -> Clock:
-        return timing.parse_clock(self.position.clock, self.row.pace)
+    clock: Clock
 
 
 def load_table(app: App, db: Connection, table: str) -> Snapshot:
@@ -193,7 +190,8 @@ def load_table(app: App, db: Connection, table: str) -> Snapshot:
     seats = tuple(queries.list_seats(db, table))
     names = tuple(seat.name for seat in seats)
     game = catalogue.find(row.game, row.edition)
-    return Snapshot(row, seats, game, load_position(app.caches, db, game, row), names)
+    position = load_position(app.caches, db, game, row)
+    return Snapshot(row, seats, game, position, names, timing.parse_clock(position.clock, row.pace))
 
 
 def load_row(db: Connection, table: str) -> TableRow:

@@ -12,7 +12,6 @@ from msgspec import Struct
 from sqlalchemy import Connection, func, insert, select
 
 from engine.refusal import Refused
-from service.app import App
 from service.people import letter_settings, register
 from service.settings import DAY_S
 from service.store import channel_queries, queries
@@ -53,12 +52,9 @@ def clean_remark(text: str) -> str:
     return remark
 
 
-def say(app: App, place: Place, text: str) -> None:
-    """Add a remark of a seat, and announce it to open pages."""
-    seat = require_seat(place)
-    with app.store.writing() as connection:
-        add_remark(connection, place.table, seat, text, app.now())
-    app.wakeups.announce(place.table, topic="talk")
+def say(db: Connection, place: Place, text: str, at: int) -> None:
+    """Add a remark of a seat; the caller announces it to open pages after the commit."""
+    add_remark(db, place.table, require_seat(place), text, at)
 
 
 def add_remark(connection: Connection, table: str, seat: int, text: str, at: int) -> None:

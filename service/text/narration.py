@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -39,8 +39,9 @@ class Narrator:
     ) -> None:
         board = catalogue.find_board(game)
         spot = mark_place if marked else name_place
+        self._unmark: Callable[[str], str] = remove_place_marks if marked else str  # else there are none
         seen = {"board": board, "view": view, "spot": spot}
-        self._context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}
+        self._context = {"name": names.__getitem__, "names": names, "me": me, **seen}
         self._language, self._name = language, game.META.name
         self.colon = str(templates.get_environment(language, self._name).globals["colon"])
 
@@ -62,20 +63,20 @@ class Narrator:
 
     def describe_board(self, view: Any) -> str:
         """Describe the position in a few sentences, for readers who cannot see the picture."""
-        return remove_place_marks(join_lines(self._game_macros.alt(view)))
+        return self._unmark(join_lines(self._game_macros.alt(view)))
 
     def label_verb(self, verb: str) -> str:
         """Return the label of the button for a verb."""
         command = getattr(self._table_macros, f"command_{verb}", None)
-        return remove_place_marks(join_lines(command() if command else self._game_macros.verb_label(verb)))
+        return self._unmark(join_lines(command() if command else self._game_macros.verb_label(verb)))
 
     def label_token(self, verb: str, token: str) -> str:
         """Return the words for a token that follows this verb."""
-        return remove_place_marks(join_lines(self._game_macros.token_label(verb, token)))
+        return self._unmark(join_lines(self._game_macros.token_label(verb, token)))
 
     def label_source(self, source: str) -> str:
         """Return a word or two for a source of points."""
-        return remove_place_marks(join_lines(self._game_macros.source_word(source)))
+        return self._unmark(join_lines(self._game_macros.source_word(source)))
 
     def label_score(self) -> str:
         """Return the unit of the score, for instance coins; empty if the game has no word for it."""
@@ -100,15 +101,17 @@ class Chapter(Struct, frozen=True):
 
 def describe_entries(
     game: Game, entries: Iterable[Entry[Any]], narrator: Narrator, seat: int | None
-) -> Iterator[Chapter]:
+) -> tuple[Chapter, ...]:
     """Describe each entry with what this seat, or a spectator (None), may know; skip entries without a sentence."""
+    chapters = list[Chapter]()
     for entry in entries:
         events = record.hear_entry(game, entry, seat)
         sentences = tuple(sentence for event in events if (sentence := narrator.describe(event)))
         if sentences:
             places = list_places(events)
             is_own = seat is not None and record.find_mover(entry) == seat
-            yield Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own)
+            chapters.append(Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own))
+    return tuple(chapters)
 
 
 def describe_once(
@@ -123,7 +126,7 @@ def describe_once(
     for entry in entries:
         chapters = cache.get((reader, entry.seq))
         if chapters is None:
-            chapters = tuple(describe_entries(game, [entry], narrator, seat))
+            chapters = describe_entries(game, [entry], narrator, seat)
             cache.put((reader, entry.seq), chapters)
         yield from chapters
 

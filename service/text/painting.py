@@ -126,8 +126,7 @@ def _draw_sprites(keys: Sequence[SpriteKey]) -> list[Sprite]:
     """Return these sprites; draw those that were not drawn before."""
     sprites = SPRITES.get_all(keys)
     missing = {key: _draw_sprite(*key) for key in dict.fromkeys(keys) if key not in sprites}
-    for key, sprite in missing.items():
-        SPRITES.put(key, sprite, key[1] * key[2])
+    SPRITES.put_all({key: (sprite, key[1] * key[2]) for key, sprite in missing.items()})
     sprites |= missing
     return [sprites[key] for key in keys]
 

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from flask import Flask, request
+from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine import catalogue
 from service.app import App
-from service.links import hash_token
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
 from service.text.templates import TEMPLATES
@@ -34,7 +33,7 @@ from service.web.page_cache import PageCache
 from service.web.preferences_pages import language_choice, letters
 from service.web.preview_pages import pictures
 from service.web.previews import answer_crawler
-from service.web.rate_limits import Limit, RateLimits, limit_view, set_limit_headers
+from service.web.rate_limits import Limit, RateLimits, limit_view, name_link, set_limit_headers
 from service.web.rendering import make_page_environment, name_visitor
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
@@ -144,7 +143,7 @@ def wire(app: App) -> Flask:
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
     flask_app.after_request(compress)
-    flask_app.teardown_request(lambda _: app.metrics.flush_soon())
+    flask_app.teardown_request(app.metrics.flush_after_request)
     pages = PageCache(app, flask_app.wsgi_app)
     flask_app.extensions["pages"] = pages
     flask_app.wsgi_app = pages  # type: ignore[method-assign]
@@ -188,7 +187,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
 
     limit_views(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
     for deed in (MOVE_VIEWS, HINT_VIEWS, *((view,) for view in SEAT_VIEWS)):
-        limit_views(deed, app.settings.moves_per_minute, MINUTE_S, _hash_link)
+        limit_views(deed, app.settings.moves_per_minute, MINUTE_S, name_link)
     limit_views(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
     limit_views((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
 
@@ -196,11 +195,6 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
 def limit_moves(app: App) -> Limit:
     """The limit of moves by one link."""
     return Limit(MOVE_VIEWS[0], app.settings.moves_per_minute, MINUTE_S)
-
-
-def _hash_link() -> str:
-    """Return the hash of the link; the link itself is a key, and is stored nowhere."""
-    return hash_token(str((request.view_args or {}).get("link")))
 
 
 def start_warm_up() -> None:

@@ -66,12 +66,11 @@ def add(link: str) -> Response:
     Who is signed in gets the notices of all own tables there; otherwise the seat's link proves this seat alone.
     """
     app, form = get_app(), request.form
-    place = access.find(app, link)
-    if place.seat is None:
-        raise Refused("Only players are told about a table.")
-    endpoint, secret = form.get("endpoint", ""), _parse_secret(form.get("p256dh", ""), form.get("auth", ""))
-    parse_url(endpoint)
-    with app.store.writing() as db:
+    with access.writing_at(app, link) as (db, place):
+        if place.seat is None:
+            raise Refused("Only players are told about a table.")
+        endpoint, secret = form.get("endpoint", ""), _parse_secret(form.get("p256dh", ""), form.get("auth", ""))
+        parse_url(endpoint)
         seat = queries.list_seats(db, place.table)[place.seat]
         holder, visitor = proof.require_reader(app.settings, seat), find_visitor(db)
         new = NewChannel(PUSH, form.get("label", ""), endpoint, secret, table=place.table, link_number=seat.link_number)
@@ -85,8 +84,7 @@ def add(link: str) -> Response:
 @devices.post("/t/<link>/device/remove")
 def remove(link: str) -> Response:
     """Remove a browser's subscription, which its address proves."""
-    access.find(get_app(), link)
-    with get_app().store.writing() as db:
+    with access.writing_at(get_app(), link) as (db, _):
         channels.remove_address(db, PUSH, request.form.get("endpoint", ""))
     return Response(status=204)
 

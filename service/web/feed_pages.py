@@ -58,11 +58,11 @@ def show(link: str) -> Reply:
     chosen = request.args.get("in", "")
     in_language = chosen if chosen in LANGUAGES else get_language()
     narrator = Narrator(snapshot.game, snapshot.names, in_language)
-    chapters = list(describe_entries(snapshot.game, entries, narrator, None))
+    chapters = describe_entries(snapshot.game, entries, narrator, None)
     return _send(atom.write_feed(_make_feed(app, snapshot, link, in_language, chapters)), atom.KIND)
 
 
-def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters: list[Chapter]) -> Feed:
+def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters: tuple[Chapter, ...]) -> Feed:
     game = table.game.META
     title = translate_in_game(in_language, game.name, game.title)
     names = ", ".join(name for name in table.names if name)

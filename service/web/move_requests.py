@@ -137,9 +137,10 @@ class MoveRequests:
         return verdict
 
     async def _send(self, request: MoveRequest, response: Response, allowance: Allowance, send: Send) -> None:
-        response.headers.update({**HEADERS, "X-Request-Id": request.move.request, **allowance.make_headers()})
         self._log(request, response.status_code)
-        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers]
+        added = {**HEADERS, "X-Request-Id": request.move.request, **allowance.make_headers()}
+        texts = {**dict(response.headers), **added}
+        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in texts.items()]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": response.get_data()})
 

@@ -246,8 +246,8 @@ def choose() -> Reply:
         abort(400)
     seat = SEAT_PATH.match(back)
     if seat:
-        with suppress(Unknown):
-            access.set_language(get_app(), access.find(get_app(), seat[1]), chosen)
+        with suppress(Unknown), access.writing_at(get_app(), seat[1]) as (db, place):
+            access.set_language(db, place, chosen)
     return _remember(redirect(back, 303), COOKIE, chosen)
 
 

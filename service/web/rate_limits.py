@@ -16,6 +16,7 @@ from flask import Response, abort, g, request
 from msgspec import Struct
 from redis import Redis, RedisError
 
+from service.links import hash_token
 from service.monitoring import Outage
 
 SYNC_AFTER_S = 1.0  # so long a process may not know what others have counted
@@ -137,6 +138,11 @@ def limit_view(limits: RateLimits, limit: Limit, make_key: Callable[[], str], vi
         return abort(429) if g.allowance.is_exceeded else view(**words)
 
     return call
+
+
+def name_link() -> str:
+    """Return the hash of the link; the link itself is a key, and is stored nowhere."""
+    return hash_token(str((request.view_args or {}).get("link")))
 
 
 def set_limit_headers(response: Response) -> Response:

@@ -113,7 +113,10 @@ def show_frame(link: str, *, replica: bool) -> Response:
 @replay.post("/replay/story")
 def ask_for_story(link: str) -> BaseResponse:
     """Ask where the game turned; a bot goes through the game, and the page shows the result when it is ready."""
-    game_story.ask(get_app(), access.find(get_app(), link))
+    app = get_app()
+    with access.writing_at(app, link) as (db, place):
+        game_story.ask(app, db, place)
+    app.wakeups.wake("bots")
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 
 

@@ -211,10 +211,11 @@ def answer_move(posted: Request, link: str, number: int, verdict: Verdict | None
 def sit(link: str) -> Reply:
     """Take the seat, with a word of the player's own for the dice."""
     app = get_app()
-    place = access.find(app, link)
-    nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-    signing_in.prove_by_seat(app, place)
-    access.set_language(app, place, get_language())
+    with access.writing_at(app, link) as (db, place):
+        nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
+        signing_in.prove_by_seat(app, db, place)
+        access.set_language(db, place, get_language())
+    app.wakeups.wake("post")  # letters wait for the proof
     submitted = submitting.sit(app, place, nonce)
     submitting.wait_for_verdict(app, submitted)
     return redirect(url_for("table.show", link=link, said=submitted.number), 303)
@@ -223,7 +224,10 @@ def sit(link: str) -> Reply:
 @table.post("/hint")
 def ask_for_hint(link: str) -> Reply:
     """Ask for a good move, and show the table, which looks again until it is found: no thread waits for a bot."""
-    number = hints.ask(get_app(), access.find(get_app(), link))
+    app = get_app()
+    with access.writing_at(app, link) as (db, place):
+        number = hints.ask(app, db, place)
+    app.wakeups.wake("bots")
     return redirect(url_for("table.show", link=link, hint=number), 303)
 
 
@@ -233,63 +237,73 @@ seat_forms = Blueprint("seat", __name__, url_prefix="/t/<link>")
 @seat_forms.post("/talk")
 def say(link: str) -> Reply:
     """Say something to the others at the table."""
-    talk.say(get_app(), access.find(get_app(), link), request.form.get("text", ""))
+    app = get_app()
+    with access.writing_at(app, link) as (db, place):
+        talk.say(db, place, request.form.get("text", ""), app.now())
+    app.wakeups.announce(place.table, topic="talk")
     return _show_section(link, "talk")
 
 
 @seat_forms.post("/note")
 def store_note(link: str) -> Reply:
     """Store a private note."""
-    seat_commands.write(get_app(), access.find(get_app(), link), request.form.get("note", ""))
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.write(db, place, request.form.get("note", ""))
     return _show_section(link, "note")
 
 
 @seat_forms.post("/at-once")
 def choose_confirmation(link: str) -> Reply:
     """Choose whether whole moves are made without being confirmed."""
-    seat_commands.move_at_once(get_app(), access.find(get_app(), link), _is_wanted())
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.move_at_once(db, place, _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.post("/presence")
 def show_presence(link: str) -> Reply:
     """Choose whether the others see when this player was last here."""
-    seat_commands.show_presence(get_app(), access.find(get_app(), link), _is_wanted())
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.show_presence(db, place, _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.put("/here")
 def note_presence(link: str) -> Response:
     """Note that the player is here; the page's script sends this now and then."""
-    presence.store_presence(get_app(), access.find(get_app(), link))
+    presence.store_presence(get_app(), link)
     return make_response("", 204)
 
 
 @seat_forms.post("/watched")
 def allow_spectators(link: str) -> Reply:
     """Allow or forbid spectators."""
-    seat_commands.allow_spectators(get_app(), access.find(get_app(), link), _is_wanted())
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.allow_spectators(db, place, _is_wanted())
     return _show_section(link, "own")
 
 
 @seat_forms.post("/released")
 def release(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
-    seat_commands.release(get_app(), access.find(get_app(), link), _is_wanted())
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.release(db, place, _is_wanted())
     return _show_section(link, "released")
 
 
 @seat_forms.post("/orders/<int:number>/sooner")
 def move_order_up(link: str, number: int) -> Reply:
     """Try a standing order before the order in front of it."""
-    seat_commands.move_order_up(get_app(), access.find(get_app(), link), number)
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.move_order_up(db, place, number)
     return _show_section(link, "plan")
 
 
 @seat_forms.post("/orders/branches/<int:number>/sooner")
 def move_branch_up(link: str, number: int) -> Reply:
     """Try the standing orders of a branch before those of the branch in front of it."""
-    seat_commands.move_branch_up(get_app(), access.find(get_app(), link), number)
+    with access.writing_at(get_app(), link) as (db, place):
+        seat_commands.move_branch_up(db, place, number)
     return _show_section(link, "plan")
 
 

@@ -161,14 +161,16 @@ def play(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/cut")
 def cut(link: str, number: int) -> Reply:
     """Take moves back."""
-    branches.cut(get_app(), access.find(get_app(), link), number, _parse_step())
+    with access.writing_at(get_app(), link) as (db, place):
+        branches.cut(db, place, number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/take-out")
 def take_out(link: str, number: int) -> Reply:
     """Delete one move of the branch."""
-    branches.take_out(get_app(), access.find(get_app(), link), number, _parse_step())
+    with access.writing_at(get_app(), link) as (db, place):
+        branches.take_out(db, place, number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
 
 
@@ -188,7 +190,8 @@ def move_sooner(link: str, number: int) -> Response | Reply:
 @whatif.post("/<int:number>/fork")
 def fork(link: str, number: int) -> Reply:
     """Go on in another branch, and leave this one as it is."""
-    other = branches.fork(get_app(), access.find(get_app(), link), number, _parse_step())
+    with access.writing_at(get_app(), link) as (db, place):
+        other = branches.fork(db, place, number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=other), 303)
 
 
@@ -202,14 +205,16 @@ def deal(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/name")
 def rename(link: str, number: int) -> Reply:
     """Keep a branch under a name."""
-    branches.rename(get_app(), access.find(get_app(), link), number, request.form.get("name", ""))
+    with access.writing_at(get_app(), link) as (db, place):
+        branches.rename(db, place, number, request.form.get("name", ""))
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/delete")
 def remove(link: str, number: int) -> Reply:
     """Forget a branch."""
-    branches.remove(get_app(), access.find(get_app(), link), number)
+    with access.writing_at(get_app(), link) as (db, place):
+        branches.remove(db, place, number)
     return redirect(url_for("whatif.show_all", link=link), 303)
 
 

@@ -70,7 +70,7 @@ def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> 
     for place in places:
         apps.submit(app, place, "sit word")
     seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, opened.table).position)))
-    number = hints.ask(app, places[seat])
+    number = apps.ask_hint(app, places[seat])
     bot_jobs.answer_hints(app)
     hint = apps.run_query(app, hints.find, places[seat], number)
     assert hint

@@ -98,7 +98,7 @@ def test_many_hints_of_one_visitor_do_not_hold_up_anothers(any_app: App, monkeyp
         db.execute(update(tables).values(visitor="crowd"))
         db.execute(update(tables).where(tables.c.id == places[-1].table).values(visitor="other"))
     for place in places:
-        hints.ask(any_app, place)
+        apps.ask_hint(any_app, place)
     bots.run()
     assert len(answered_tables) == 6
     assert answered_tables.index(places[-1].table) <= 1

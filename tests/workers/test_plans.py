@@ -132,7 +132,7 @@ def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place
     _, other = table
     number, made = branch_of(any_app, other, 3)
     branches.order_branch(any_app, other, number)
-    branches.cut(any_app, other, number, len(made) - 1)
+    apps.change(any_app, branches.cut, other, number, len(made) - 1)
     assert branches.order_branch(any_app, other, number) == 2
     assert len(list_intended(any_app, other)) == 2
     say(any_app, other, "order fly moon")

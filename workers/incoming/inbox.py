@@ -15,7 +15,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -180,9 +180,10 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
     address = ANSWER_ADDRESS.match(recipient)
     if address is None:
         raise Ignored("This address is not one that takes answers.")
-    place = access.find_by_reply_address(app, address[1])
-    person, owner = _load_player(app, place)
-    remarks = _list_remarks(app, person)
+    with app.store.reading() as db:
+        place = access.find_by_reply_address(app, db, address[1])
+        person, owner = _load_player(db, place)
+        remarks = talk.list_texts(db, person, app.now() - QUOTED_DAYS * DAY_S)  # a digest has those of many tables
     try:  # without the database: a mail that cannot be parsed is ignored, and an outage must not look like one
         message = mail_headers.parse_message(raw[:PARSED_BYTES])
         headers = MailHeaders.from_message(message)
@@ -225,10 +226,11 @@ def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
 
     A mail that a link opened answers no letter for its mail program: its subject names the turn.
     """
-    letter_id = next(filter(None, map(TABLE_LETTER_ID.match, headers.iter_answered_ids())), None)
+    answered = tuple(headers.iter_answered_ids())
+    letter_id = next(filter(None, map(TABLE_LETTER_ID.match, answered)), None)
     if letter_id is None:
         named = SUBJECT_TURN.search(headers.decode("Subject"))
-        if named is None and any(map(DIGEST_ID.match, headers.iter_answered_ids())):
+        if named is None and any(map(DIGEST_ID.match, answered)):
             return DIGEST
         return int(named[1]) if named else None
     if letter_id.group(1, 3) != (place.table, str(place.seat)):
@@ -257,21 +259,14 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     return parts or (mail,)
 
 
-def _load_player(app: App, place: Place) -> tuple[int, str]:
+def _load_player(db: Connection, place: Place) -> tuple[int, str]:
     """The number and the address of the person who has the seat; raise Ignored if no person has it."""
     joined = seats.join(people, people.c.id == seats.c.person)
     query = select(people.c.id, people.c.address).select_from(joined)
-    with app.store.reading() as db:
-        row = db.execute(query.where(seats.c.table == place.table, seats.c.seat == place.seat)).one_or_none()
+    row = db.execute(query.where(seats.c.table == place.table, seats.c.seat == place.seat)).one_or_none()
     if row is None:
         raise Ignored("No person has this seat.")
     return row.id, row.address or ""
-
-
-def _list_remarks(app: App, person: int) -> list[str]:
-    """Return the remarks of others that letters to this person may have repeated; a digest has those of many tables."""
-    with app.store.reading() as db:
-        return talk.list_texts(db, person, app.now() - QUOTED_DAYS * DAY_S)
 
 
 def _redact(recipient: str) -> str:

@@ -12,6 +12,7 @@ from typing import cast, get_args
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Choice, Menu, Move
+from engine.record import Table
 from engine.refusal import Refused
 from service.people.letter_settings import Mode
 from service.tables.locked_table import LockedTable
@@ -41,21 +42,20 @@ Values = dict[str, str | int]
 
 
 def parse_line(
-    locked: LockedTable, seat: int, line: str, load_guess: Callable[[], Move | None], words: Vocabulary
+    table: Table, menu: Menu, line: str, load_guess: Callable[[], Move | None], words: Vocabulary
 ) -> Meaning:
     """Parse a line of a seat's mail; a line that only agrees means the move that the last letter offered as a guess."""
-    phase = locked.position.phase
+    phase = table.phase
     if phase == "over" and _is_rematch_request(line, words):
         return REMATCH
     if phase == "gathering" and (answer := _parse_invitation_answer(line, words)):
         return answer
-    menu = list_options(locked, seat)
     meaning = (
         parse_command(line, menu, words)
         or (load_guess() if _is_consent(line, menu, words) else None)
         or parse_move_line(line, menu, words)
     )
-    if meaning == TALK and phase == "playing" and locked.position.last is None:
+    if meaning == TALK and phase == "playing" and table.last is None:
         answer = _parse_invitation_answer(line, words)  # of a player who has already sat down in another way
         return SIT if answer and answer.verb == SIT.verb else TALK
     return meaning
@@ -94,22 +94,26 @@ def _is_rematch_request(line: str, words: Vocabulary) -> bool:
 def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line only agrees, and the table has asked for no consent."""
     written = remove_small_words(split_words(line), words)
-    asks = menus.allows(menu, Move("agree"))
-    return not asks and len(written) == 1 and find_verb(written, ("agree",), words) is not None
+    is_agreement = len(written) == 1 and find_verb(written, ("agree",), words) is not None
+    return is_agreement and not menus.allows(menu, Move("agree"))
 
 
 def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command:
     """Parse a command to the server, such as `vacation`, `order` or `letters`; None if the line is something else."""
     written = split_words(line)
-    for candidate in (written, remove_small_words(written, words)):
+    meaningful = remove_small_words(written, words)
+    for candidate in (written, meaningful) if meaningful != written else (written,):
         verb = find_verb(candidate, COMMAND_VERBS, words)
+        is_stop = [word.casefold() for word in candidate] == [STOP]
+        if verb is None and not is_stop:
+            continue
         size = count_verb_words(candidate, verb, words) if verb else 1
         if size == 1 and _is_game_verb(candidate[:1], menu, words):
             continue
         command = _parse_arguments(verb, candidate[size:], menu, words) if verb else None
         if command:
             return command
-        if [word.casefold() for word in candidate] == [STOP]:
+        if is_stop:
             return NO_LETTERS
     return None
 

@@ -13,13 +13,13 @@ import msgspec
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select
 from sqlalchemy.exc import OperationalError
 
 from engine import menu as menus
 from engine import table as tables
 from engine.canonical_json import make_decoder
-from engine.menu import Move
+from engine.menu import Menu, Move
 from engine.refusal import Refused
 from service.app import App
 from service.people import proof, register
@@ -28,7 +28,7 @@ from service.store.batch import Batch, OwedLetter
 from service.store.queries import Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
-from service.tables import hints, joining, judging, opening, seat_commands, snapshots, standing_orders, talk
+from service.tables import hints, joining, judging, opening, snapshots, standing_orders, talk
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
@@ -47,8 +47,9 @@ Mail = Row[Any]
 MAX_QUOTED_LINES = 3  # of a mail without a move; enough for its sender to recognise it
 MAX_MOVES = 20
 WAITING_MAILS = select(mails.c.id).where(mails.c.read_at.is_(None))
+PENDING_COUNT = select(func.count()).select_from(WAITING_MAILS.limit(2).subquery()).scalar_subquery().label("pending")
 CLAIM = (
-    select(mails)
+    select(mails, PENDING_COUNT)
     .join(table_rows, table_rows.c.id == mails.c.table)
     .where(mails.c.read_at.is_(None))
     .order_by(mails.c.id)
@@ -113,7 +114,9 @@ def is_waiting(app: App) -> bool:
 def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
     """Play one mail in one transaction."""
     played = process_claimed(app, claim_mail, set() if skipped is None else skipped, _play_claimed)
-    return StepResult.SOME if played else StepResult.NONE
+    if not played:
+        return StepResult.NONE
+    return StepResult.ALL if played[0].pending == 1 else StepResult.SOME
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
@@ -172,6 +175,8 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
 
 def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
     """Split a line at semicolons if each of its parts begins with a verb: “place 1,0 0; figure meeple city”."""
+    if ";" not in line:
+        return [line]
     parts = [part.strip() for part in line.split(";")]
     are_moves = all(find_verb(split_words(part), vocabulary.verbs, vocabulary) for part in parts)
     return parts if are_moves else [line]
@@ -183,13 +188,13 @@ def _join_words(line: str) -> str:
 
 def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: Vocabulary) -> Progress:
     """Play lines in order; raise SecondThought if a later line names another move instead."""
-    menu = tables.menu(start.locked.game, start.locked.position, mail.seat)
     progress = start
     for place, line in enumerate(lines):
         progress = _play_line(progress, mail, line, vocabulary, lines[place + 1 :])
-        made = [Move.parse(one.move) for one in progress.lines if one.outcome == "done"]
+        made = [one.move for one in progress.lines if one.outcome == "done"]
         if progress.lines and progress.lines[-1].outcome == "refused" and len(made) == 1:
-            doubt = second_thoughts.find_other_move(line, made[0], menu, vocabulary)
+            menu = tables.menu(start.locked.game, start.locked.position, mail.seat)
+            doubt = second_thoughts.find_other_move(line, Move.parse(made[0]), menu, vocabulary)
             if doubt:
                 raise SecondThought(start.add(_report_guess(start.locked, line, doubt.as_guess())))
     return progress
@@ -207,7 +212,8 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
     order = mail_orders.parse_order(line, vocabulary) if _may_be_condition(line, vocabulary) else None
     if order and mail_orders.is_about_moves(locked, mail.seat, order, vocabulary):
         return _store_order(progress, mail, line, order, vocabulary)
-    meaning = mail_commands.parse_line(locked, mail.seat, line, lambda: _load_guess(locked, mail), vocabulary)
+    options = mail_commands.list_options(locked, mail.seat)
+    meaning = mail_commands.parse_line(locked.position, options, line, lambda: _load_guess(locked, mail), vocabulary)
     if meaning == TALK:
         return progress
     if isinstance(meaning, Refused | Guess):
@@ -215,7 +221,7 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
     if progress.stopped or len(progress.lines) >= MAX_MOVES:
         return progress.add(ReportLine(line, "later"))
     if isinstance(meaning, Move):
-        meaning = _question_doubt(locked, mail.seat, line, later, meaning, vocabulary)
+        meaning = _question_doubt(options, line, later, meaning, vocabulary)
     match meaning:
         case Refused():
             return progress.add(mail_reports.make_refused_line(line, _shorten(meaning)))
@@ -246,11 +252,8 @@ def _store_order(
     return progress.add(ReportLine(line, "done", "order", why=noted), locked)
 
 
-def _question_doubt(
-    locked: LockedTable, seat: int, line: str, later: Sequence[str], move: Move, vocabulary: Vocabulary
-) -> Move | Guess:
+def _question_doubt(options: Menu, line: str, later: Sequence[str], move: Move, vocabulary: Vocabulary) -> Move | Guess:
     """Return a move, or a question about it if the mail goes on with words that take it back."""
-    options = mail_commands.list_options(locked, seat)
     if not menus.allows(options, move) and move != REMATCH:
         return move
     doubt = second_thoughts.find_doubt(line, later, move, options, vocabulary)
@@ -274,7 +277,7 @@ def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
 def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Vocabulary) -> Refused | None:
     """The reason why this seat cannot move now; None if it can, or if the line is a command of the table."""
     try:
-        seat_commands.refuse_closed(locked)
+        locked.refuse_closed()
     except Refused as refused:
         return refused
     table_verbs = tuple(vocabulary.table.verbs)
@@ -360,28 +363,30 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
 
 def _play_move(progress: Progress, mail: Mail, line: str, move: Move) -> Progress:
     """Judge a move, and store it as a submission with its verdict."""
-    verdict, locked = judging.judge(progress.locked, _make_seat_command(progress, mail, move))
-    _store_submission(progress, mail, move, verdict)
+    text = str(move)
+    verdict, locked = judging.judge(progress.locked, _make_seat_command(progress, mail, text))
+    _store_submission(progress, mail, text, verdict)
     if not verdict.accepted:
         return progress.add(ReportLine(line, "refused", why=verdict.why, rule=verdict.rule))
-    orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
+    is_order = move.verb == "order"
+    orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat) if is_order else ()
     result = mail_commands.describe_result(move, int(orders[-1].id) if orders else None)
-    return progress.add(ReportLine(line, "done", str(move), verdict.seq, result), locked)
+    return progress.add(ReportLine(line, "done", text, verdict.seq, result), locked)
 
 
-def _make_seat_command(progress: Progress, mail: Mail, move: Move) -> SeatCommand:
+def _make_seat_command(progress: Progress, mail: Mail, text: str) -> SeatCommand:
     """The move as a command; only the first move of a mail can be too late for the letter it answers."""
-    if move == SIT:
-        move = Move(SIT.verb, (mail.key[-40:],))
+    if text == SIT.verb:
+        text = f"{SIT.verb} {mail.key[-40:]}"
     is_first = not any(line.outcome == "done" for line in progress.lines)
-    return SeatCommand(mail.seat, str(move), answers=mail.answers if is_first else None)
+    return SeatCommand(mail.seat, text, answers=mail.answers if is_first else None)
 
 
-def _store_submission(progress: Progress, mail: Mail, move: Move, verdict: Verdict) -> None:
+def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdict) -> None:
     key = f"{mail.key}/{len(progress.lines)}"
-    row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": str(move)}
-    row |= queries.list_verdict_values(verdict)
-    progress.locked.flush().execute(insert(submissions), {**row, "by_mail": True, "at": progress.locked.now})
+    row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": text}
+    row |= {**queries.list_verdict_values(verdict), "by_mail": True, "at": progress.locked.app.now()}
+    progress.locked.batch.flush().execute(insert(submissions), row)
 
 
 def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> None:

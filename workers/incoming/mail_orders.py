@@ -17,7 +17,7 @@ from engine import chance as chances
 from engine import game as games
 from engine.menu import Menu, Move
 from engine.refusal import Refused
-from service.tables import branches, seat_commands, standing_orders
+from service.tables import branches, standing_orders
 from service.tables.branches import Branch, Moves
 from service.tables.locked_table import LockedTable
 from service.text.sentences import Sentence
@@ -56,7 +56,7 @@ def store_order(
     locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary
 ) -> tuple[LockedTable, Sentence]:
     """Store an order; return the table, and what was understood. Raise Refused if a part is no clear move."""
-    seat_commands.refuse_closed(locked)
+    locked.refuse_closed()
     if locked.position.waiting_command or locked.position.paused:
         raise Refused("The table waits; orders with “if” are possible when the game goes on.")
     moves = _list_moves(locked, seat, order, words)

@@ -60,18 +60,44 @@ class Hint(Struct, frozen=True):
     only_move: str = ""
 
 
+class Example(Struct, frozen=True):
+    """An example of a move."""
+
+    text: str
+    move: str
+
+
+class Answers(Struct, frozen=True):
+    """The moves that the reader can answer with."""
+
+    instruction: str
+    example: Example | None
+    hints: tuple[Hint, ...]
+
+
+def build_answers(menu: Menu, writer: MoveWriter, narrator: Narrator, instruction: str = "") -> Answers:
+    """Return the moves of a menu that the reader can answer with, and how, if not by an answer to the letter."""
+    hints, _ = list_hints(menu, writer, narrator), writer.translator.gettext
+    instruction = instruction or _(
+        "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
+    )
+    if any(len(line.links) > 1 for hint in hints for line in hint.lines):
+        instruction += " " + _("Where endings are separated by ·, choose one.")
+    return Answers(instruction, find_example(menu, writer), hints)
+
+
 def list_hints(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[Hint, ...]:
     """Return a hint for each verb of a menu."""
     return tuple(_make_hint(entry, writer, narrator) for entry in menu)
 
 
-def find_example(menu: Menu, writer: MoveWriter) -> tuple[str, str]:
-    """Return the first move that has more words than its verb, as a letter writes it and as tokens; empty if none."""
+def find_example(menu: Menu, writer: MoveWriter) -> Example | None:
+    """Return the first move of the first verb that has more than one move; None if there is none."""
     for entry in menu:
         if entry.count() > 1:
             move = next(entry.iter_moves())
-            return writer.write(move, entry), str(move)
-    return "", ""
+            return Example(writer.write(move, entry), str(move))
+    return None
 
 
 def list_commands(
@@ -176,7 +202,7 @@ def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Hint
     match entry:
         case Choice():
             lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))
-            only_move = lines[0].text if entry.count() == 1 else ""
+            only_move = lines[0].text if len(entry.options) == 1 else ""
             return Hint(label, lines[:MAX_LINES], len(lines) > MAX_LINES, only_move=only_move)
         case Subset():
             items = ", ".join([writer.write_token(item, entry.items) for item in entry.items])

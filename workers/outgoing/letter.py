@@ -14,7 +14,7 @@ from msgspec import Struct
 from service.people.letter_settings import Mode
 from service.text.drawing import Player
 from service.timing import Clock
-from workers.outgoing.answer_hints import Hint
+from workers.outgoing.answer_hints import Answers
 
 Treatment = Literal["send", "digest", "drop"]
 
@@ -213,7 +213,10 @@ class AnswerLinks(Struct, frozen=True):
 
 
 class TableSection(Struct, frozen=True):
-    """The part of a letter that every kind has: news of the table. `commands` are those that an answer may contain."""
+    """The part of a letter that every kind has: news of the table.
+
+    `commands` are those that an answer may contain, separated by commas; empty if the letter asks for no answer.
+    """
 
     title: str
     links: AnswerLinks
@@ -242,21 +245,6 @@ class Footer(Struct, frozen=True):
     mark: str
     reason: str
     settings_link: str
-
-
-class Example(Struct, frozen=True):
-    """An example of a move."""
-
-    text: str
-    move: str
-
-
-class Answers(Struct, frozen=True):
-    """The moves that the reader can answer with."""
-
-    instruction: str
-    example: Example | None
-    hints: tuple[Hint, ...]
 
 
 class LanguageLink(Struct, frozen=True):
@@ -358,15 +346,12 @@ class Body(Struct, frozen=True, kw_only=True):
 
 
 class Letter(Struct, frozen=True):
-    """A letter about a table: its body, news of the table, and its foot."""
+    """A letter about a table: the title of its game, its body, news of the table, and its foot."""
 
+    title: str
     body: Body
     table: TableSection
     footer: Footer
-
-    @property
-    def title(self) -> str:
-        return self.table.title
 
     @property
     def preview(self) -> str:

@@ -28,13 +28,11 @@ from service.timing import HOUR_S, Calendar
 from workers import process_pool
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.outgoing import answer_hints, emails
-from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.answer_hints import Answers, MoveWriter
 from workers.outgoing.letter import (
     AnsweredLine,
     AnswerLinks,
-    Answers,
     BoardSection,
-    Example,
     Footer,
     HelpLine,
     LanguageLink,
@@ -169,7 +167,7 @@ def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
     since = record.find_entries_since_own_move(draft.entries, seat)
-    chapters = tuple(narration.describe_entries(game, since, draft.narrator, seat))[-MAX_ENTRIES:]
+    chapters = narration.describe_entries(game, since, draft.narrator, seat)[-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
     leaves_own_out = draft.report or from_the_start or draft.kind == "over"
     own = () if leaves_own_out else narrate(draft, record.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
@@ -215,14 +213,14 @@ def make_cid(draft: TableDraft, name: str) -> str:
 
 
 def write_commands(draft: TableDraft) -> str:
-    """Return the sentence with the commands that an answer may contain; empty if the letter asks for no answer."""
+    """Return the commands that an answer may contain, separated by commas; empty if the letter asks for no answer."""
     if not (draft.menu or draft.report):
         return ""
     hint = ("hint",) if draft.menu and hints.can_ask(draft.snapshot, draft.request.seat) else ()
-    commands = answer_hints.list_commands(
-        draft.snapshot.position, draft.request.seat, draft.writer, (*answer_hints.SERVER_COMMANDS, *hint)
+    server_commands = (*answer_hints.SERVER_COMMANDS, *hint)
+    return ", ".join(
+        answer_hints.list_commands(draft.snapshot.position, draft.request.seat, draft.writer, server_commands)
     )
-    return draft.translator.gettext("At any time: %(commands)s", commands=", ".join(commands)) if commands else ""
 
 
 def build_footer(draft: TableDraft, mark: str) -> Footer:
@@ -255,17 +253,7 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
 
 def build_answers(draft: TableDraft, instruction: str = "") -> Answers | None:
     """Return the moves that the reader can answer with, and how, if not by an answer to the letter; None if none."""
-    if not draft.menu:
-        return None
-    writer, translator = draft.writer, draft.translator
-    list_of_hints = answer_hints.list_hints(draft.menu, writer, draft.narrator)
-    instruction = instruction or translator.gettext(
-        "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
-    )
-    if any(len(line.links) > 1 for hint in list_of_hints for line in hint.lines):
-        instruction += " " + translator.gettext("Where endings are separated by ·, choose one.")
-    text, move = answer_hints.find_example(draft.menu, writer)
-    return Answers(instruction, Example(text, move) if text else None, list_of_hints)
+    return answer_hints.build_answers(draft.menu, draft.writer, draft.narrator, instruction) if draft.menu else None
 
 
 def write_deadline(translator: Translator, due_at: int | None, now: int, calendar: Calendar) -> str:

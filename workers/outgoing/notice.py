@@ -44,7 +44,7 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
         return None
     if request.kind_name == "unreachable" and table_letters.is_reachable_again(snapshot, request):
         return None
-    draft = table_letters.make_draft(app, request, snapshot, [], remarks)
+    draft = table_letters.make_draft(app, request, request.kind_name, snapshot, [], remarks)
     return Notice(
         id=make_id(owed),
         kind=request.kind_name,

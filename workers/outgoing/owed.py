@@ -54,7 +54,7 @@ def load_owed(db: Connection, numbers: Sequence[int]) -> list[OwedNotice]:
 
 
 def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNotice:
-    settings = letter_settings.merge_settings(row.wishes or "", row.seat_wishes or "")
+    settings, at_table = letter_settings.parse_both(row.wishes or "", row.seat_wishes or "")
     request = LetterRequest(
         table=row.table or "",
         seq=row.seq or 0,
@@ -75,7 +75,7 @@ def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNoti
         request=request,
         kind=find_kind(row.kind),
         settings=settings,
-        at_table=letter_settings.parse_table_settings(row.seat_wishes or ""),
+        at_table=at_table,
         calendar=timing.parse_calendar(request.calendar, absences),
         deadline=row.deadline,
         link_number=row.link_number,

@@ -14,7 +14,8 @@ from service.text.languages import translate_in_game
 from service.text.sentences import Translator
 from service.timing import Calendar
 from workers.outgoing import emails
-from workers.outgoing.letter import AnswerLinks, Answers, BoardSection, LetterPicture, LetterRequest, QuotedRemark
+from workers.outgoing.answer_hints import Answers
+from workers.outgoing.letter import AnswerLinks, BoardSection, LetterPicture, LetterRequest, QuotedRemark
 
 
 class DigestTurn(Struct, frozen=True):

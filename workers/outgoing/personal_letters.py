@@ -293,7 +293,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
     others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
     request = replace(draft.request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
     quoted = tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks)
-    of_table = table_letters.make_draft(app, request, table, recent, quoted)
+    of_table = table_letters.make_draft(app, request, request.kind_name, table, recent, quoted)
     sentences = letter_parts.narrate(of_table, entries)
     heading = translator.gettext("%(title)s with %(names)s", title=of_table.title, names=others)
     instruction = translator.gettext(

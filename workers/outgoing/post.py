@@ -281,9 +281,10 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
 
     A digest of one table is a letter from that table, with its board and moves, and can be answered.
     """
-    if request.kind_name == "digest":
-        request = personal_letters.find_only_turn(app, request) or request
-    return table_letters.write(app, request) if request.table else personal_letters.write(app, request)
+    if request.table:
+        return table_letters.write(app, request)
+    turn = personal_letters.find_only_turn(app, request) if request.kind_name == "digest" else None
+    return table_letters.write(app, turn) if turn else personal_letters.write(app, request)
 
 
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:

@@ -42,17 +42,18 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         return None
     if kind == "talk" and not remarks:  # another letter had them
         return None
-    draft = make_draft(app, request, snapshot, entries, remarks)
+    draft = make_draft(app, request, kind, snapshot, entries, remarks)
     if report is not None:
         draft = replace(draft, report=letter_parts.build_report(draft, report))
     body, section = letter_bodies.WRITERS[draft.kind](draft), letter_parts.build_table_section(draft)
-    letter = Letter(body, section, letter_parts.build_footer(draft, section.links.mark))
+    letter = Letter(draft.title, body, section, letter_parts.build_footer(draft, section.links.mark))
     return build_message(draft, letter, mail_id)
 
 
 def make_draft(
     app: App,
     request: LetterRequest,
+    kind: str,
     snapshot: Snapshot,
     entries: list[Entry[Any]],
     remarks: tuple[QuotedRemark, ...],
@@ -67,7 +68,7 @@ def make_draft(
     return TableDraft(
         app=app,
         request=request,
-        kind=request.kind_name,
+        kind=kind,
         snapshot=snapshot,
         seat=snapshot.seats[request.seat],
         title=translate_in_game(language, game.META.name, game.META.title),
@@ -156,7 +157,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         id=message_id,
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
-        title=letter.title,
+        title=draft.title,
         sender=write_sender(draft),
         game=draft.snapshot.game.META.name,
         follows=follows,

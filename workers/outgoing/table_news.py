@@ -75,7 +75,7 @@ def write(app: App, hook: TableHookRow) -> HookMessage | None:
         first = max(hook.next_seq, end - MAX_ENTRIES)
         entries = snapshots.load_game_entries(db, table.game, hook.table, first, end)
     narrator = Narrator(table.game, table.names, hook.language)
-    chapters = list(narration.describe_entries(table.game, entries, narrator, None))
+    chapters = narration.describe_entries(table.game, entries, narrator, None)
     if not chapters:
         return None
     text = " ".join(remove_place_marks(sentence) for chapter in chapters for sentence in chapter.sentences)

@@ -255,7 +255,7 @@ def load_frame(
         last,
         board=drawing.draw_board(app.caches.boards, (table.row.id, at + 1), scene, narrator),
         standing=table.game.standing(then.state),
-        around=tuple(narration.describe_entries(table.game, nearby, narrator, reader.eyes)),
+        around=narration.describe_entries(table.game, nearby, narrator, reader.eyes),
         receipt=snapshots.load_receipt(db, table, at),
         rounds=tuple(seq for seq in index.list_round_starts(reader.eyes) if seq >= first),
         since=index.find_first_after(reader.eyes),
@@ -276,7 +276,7 @@ def load_world(app: App, db: Connection, table: Snapshot, reader: Viewpoint, ent
         last,
         stage=drawing.draw_staged_board(app.caches.stages, (table.row.id, at + 1), scene, narrator).stage,
         standing=table.game.standing(then.state),
-        chapters=tuple(narration.describe_entries(table.game, entry, narrator, reader.eyes)),
+        chapters=narration.describe_entries(table.game, entry, narrator, reader.eyes),
     )
 
 

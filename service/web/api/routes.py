@@ -212,9 +212,10 @@ MOVE_LIMIT = "as many moves a minute for each link as its host allows"
 @interface.register("POST", "/t/<link>/sit", VERDICTS, takes=Sitting, limited=MOVE_LIMIT)
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
-    place = access.find(get_app(), link)
-    word = register.clean_nonce(body.nonce, secrets.token_hex(8))
-    signing_in.prove_by_seat(get_app(), place)
+    with access.writing_at(get_app(), link) as (db, place):
+        word = register.clean_nonce(body.nonce, secrets.token_hex(8))
+        signing_in.prove_by_seat(get_app(), db, place)
+    get_app().wakeups.wake("post")  # letters wait for the proof
     return _answer_verdict(link, submitting.sit(get_app(), place, word))
 
 
@@ -230,8 +231,10 @@ def submit(link: str, body: Command) -> Answer:
 )
 def hint(link: str) -> Answer:
     """A good move for this seat, found by a strong bot, if the table has hints; after 202 ask again."""
-    app, place = get_app(), access.find(get_app(), link)
-    hint = hints.load(app, place, hints.ask(app, place))
+    app = get_app()
+    with access.writing_at(app, link) as (db, place):
+        hint = hints.find(db, place, hints.ask(app, db, place))
+    app.wakeups.wake("bots")
     if hint is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
     then = [str(move) for move in hint.then]

@@ -227,8 +227,8 @@ def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
     new = apps.load(site.app, my_tables.list_running, person(site))[0].link
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
-    with pytest.raises(Unknown):
-        access.find_by_reply_address(site.app, mail)
+    with site.app.store.reading() as db, pytest.raises(Unknown):
+        access.find_by_reply_address(site.app, db, mail)
 
 
 @pytest.mark.parametrize(("table", "seat"), [("", "1"), ("own", "1"), ("own", "x"), ("own", "-1"), ("no", "0")])

@@ -13,7 +13,7 @@ from service.notify import channels
 from service.notify.channels import NewChannel
 from service.people.proof import ProvenPerson
 from service.store.schema import letters, mailbox, metadata, people
-from service.tables import access, talk
+from service.tables import access
 from service.tables.opening import Invitee
 from service.text.sentences import Sentence
 from tests import apps
@@ -36,7 +36,7 @@ def erase_player(app: App) -> App:
     places = [access.find(app, link) for link in opened.links]
     for number, place in enumerate(places):
         apps.submit(app, place, f"sit word{number}")
-    talk.say(app, places[1], WORDS)
+    apps.say(app, places[1], WORDS)
     place, move = apps.find_move(app, places)
     apps.submit(app, place, move)
     with app.store.writing() as connection:

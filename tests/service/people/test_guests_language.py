@@ -46,7 +46,7 @@ def test_a_guest_who_sat_down_or_chose_keeps_the_language(app: App) -> None:
     apps.submit(app, access.find(app, table.links[1]), "sit word")
     open_table(app, "fr", organiser="clara@example.org")
     assert load_language(app) == "de"
-    access.set_language(app, access.find(app, table.links[1]), "nl")
+    apps.change(app, access.set_language, access.find(app, table.links[1]), "nl")
     open_table(app, "fr", organiser="dora@example.org")
     assert load_language(app) == "nl"
 

@@ -15,7 +15,7 @@ from service.app import App
 from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import letters, people, seats
-from service.tables import access, joining, submitting, talk
+from service.tables import access, joining, submitting
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invitee, Opened
 from service.timing import HOUR_S, Clock
@@ -280,7 +280,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
         lambda n: apps.open_new(app, "kaiser", {}, [Invitee("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
         lambda _: apps.confirm_all(app, proof),
         lambda _: signing_in.send_link(app, ANNA.address),
-        lambda n: talk.say(app, seat, f"word {n}"),
+        lambda n: apps.say(app, seat, f"word {n}"),
         lambda _: (submitting.submit(app, seat, "resign"), referee.run()),
         lambda n: (
             leaving.delete_person(app, ProvenPerson(number), ANNA.address)

@@ -85,7 +85,7 @@ def test_a_branch_played_again_goes_through_the_same_positions(app: App, game: A
     first, moves = replay_states(app, place, number), apps.run_query(app, branches.find, place, number).moves
     assert len(first) == made + 1
     for _ in range(made):
-        branches.cut(app, place, number, len(apps.run_query(app, branches.find, place, number).moves) - 1)
+        apps.change(app, branches.cut, place, number, len(apps.run_query(app, branches.find, place, number).moves) - 1)
     for step, (seat, move) in enumerate(moves):
         assert branches.play(app, place, number, step, seat, move) == (number, step + 1)
     assert replay_states(app, place, number) == first
@@ -124,11 +124,11 @@ def test_nothing_of_a_branch_reaches_the_table(app: App, game: Any) -> None:
     app, before = app, dump_database(app)
     number = branches.begin(app, place, find_newest(app, place))
     wander(app, place, number, STEPS)
-    branches.rename(app, place, number, "A thought")
+    apps.change(app, branches.rename, place, number, "A thought")
     branches.deal(app, place, number)
-    other = branches.fork(app, place, number, 1)
-    branches.cut(app, place, number, 0)
-    branches.remove(app, place, other)
+    other = apps.change(app, branches.fork, place, number, 1)
+    apps.change(app, branches.cut, place, number, 0)
+    apps.change(app, branches.remove, place, other)
     assert dump_database(app) == before
 
 
@@ -171,7 +171,7 @@ def test_an_empty_branch_is_not_begun_twice(app: App, place: Place) -> None:
     first = branches.begin(app, place, find_newest(app, place))
     assert branches.begin(app, place, find_newest(app, place)) == first
     assert branches.begin(app, place, find_newest(app, place) - 1) != first
-    branches.rename(app, place, first, " The  first ")
+    apps.change(app, branches.rename, place, first, " The  first ")
     assert apps.run_query(app, branches.find, place, first).name == "The first"
     assert branches.begin(app, place, find_newest(app, place)) != first
 
@@ -208,10 +208,10 @@ def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int)
     deeds: list[Callable[[App, Place, int], Any]] = [
         lambda app, place, number: apps.run_query(app, branches.find, place, number),
         branches.deal,
-        branches.remove,
-        lambda app, place, number: branches.cut(app, place, number, 0),
-        lambda app, place, number: branches.fork(app, place, number, 0),
-        lambda app, place, number: branches.rename(app, place, number, "mine"),
+        lambda app, place, number: apps.change(app, branches.remove, place, number),
+        lambda app, place, number: apps.change(app, branches.cut, place, number, 0),
+        lambda app, place, number: apps.change(app, branches.fork, place, number, 0),
+        lambda app, place, number: apps.change(app, branches.rename, place, number, "mine"),
         lambda app, place, number: branches.play(app, place, number, 0, 0, "move"),
     ]
     for deed in deeds:
@@ -239,16 +239,16 @@ def test_before_the_game_there_is_nothing_to_try_out(app: App, place: Place) -> 
 
 def test_there_are_limits(app: App, place: Place, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(branches.MAX_BRANCHES - 1):
-        branches.fork(app, place, number, 0)
+        apps.change(app, branches.fork, place, number, 0)
     with pytest.raises(Refused, match="20 branches already"):
-        branches.fork(app, place, number, 0)
+        apps.change(app, branches.fork, place, number, 0)
     monkeypatch.setattr(branches, "MAX_MOVES", 5)
     assert wander(app, place, number, 1) == 1
     with pytest.raises(Refused, match="at most 5 moves"):
         wander(app, place, number, 1)
     for name in ("x" * 41, "a\u202eb"):
         with pytest.raises(Refused, match="at most 40"):
-            branches.rename(app, place, number, name)
+            apps.change(app, branches.rename, place, number, name)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_a_move_is_taken_out_of_a_branch_and_what_is_impossible_then_is_left_out
     app: App, planned: tuple[Place, int, list[str]]
 ) -> None:
     place, number, moves = planned
-    branches.take_out(app, place, number, 2)
+    apps.change(app, branches.take_out, place, number, 2)
     assert list_texts(app, place, number) == [moves[0], moves[2]]
     assert len(replay_states(app, place, number)) == 2  # the first position, and the one after the first move
 
@@ -357,11 +357,11 @@ def list_plan(app: App, place: Place) -> list[tuple[int, str]]:
 def test_a_branch_is_tried_before_the_one_that_was_before_it(app: App) -> None:
     place = apps.find_waiting(app, apps.start_table(app))
     numbers, moves = order_two_branches(app, place)
-    seat_commands.move_branch_up(app, place, numbers[1])
+    apps.change(app, seat_commands.move_branch_up, place, numbers[1])
     assert list_plan(app, place) == [(numbers[1], moves[1]), (numbers[0], moves[0])]
     for wrong in (numbers[1], 999):
         with pytest.raises(Refused, match="no such branch"):
-            seat_commands.move_branch_up(app, place, wrong)
+            apps.change(app, seat_commands.move_branch_up, place, wrong)
 
 
 def test_an_order_goes_to_the_end_of_another_branch_where_its_seat_is_to_move(app: App) -> None:
@@ -392,11 +392,11 @@ def test_an_order_is_tried_before_the_one_that_was_before_it(app: App) -> None:
     for move in ("move A1 A2", "move A2 A3", "move A3 A5"):
         assert apps.submit(app, waiter, f"order {move}").accepted
     ids = [order.id for order in apps.list_orders(app, waiter)]
-    seat_commands.move_order_up(app, waiter, ids[2])
+    apps.change(app, seat_commands.move_order_up, waiter, ids[2])
     assert [order.move[5:] for order in apps.list_orders(app, waiter)] == ["A1 A2", "A3 A5", "A2 A3"]
     assert [order.id for order in apps.list_orders(app, waiter)] == ids
     for wrong in (ids[0], 999):
         with pytest.raises(Refused, match="no such order"):
-            seat_commands.move_order_up(app, waiter, wrong)
+            apps.change(app, seat_commands.move_order_up, waiter, wrong)
     with pytest.raises(Refused, match="no such order"):
-        seat_commands.move_order_up(app, next(place for place in places if place != waiter), ids[2])
+        apps.change(app, seat_commands.move_order_up, next(place for place in places if place != waiter), ids[2])

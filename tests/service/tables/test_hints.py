@@ -53,7 +53,7 @@ def turn_of(app: App, *guests: Invitee, game: str = "kaiser", agreed: bool = Fal
 
 
 def get_hint(app: App, place: Place) -> hints.GoodMove | None:
-    number = hints.ask(app, place)
+    number = apps.ask_hint(app, place)
     bots.answer_hints(app)
     return apps.run_query(app, hints.find, place, number)
 
@@ -76,7 +76,7 @@ def test_a_tile_is_shown_with_what_goes_on_it(app):
 
 def test_among_people_hints_are_off_unless_the_table_agreed(app):
     with pytest.raises(Refused, match="did not agree"):
-        hints.ask(app, turn_of(app, ANNA, BERT))
+        apps.ask_hint(app, turn_of(app, ANNA, BERT))
     assert get_hint(app, turn_of(app, ANNA, BERT, agreed=True)).move
 
 
@@ -89,7 +89,7 @@ def test_a_player_without_an_address_is_no_bot(app):
     if place == places[1]:
         apps.submit(app, place, apps.list_moves(app, place)[0])
     with pytest.raises(Refused, match="did not agree"):
-        hints.ask(app, places[0])
+        apps.ask_hint(app, places[0])
 
 
 def test_the_log_records_what_a_table_agreed_on(app):
@@ -101,16 +101,16 @@ def test_the_log_records_what_a_table_agreed_on(app):
 def test_out_of_turn_and_looking_on_there_is_no_hint(app):
     places = table(app, ANNA, BERT, agreed=True)
     with pytest.raises(Refused, match="your own turn"):
-        hints.ask(app, apps.find_waiting(app, places))
+        apps.ask_hint(app, apps.find_waiting(app, places))
     with pytest.raises(Refused, match="looking on"):
-        hints.ask(app, Place(places[0].table, None, ""))
+        apps.ask_hint(app, Place(places[0].table, None, ""))
 
 
 def test_who_has_resigned_on_his_turn_gets_no_hint(app):
     place = turn_of(app, ANNA, BERT, BOT, agreed=True)
     apps.submit(app, place, "resign")
     with pytest.raises(Refused, match="your own turn"):
-        hints.ask(app, place)
+        apps.ask_hint(app, place)
 
 
 @pytest.mark.parametrize("game", ["kurier", "turfmaster"])
@@ -126,7 +126,7 @@ def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(app, monkeypatch, gam
 
 def test_asked_twice_it_is_the_same_hint(app):
     place = turn_of(app, ANNA, BOT)
-    assert hints.ask(app, place) == hints.ask(app, place)
+    assert apps.ask_hint(app, place) == apps.ask_hint(app, place)
     with app.store.reading() as connection:
         assert len(connection.execute(select(rows)).all()) == 1
 
@@ -135,19 +135,19 @@ def test_hints_are_limited_by_the_hour(app, clock, monkeypatch):
     monkeypatch.setattr(hints, "MAX_PER_HOUR", 2)
     place = turn_of(app, ANNA, BERT, agreed=True)
     for _ in range(2):
-        hints.ask(app, place)
+        apps.ask_hint(app, place)
         apps.submit(app, place, apps.list_moves(app, place)[0])
         reply = Place(place.table, 1 - place.seat, "")
         apps.submit(app, reply, apps.list_moves(app, reply)[0])
     with pytest.raises(Refused, match="many hints"):
-        hints.ask(app, place)
+        apps.ask_hint(app, place)
     clock.advance(3_601)
-    assert hints.ask(app, place)
+    assert apps.ask_hint(app, place)
 
 
 def test_a_hint_that_the_game_has_overtaken_is_none(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
-    number = hints.ask(app, place)
+    number = apps.ask_hint(app, place)
     apps.submit(app, place, apps.list_moves(app, place)[0])
     bots.answer_hints(app)
     assert apps.run_query(app, hints.find, place, number) is None
@@ -157,14 +157,14 @@ def test_a_hint_that_the_game_has_overtaken_is_none(app):
 def test_only_the_own_seat_reads_a_hint(app):
     places = table(app, ANNA, BERT, agreed=True)
     place, _ = apps.find_move(app, places)
-    number = hints.ask(app, place)
+    number = apps.ask_hint(app, place)
     bots.answer_hints(app)
     assert apps.run_query(app, hints.find, apps.find_waiting(app, places), number) is None
 
 
 def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):
     bad, good = turn_of(app, ANNA, BOT), turn_of(app, ANNA, BOT)
-    first, second = hints.ask(app, bad), hints.ask(app, good)
+    first, second = apps.ask_hint(app, bad), apps.ask_hint(app, good)
     answer = hints.answer
     broken = lambda app, number, aside: 1 / 0 if number == first else answer(app, number, aside)  # noqa: E731
     monkeypatch.setattr(hints, "answer", broken)
@@ -174,7 +174,7 @@ def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):
 
 def test_the_clock_wakes_a_worker_for_a_hint_whose_wakeup_was_lost(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
-    hints.ask(app, place)
+    apps.ask_hint(app, place)
     app.redis.flushall()
     timekeeping.wake_workers(app, apps.find_due(app))
     assert "bots" in apps.list_woken(app)
@@ -187,7 +187,7 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
 
     def move_bot(app, where):
         if not numbers:
-            numbers.append(hints.ask(app, place))
+            numbers.append(apps.ask_hint(app, place))
         seen.append(apps.run_query(app, hints.find, place, numbers[0]).move is not None)
 
     monkeypatch.setattr(bots, "list_bot_tasks", lambda *_: [bots.BotTask("one", "one"), bots.BotTask("other", "other")])

@@ -124,8 +124,8 @@ def test_the_old_link_and_the_offer_are_dead_afterwards(site: Site, visitor: Vis
     visitor.get(f"/t/{old}", 404)
     visitor.get(address, 404)
     assert visitor.post(address, name="Franz", address="franz@example.org").status_code == 404
-    with pytest.raises(Unknown):
-        access.find_by_reply_address(site.app, before)
+    with site.app.store.reading() as db, pytest.raises(Unknown):
+        access.find_by_reply_address(site.app, db, before)
 
 
 def test_a_player_who_comes_back_keeps_the_seat(site: Site, visitor: Visitor) -> None:

@@ -114,12 +114,12 @@ def test_an_impossible_remark_gets_a_sentence(site: Site, visitor: Visitor, text
 def test_the_number_of_remarks_is_limited(app: App, clock: apps.FakeTime) -> None:
     one, other = apps.start_table(app)
     for number in range(talk.MAX_REMARKS_AN_HOUR):
-        talk.say(app, one, f"word {number}")
+        apps.say(app, one, f"word {number}")
     with pytest.raises(talk.Refused, match="let the others have a word"):
-        talk.say(app, one, "and another thing")
-    talk.say(app, other, "At last")
+        apps.say(app, one, "and another thing")
+    apps.say(app, other, "At last")
     clock.advance(HOUR_S)
-    talk.say(app, one, "as I was saying")
+    apps.say(app, one, "as I was saying")
 
 
 def letter(app: App, place: Place, kind: str = "turn") -> EmailMessage:
@@ -147,8 +147,8 @@ def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, c
     places = apps.start_table(app)
     reader, _ = apps.find_move(app, places)
     talker = apps.find_waiting(app, places)
-    talk.say(app, talker, "Well played,\n<i>friend</i>")
-    talk.say(app, reader, "mine")
+    apps.say(app, talker, "Well played,\n<i>friend</i>")
+    apps.say(app, reader, "mine")
     message = letter(app, reader)
     name = apps.load_table(app, talker.table).names[talker.seat or 0]
     assert f"{name}: Well played,\n  <i>friend</i>" in body(message, "plain")
@@ -158,7 +158,7 @@ def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, c
     mark_sent(app, reader, clock())
     clock.advance(60)
     assert "Well played" not in body(letter(app, reader), "plain")
-    talk.say(app, talker, "Hurry up")
+    apps.say(app, talker, "Hurry up")
     assert "Hurry up" in body(letter(app, reader, "timeout"), "plain")
 
 
@@ -166,13 +166,13 @@ def test_no_letter_is_written_for_talk_alone(app: App) -> None:
     places = apps.start_table(app)
     with app.store.reading() as connection:
         before = connection.execute(select(letters.c.id)).all()
-        talk.say(app, places[0], "Anybody there?")
+        apps.say(app, places[0], "Anybody there?")
         assert connection.execute(select(letters.c.id)).all() == before
 
 
 def test_an_invitation_contains_no_remarks(app: App) -> None:
     organiser, guest = apps.open_table(app)
-    talk.say(app, organiser, "Buy my watches")
+    apps.say(app, organiser, "Buy my watches")
     assert "watches" not in body(letter(app, guest, "invitation"), "plain")
 
 
@@ -191,13 +191,13 @@ def test_what_one_seat_says_in_a_day_is_bounded_for_each_table(any_app: App, clo
     place, other = apps.start_table(any_app)
     most = talk.MAX_CHARS_A_DAY // talk.MAX_REMARK_CHARS
     for _ in range(most):
-        talk.say(any_app, place, "é" * talk.MAX_REMARK_CHARS)
+        apps.say(any_app, place, "é" * talk.MAX_REMARK_CHARS)
         clock.advance(60)
     with pytest.raises(Refused, match="go on tomorrow"):
-        talk.say(any_app, place, "one more")
-    talk.say(any_app, other, "another seat")
+        apps.say(any_app, place, "one more")
+    apps.say(any_app, other, "another seat")
     clock.advance(86_400)
-    talk.say(any_app, place, "tomorrow")
+    apps.say(any_app, place, "tomorrow")
 
 
 def test_a_note_is_one_text_and_is_written_as_often_a_minute_as_a_player_moves(tmp_path: Path) -> None:
@@ -210,4 +210,4 @@ def test_a_note_is_one_text_and_is_written_as_often_a_minute_as_a_player_moves(t
             ]
             assert codes.count(429) == 2
         with pytest.raises(Refused):
-            seat_commands.write(app, place, "x" * (seat_commands.LONGEST_NOTE + 1))
+            apps.change(app, seat_commands.write, place, "x" * (seat_commands.LONGEST_NOTE + 1))

@@ -101,7 +101,7 @@ def test_a_table_is_played_on_at_the_new_server_with_its_chain_intact(old, new):
     places = start_table(old)
     table = places[0].table
     play(old, places)
-    talk.say(old, places[0], "See you there")
+    apps.say(old, places[0], "See you there")
     before = head(old, table)
     import_file(new, export(old, table))
     assert head(new, table) == before

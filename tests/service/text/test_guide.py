@@ -104,7 +104,7 @@ def parse(locked: tuple[LockedTable, ...], line: str, language: str) -> tuple[st
 def parse_at(table: LockedTable, line: str, vocabulary: Vocabulary) -> str:
     if order := mail_orders.parse_order(line, vocabulary):
         return " then ".join((*order.given, order.own))
-    match parse_line(table, 0, line, lambda: None, vocabulary):
+    match parse_line(table.position, mail_commands.list_options(table, 0), line, lambda: None, vocabulary):
         case Move("order", args):
             return f"order {parse_at(table, ' '.join(args), vocabulary)}"
         case Move() as move:

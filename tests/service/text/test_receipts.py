@@ -19,7 +19,7 @@ from engine.log import Export
 from service import cli
 from service.app import App
 from service.store.schema import people
-from service.tables import access, talk
+from service.tables import access
 from service.tables.history.replays import Archive
 from service.text import lessons, receipts
 from service.text.languages import LANGUAGES
@@ -215,7 +215,7 @@ PLANTED_REMARKS = (
 @pytest.mark.parametrize("form", ["letter", "text", "html", "quoted", "forwarded"])
 def test_talk_plants_no_receipt(app, played, tmp_path, remark, form):
     place = access.find(app, app.links.make_seat_token(played, 1, 0))
-    talk.say(app, place, remark)
+    apps.say(app, place, remark)
     letter = write_letter(app, played, 0)
     plain, page = (letter.get_body((kind,)).get_content() for kind in ("plain", "html"))
     assert PLANTED_HASH in "".join(plain.split())

@@ -16,7 +16,7 @@ from engine import catalogue
 from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.store.schema import entries, letters, orders, seats, submissions
-from service.tables import access, talk
+from service.tables import access
 from service.tables.seat_commands import move_at_once
 from tests import apps
 from tests.browsing import Player, tap, wait_for_acceptance
@@ -122,7 +122,7 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     page = visit(links_of(letter_to(service, seat))[0], **PHONE)
     expect(page.locator("form.deed[data-at-once][data-said]")).to_be_attached()
     settled = moves_of(service, opened.table)
-    talk.say(service.app, access.find(service.app, other), "Take your time!")
+    apps.say(service.app, access.find(service.app, other), "Take your time!")
     Player(page, tap).refresh()
     expect(page.get_by_text("Take your time!").first).to_be_attached()
     page.wait_for_timeout(2_500)  # what would be sent is sent

@@ -4,8 +4,9 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from service.tables import access, seat_commands, submitting, talk
+from service.tables import access, seat_commands, submitting
 from service.tables.opening import Opened
+from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
 from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
@@ -16,7 +17,7 @@ def open_game(service: RunningService, visit: Visit, at_once: bool = False) -> t
     opened = service.start_table()
     seat = service.find_mover(opened.table)
     if at_once:
-        seat_commands.move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
+        apps.change(service.app, seat_commands.move_at_once, access.find(service.app, opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 
@@ -29,7 +30,7 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     page.get_by_role("tab", name="Talk").click()
     page.get_by_label("Your message").fill("I was about to")
     app = service.app
-    talk.say(app, access.find(app, opened.links[1 - seat]), "Take your time")
+    apps.say(app, access.find(app, opened.links[1 - seat]), "Take your time")
     expect(page.get_by_text("Take your time")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     expect(page.get_by_label("Your message")).to_have_value("I was about to")
@@ -46,7 +47,7 @@ def test_an_open_page_gets_news_at_once_and_stops_polling(service: RunningServic
     page.wait_for_timeout(4_500)  # longer than the interval of polling
     app, urls = service.app, list[str]()
     page.on("request", lambda request: urls.append(request.url))
-    talk.say(app, access.find(app, opened.links[1 - seat]), "Are you there?")
+    apps.say(app, access.find(app, opened.links[1 - seat]), "Are you there?")
     expect(page.get_by_text("Are you there?").first).to_be_attached(timeout=2_000)
     assert len([url for url in urls if "/pulse" in url]) == 1
 

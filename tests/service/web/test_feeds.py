@@ -201,7 +201,7 @@ def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor:
     link = feed.findall("atom:entry/atom:link", ATOM)[0].get("href", "")
     assert visitor.get(link.removeprefix(site.app.settings.address))
     visitor.get(f"/t/{opened.links[0]}/feed.atom", 404)
-    seat_commands.allow_spectators(site.app, access.find(site.app, opened.links[0]), False)
+    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, opened.links[0]), False)
     visitor.get(f"/t/{watch}/feed.atom", 404)
 
 

@@ -23,7 +23,8 @@ from workers.outgoing.letter import LetterRequest
 @pytest.fixture
 def opened(site: Site) -> Opened:
     started = site.start_table()
-    signing_in.prove_by_seat(site.app, access.find(site.app, started.links[0]))
+    with access.writing_at(site.app, started.links[0]) as (db, place):
+        signing_in.prove_by_seat(site.app, db, place)
     with site.app.store.writing() as db:
         db.execute(seats.update().values(proven=True))
     return started
@@ -188,7 +189,7 @@ def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
     follow(visitor, opened, receiver)
     for path in ("", f"/{load_hook(site).id}/test", f"/{load_hook(site).id}/remove"):
         assert visitor.post(f"/t/{opened.links[1]}/followers{path}").status_code == 422
-    seat_commands.allow_spectators(site.app, access.find(site.app, opened.links[0]), False)
+    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, opened.links[0]), False)
     site.submit(opened, site.list_moves(opened)[0])
     send_all(site)
     assert receiver.requests == []

@@ -26,7 +26,7 @@ from service import create_app
 from service.app import App
 from service.lru import LRU
 from service.store.schema import mailbox, seats
-from service.tables import access, seat_commands, submitting, talk
+from service.tables import access, seat_commands, submitting
 from service.tables.opening import Invitee
 from service.text.templates import TEMPLATES
 from tests import apps
@@ -211,7 +211,7 @@ def test_a_game_that_was_taken_down_is_on_no_page(app: App) -> None:
         if rule.endpoint != "account.open_table"  # which leads its player to the own seat
     ]
     before = [visitor.get(way).status_code for way in ways]
-    seat_commands.release(app, busy.shown[0], False)
+    apps.change(app, seat_commands.release, busy.shown[0], False)
     after = [visitor.get(way).status_code for way in ways]
     assert before.count(200) >= 10
     assert set(after) == {404}
@@ -345,8 +345,8 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
     for link in opened.links:
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     for number in (0, 1):
-        talk.say(site.app, access.find(site.app, opened.links[number]), name)
-        seat_commands.write(site.app, access.find(site.app, opened.links[number]), name)
+        apps.say(site.app, access.find(site.app, opened.links[number]), name)
+        apps.change(site.app, seat_commands.write, access.find(site.app, opened.links[number]), name)
     site.submit(opened, site.list_moves(opened)[0])
     site.submit(opened, "resign", 0)
     visitor = site.new_visitor()

@@ -18,7 +18,7 @@ import pytest
 from redis import Redis
 
 from service.links import Links
-from service.tables import access, talk
+from service.tables import access
 from service.wakeups import CHANGES
 from service.web import live, server
 from tests import apps
@@ -99,7 +99,7 @@ def test_talk_is_announced_to_players_and_not_to_spectators(service: RunningServ
     tokens = [service.app.links.make_live_token(opened.table, kind) for kind in ("seat", "watch")]
     player, spectator = (open_page(port, token) for token in tokens)
     drain([player, spectator])
-    talk.say(service.app, access.find(service.app, opened.links[0]), "Hello")
+    apps.say(service.app, access.find(service.app, opened.links[0]), "Hello")
     read_until(player, live.LOOK_EVENT)
     assert is_silent(spectator)
 

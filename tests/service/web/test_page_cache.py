@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http import HTTPStatus
 
 import brotli
@@ -16,7 +16,7 @@ from service import create_app
 from service.lru import LRU
 from service.settings import DAY_S
 from service.store.schema import people, seats, tables
-from service.tables import access, seat_commands, talk
+from service.tables import access, seat_commands
 from service.tables.access import Place
 from service.tables.opening import Opened
 from service.text import narration
@@ -24,6 +24,7 @@ from service.text.narration import Chapter, Narrator
 from service.timing import HOUR_S, Clock
 from service.web import lobby_pages, page_cache, table_pages
 from service.web.compression import choose_encoding, compress_with_noise
+from tests import apps
 from tests.sites import Site, Visitor
 
 KEY = re.compile(r'name="key" value="[^"]+"')  # differs each time a page is made
@@ -44,6 +45,10 @@ def get_text(client: FlaskClient, path: str) -> str:
 
 def find_place(site: Site, opened: Opened, seat: int = 0) -> Place:
     return access.find(site.app, opened.links[seat])
+
+
+def change_seat(site: Site, opened: Opened, deed: Callable[..., None], changed: object) -> None:
+    apps.change(site.app, deed, find_place(site, opened), changed)
 
 
 def set_column(site: Site, opened: Opened, seat: int = 0, **columns: object) -> None:
@@ -72,10 +77,10 @@ CHANGES: dict[str, Callable[[Site, Opened], object]] = {
     "a pause": lambda site, opened: site.submit(opened, "pause", 0),
     "an end": lambda site, opened: site.submit(opened, "resign", 1),
     "a standing order": lambda site, opened: site.submit(opened, "order pass", 0),
-    "a remark": lambda site, opened: talk.say(site.app, find_place(site, opened, 1), "Good luck!"),
-    "a note": lambda site, opened: seat_commands.write(site.app, find_place(site, opened), "Keep the lady"),
-    "a setting": lambda site, opened: seat_commands.move_at_once(site.app, find_place(site, opened), True),
-    "no spectators": lambda site, opened: seat_commands.allow_spectators(site.app, find_place(site, opened), False),
+    "a remark": lambda site, opened: apps.say(site.app, find_place(site, opened, 1), "Good luck!"),
+    "a note": lambda site, opened: change_seat(site, opened, seat_commands.write, "Keep the lady"),
+    "a setting": lambda site, opened: change_seat(site, opened, seat_commands.move_at_once, True),
+    "no spectators": lambda site, opened: change_seat(site, opened, seat_commands.allow_spectators, False),
     "another link": lambda site, opened: set_column(site, opened, link="another", link_number=1),
     "a bounce": lambda site, opened: set_person(site, bounced_at=site.time),
     "a deadline": lambda site, opened: set_column(site, opened, site.find_mover(opened), due_at=site.time + HOUR_S),
@@ -131,7 +136,7 @@ def test_an_entry_is_described_once_to_each_seat_in_each_language(
 ) -> None:
     described, describe = list[tuple[int, int | None]](), narration.describe_entries
 
-    def record(game: Game, entries: list[Entry], narrator: Narrator, seat: int | None) -> Iterator[Chapter]:
+    def record(game: Game, entries: list[Entry], narrator: Narrator, seat: int | None) -> tuple[Chapter, ...]:
         described.extend((entry.seq, seat) for entry in entries)
         return describe(game, entries, narrator, seat)
 

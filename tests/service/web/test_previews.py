@@ -10,6 +10,7 @@ from PIL import Image
 
 from service.tables import access, seat_commands
 from service.tables.opening import Opened
+from tests import apps
 from tests.sites import Site, Visitor
 
 SLACK = {"User-Agent": "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"}
@@ -48,7 +49,7 @@ def test_a_finished_game_says_who_won_and_a_replay_shows_its_position(
     before = site.load(opened).row.length
     site.submit(opened, "resign", 0)
     for link in opened.links:
-        seat_commands.release(site.app, access.find(site.app, link), True)
+        apps.change(site.app, seat_commands.release, access.find(site.app, link), True)
     link = access.make_gallery_link(opened.table)
     preview = read_preview(visitor, f"/t/{link}/replay?at={before - 1}")
     assert preview["description"] == "Bert wins"
@@ -113,7 +114,7 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, vis
 
 
 def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, opened: Opened) -> None:
-    seat_commands.allow_spectators(site.app, access.find(site.app, opened.links[0]), False)
+    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, opened.links[0]), False)
     watch = site.app.links.make_watch_token(opened.table)
     assert visitor.client.get(f"/t/{watch}", headers=SLACK).status_code == 404
     visitor.get(f"/t/{watch}/board.png", 404)

@@ -300,7 +300,9 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
         for name in {"Subject", "In-Reply-To"} - {header}:
             message.replace_header(name, "my move")
         (recipient,) = mailbox_polling.find_recipients(MailHeaders.from_message(message), b"")
-        assert access.find_by_reply_address(app, recipient.removeprefix("play+").removesuffix("@")) == place
+        with app.store.reading() as db:
+            token = recipient.removeprefix("play+").removesuffix("@")
+            assert access.find_by_reply_address(app, db, token) == place
         proof = access.make_subject_mark(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[
             2
         ]

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from engine import catalogue
 from service.app import App
 from service.store.schema import mails, submissions
-from service.tables import access, talk
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES, SOURCE
@@ -107,7 +107,7 @@ def test_a_move_above_a_letter_that_nothing_marks_is_played(app: App, way: str) 
 
 def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> None:
     place = open_table(app, "kaiser")
-    talk.say(app, Place(place.table, 1 - (place.seat or 0), ""), "Hello!")
+    apps.say(app, Place(place.table, 1 - (place.seat or 0), ""), "Hello!")
     before = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
     kinds = LETTER_KINDS.keys() - before - personal_letters.WRITERS.keys()  # those before need a story
     for language in LANGUAGES:

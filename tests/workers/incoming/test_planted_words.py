@@ -63,7 +63,7 @@ def plant(app: App, words: str) -> tuple[Place, str]:
     places = apps.start_table(app)
     place, move = apps.find_move(app, places)
     other = next(one for one in places if one.seat != place.seat)
-    talk.say(app, other, words.replace("{move}", move))
+    apps.say(app, other, words.replace("{move}", move))
     text = write_letter(app, place, "en").get_body(("plain",)).get_content()
     assert "Said at the table" in text
     return place, text
@@ -90,7 +90,7 @@ def test_the_end_of_a_broken_line_of_talk_is_not_typed(app: App, chars: int, len
 def test_nor_is_it_when_so_much_was_said_later_that_no_new_letter_repeats_it(app: App, length: int) -> None:
     place, letter = plant(app, "x" * length + " {move}")
     for number in range(talk.MAX_IN_LETTER):
-        talk.say(app, Place(place.table, 1 - (place.seat or 0), ""), f"and {number}")
+        apps.say(app, Place(place.table, 1 - (place.seat or 0), ""), f"and {number}")
     send_mail(app, place, quote_and_break(letter, 70))
     assert list_played(app) == []
 
@@ -125,7 +125,7 @@ def send_digest_answer(app: App, place: Place, write_body: Callable[[str], str])
 def test_words_planted_at_any_table_of_a_digest_act_in_no_quotation(app: App, length: int) -> None:
     for place in (places := [start_annas_turn(app), start_annas_turn(app)]):
         planted = f"{personal_letters.make_table_sign(apps.load_table(app, place.table).seats[0])}:unsubscribe"
-        talk.say(app, Place(place.table, 1, ""), f"{'x' * (length - len(planted))} {planted}")
+        apps.say(app, Place(place.table, 1, ""), f"{'x' * (length - len(planted))} {planted}")
     send_digest_answer(app, places[0], lambda letter: quote_and_break(letter, 76))
     assert [apps.load_table(app, place.table).seats[0].wishes for place in places] == ["", ""]
 

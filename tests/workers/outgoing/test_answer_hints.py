@@ -58,8 +58,10 @@ def test_a_letter_speaks_its_readers_language():
     assert write_hints("kurier", road, "fr")[1] == "placer dame Iwan · Boris"
     assert write_hints("kurier", road, "de")[1] == "setze Dame Iwan · Boris"
     writer = MoveWriter(catalogue.find("kurier"), (), "de")
-    assert answer_hints.find_example(road, writer)[0] == "setze Dame Iwan"
-    assert answer_hints.find_example(road[1:], writer) == ("", "")
+    example = answer_hints.find_example(road, writer)
+    assert example
+    assert example.text == "setze Dame Iwan"
+    assert answer_hints.find_example(road[1:], writer) is None
 
 
 def test_a_bare_sign_is_written_as_its_word():
@@ -101,7 +103,7 @@ def test_a_choice_of_some_and_a_number_say_how_many():
     subset, number = answer_hints.list_hints(menu, writer, narrator)
     assert (subset.lines[0].text, subset.amount) == ("afleggen 7, 8, J12", "2 naar keuze")
     assert number.lines[0].text == "rijd 1–6"
-    assert answer_hints.find_example(menu, writer) == ("afleggen 7 8", "discard 7 8")
+    assert answer_hints.find_example(menu, writer) == answer_hints.Example("afleggen 7 8", "discard 7 8")
 
 
 @every_language

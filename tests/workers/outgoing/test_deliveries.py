@@ -17,7 +17,6 @@ from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
 from service.store.schema import deliveries as delivery_table
 from service.store.schema import letters, people, seats
-from service.tables import talk
 from service.tables.access import Place
 from service.timing import Calendar, dump_calendar
 from tests import apps
@@ -288,9 +287,9 @@ def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
         with any_app.store.writing() as db:
             own = people.c.id == find_person(any_app, waiting).id
             db.execute(update(people).where(own).values(wishes=dump_settings(LetterSettings(talk=True))))
-    talk.say(any_app, mover, "Well played!")
+    apps.say(any_app, mover, "Well played!")
     clock.advance(20)
-    talk.say(any_app, mover, "Shall we pause?")
+    apps.say(any_app, mover, "Shall we pause?")
     deliveries.run()
     assert loft.notices == []  # a minute later, with all that was said
     clock.advance(61)
@@ -299,7 +298,7 @@ def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
     name = apps.load_table(any_app, mover.table).names[mover.seat or 0]
     assert find_notice(loft, "talk").sentence == f"{name}: Well played!\n{name}: Shall we pause?"
     assert len(smtp_sink.letters) == by_mail
-    talk.say(any_app, mover, "Later")
+    apps.say(any_app, mover, "Later")
     clock.advance(61)
     deliveries.run()
     assert loft.notices[-1].sentence == f"{name}: Later"
@@ -307,7 +306,7 @@ def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
 
 def test_no_remark_goes_by_a_channel_that_does_not_want_them(any_app: App, clock: FakeTime, loft: Loft) -> None:
     mover, _, _ = start(any_app)
-    talk.say(any_app, mover, "Well played!")
+    apps.say(any_app, mover, "Well played!")
     clock.advance(61)
     deliveries.run()
     assert "talk" not in [notice.kind for notice in loft.notices]

@@ -16,7 +16,7 @@ from sqlalchemy import update
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import people, seats
-from service.tables import access, talk
+from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
 from tests import apps
@@ -84,7 +84,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
     place, _ = apps.find_move(relay_app, places)
     seat = apps.load_table(relay_app, place.table).seats[place.seat]
     monkeypatch.setattr(table_letters, "is_reachable_again", lambda snapshot, request: False)
-    talk.say(relay_app, Place(place.table, 1 - (place.seat or 0), ""), "Grüße, „Zoë“!")
+    apps.say(relay_app, Place(place.table, 1 - (place.seat or 0), ""), "Grüße, „Zoë“!")
     for kind in KINDS:
         order = LetterRequest(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
