@@ -36,7 +36,7 @@ Evaluator = Callable[[Game, Any, int], Shares]
 """Evaluates a position for all seats, with imagined draws from a seed."""
 
 
-class Moment(Struct, frozen=True):
+class ChancePoint(Struct, frozen=True):
     """The chances of all seats after an entry, and the luck of its draws for each seat if it drew."""
 
     seq: int
@@ -57,7 +57,7 @@ class TurningPoint(Struct, frozen=True):
 class Story(Struct, frozen=True):
     """The story of a game: the chances after each entry, and the turning points in their order."""
 
-    chance_history: tuple[Moment, ...]
+    chance_history: tuple[ChancePoint, ...]
     turning_points: tuple[TurningPoint, ...]
 
     @property
@@ -75,10 +75,10 @@ class _Step(Struct, frozen=True):
     after: Table
 
 
-def compute_chance_history(game: Game, entries: Sequence[Entry[Any]]) -> tuple[Moment, ...]:
+def compute_chance_history(game: Game, entries: Sequence[Entry[Any]]) -> tuple[ChancePoint, ...]:
     """Return the chances after each entry that was not undone; quick, because it does not compute luck."""
     return tuple(
-        Moment(step.entry.seq, win_shares.evaluate(game, step.after.state)) for step in _list_steps(game, entries)
+        ChancePoint(step.entry.seq, win_shares.evaluate(game, step.after.state)) for step in _list_steps(game, entries)
     )
 
 
@@ -86,7 +86,7 @@ def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
     """Return the story of a game; it takes seconds, and is the same every time."""
     steps = list(_list_steps(game, entries))
     evaluations = MAX_EVALUATIONS // max(1, sum(map(_has_drawn, steps)))
-    moments = tuple(_make_moment(game, step, evaluations) for step in steps)
+    moments = tuple(_make_chance_point(game, step, evaluations) for step in steps)
     return Story(moments, _find_turning_points(game, steps))
 
 
@@ -100,9 +100,9 @@ def _list_steps(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Step]:
             yield _Step(entry, before, after)
 
 
-def _make_moment(game: Game, step: _Step, evaluations: int) -> Moment:
+def _make_chance_point(game: Game, step: _Step, evaluations: int) -> ChancePoint:
     luck = _compute_luck(game, step, _evaluate_best_move, _count_redraws(game, step, evaluations))
-    return Moment(step.entry.seq, win_shares.evaluate(game, step.after.state), luck)
+    return ChancePoint(step.entry.seq, win_shares.evaluate(game, step.after.state), luck)
 
 
 def _has_drawn(step: _Step) -> bool:

@@ -52,7 +52,7 @@ class Deck(Struct, frozen=True):
     beside: tuple[TilePlaced, ...] = ()
 
 
-class Box(Protocol):
+class BoxHooks(Protocol):
     """One box of the game: its pieces, its moves, and the hooks at which it changes the base game.
 
     A box overrides only the hooks that it needs. It is switched on by the option of its name; `about` describes that
@@ -296,7 +296,7 @@ class Box(Protocol):
         return ()
 
 
-HOOKS = tuple(name for name, hook in vars(Box).items() if callable(hook) and not name.startswith("_"))
+HOOKS = tuple(name for name, hook in vars(BoxHooks).items() if callable(hook) and not name.startswith("_"))
 
 
 class Rules(Struct, frozen=True, eq=False):
@@ -306,8 +306,8 @@ class Rules(Struct, frozen=True, eq=False):
     of features in the order of the final scoring; `verbs` and `tasks` name the box of each move and task.
     """
 
-    boxes: tuple[Box, ...]
-    hooks: dict[str, tuple[Box, ...]]
+    boxes: tuple[BoxHooks, ...]
+    hooks: dict[str, tuple[BoxHooks, ...]]
     rounds: dict[str, tuple[RoundHook, ...]]
     supply: dict[str, int]
     strength: dict[str, int]
@@ -317,8 +317,8 @@ class Rules(Struct, frozen=True, eq=False):
     shared_tasks: frozenset[str]
     scoring_figures: int
     feature_order: tuple[str, ...]
-    verbs: dict[str, Box]
-    tasks: dict[str, Box]
+    verbs: dict[str, BoxHooks]
+    tasks: dict[str, BoxHooks]
 
     def make_deck(self) -> Deck:
         """Return the deck of the base game with the tiles of each box mixed in."""
@@ -332,7 +332,7 @@ class Rules(Struct, frozen=True, eq=False):
         return [figure for figure in figures if figure.seat == seat and figure.kind not in self.non_meeples]
 
 
-def combine_boxes(boxes: Sequence[Box]) -> Rules:
+def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
     """Return the rules of the base game with these boxes."""
     return Rules(
         boxes=tuple(boxes),
@@ -357,8 +357,8 @@ def combine_boxes(boxes: Sequence[Box]) -> Rules:
     )
 
 
-def _overrides(box: Box, name: str) -> bool:
-    return getattr(type(box), name) is not getattr(Box, name)
+def _overrides(box: BoxHooks, name: str) -> bool:
+    return getattr(type(box), name) is not getattr(BoxHooks, name)
 
 
 def merge_distinct(what: str, *parts: Mapping[Any, Any]) -> dict[Any, Any]:

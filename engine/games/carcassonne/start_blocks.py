@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from engine.games.carcassonne.hooks import Box, Deck
+from engine.games.carcassonne.hooks import BoxHooks, Deck
 from engine.games.carcassonne.state import Options, TilePlaced
 from engine.games.carcassonne.tiles import DATA
 from engine.refusal import Refused
@@ -20,7 +20,7 @@ def load_cells(box: str) -> dict[str, str]:
     return {name: row["cell"] for name, row in DATA["tiles"][box].items()}
 
 
-class StartBlock(Box):
+class StartBlock(BoxHooks):
     """A box whose block of tiles, each on its cell, takes the place of the start tile.
 
     The tile `start` lies at 0,0. The refusal `clash` explains that the block does not go with another beginning.

@@ -23,7 +23,7 @@ from engine.games.kurier.board import (
     count_roubles,
     order_departures,
 )
-from engine.games.kurier.state import Guests, Player, State
+from engine.games.kurier.state import Guests, Holdings, State
 from engine.win_shares import Shares, from_points
 
 
@@ -70,24 +70,24 @@ MOST_ROUBLES_NEEDED = 10
 
 
 def outlook(state: State) -> Shares:
-    return from_points([_rate_seat(state, seat, player) for seat, player in enumerate(state.players)])
+    return from_points([_rate_seat(state, seat, holdings) for seat, holdings in enumerate(state.players)])
 
 
-def _rate_seat(state: State, seat: int, player: Player) -> float:
+def _rate_seat(state: State, seat: int, holdings: Holdings) -> float:
     """Return the strength of a seat."""
-    basic, price = state.options.rules == "basic", player.dispatch.price
-    strength = _rate_hand(state, seat, player, basic) + _rate_couriers(state, seat)
+    basic, price = state.options.rules == "basic", holdings.dispatch.price
+    strength = _rate_hand(state, seat, holdings, basic) + _rate_couriers(state, seat)
     if not price:
-        return strength + _rate_way(state, seat, player) + (0.0 if basic else _rate_savings(state, seat, player))
+        return strength + _rate_way(state, seat, holdings) + (0.0 if basic else _rate_savings(state, seat, holdings))
     if basic:
-        return strength + _rate_wait(state, price - count_roubles(player.secured), seat)
-    return strength + _rate_payment(state, price - _count_own_roubles(state, seat, player), seat)
+        return strength + _rate_wait(state, price - count_roubles(holdings.secured), seat)
+    return strength + _rate_payment(state, price - _count_own_roubles(state, seat, holdings), seat)
 
 
-def _rate_hand(state: State, seat: int, player: Player, basic: bool) -> float:
+def _rate_hand(state: State, seat: int, holdings: Holdings, basic: bool) -> float:
     on_turn = ON_TURN if seat == state.turn and not state.done else 0.0
     first = FIRST_TURNED if basic and seat == state.first_rouble else 0.0
-    return on_turn + first + RESERVE_COURIER * len(player.reserve)
+    return on_turn + first + RESERVE_COURIER * len(holdings.reserve)
 
 
 def _rate_couriers(state: State, seat: int) -> float:
@@ -95,13 +95,13 @@ def _rate_couriers(state: State, seat: int) -> float:
     return ROADS[state.options.rules].courier * own
 
 
-def _count_own_roubles(state: State, seat: int, player: Player) -> int:
+def _count_own_roubles(state: State, seat: int, holdings: Holdings) -> int:
     turned = count_roubles(state.turned) if seat == state.turn else 0
-    return count_roubles(player.purse + player.secured) + turned
+    return count_roubles(holdings.purse + holdings.secured) + turned
 
 
-def _rate_savings(state: State, seat: int, player: Player) -> float:
-    return _rate_rouble(state) * min(_count_own_roubles(state, seat, player), MOST_ROUBLES_NEEDED)
+def _rate_savings(state: State, seat: int, holdings: Holdings) -> float:
+    return _rate_rouble(state) * min(_count_own_roubles(state, seat, holdings), MOST_ROUBLES_NEEDED)
 
 
 def _rate_rouble(state: State) -> float:
@@ -123,9 +123,9 @@ def _rate_wait(state: State, missing: int, seat: int) -> float:
     return AT_GUARD_BASIC + WAITING_TURN * turns + LOG_WAITING_TURNS * log(turns + 0.5)
 
 
-def _rate_way(state: State, seat: int, player: Player) -> float:
+def _rate_way(state: State, seat: int, holdings: Holdings) -> float:
     """Rate a dispatch on the road: its village, its inn, and the own couriers near it."""
-    inn, kind = player.dispatch.inn, player.dispatch.kind
+    inn, kind = holdings.dispatch.inn, holdings.dispatch.kind
     assert kind
     road, village, guests = ROADS[state.options.rules], VILLAGE_OF[inn], state.inns[inn]
     strength = road.villages[village] + _rate_inn(road, guests, kind)

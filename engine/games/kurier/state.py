@@ -50,7 +50,7 @@ class Dispatch(Struct, frozen=True):
     price: int = 0
 
 
-class Player(Struct, frozen=True):
+class Holdings(Struct, frozen=True):
     """The couriers and coins of a seat that are not in an inn or in the palace."""
 
     stack: tuple[Kind, ...] = FULL_STACK  # as a bag: its order is not known before a courier is drawn
@@ -64,7 +64,7 @@ class Player(Struct, frozen=True):
 class State(Struct, frozen=True):
     options: Options = Options()
     inns: dict[str, Guests] = {}  # the open ones
-    players: tuple[Player, ...] = ()
+    players: tuple[Holdings, ...] = ()
     palace: tuple[Coin, ...] = ()
     colours: int = 0  # how many are not played (§3.4)
     turn: int = 0

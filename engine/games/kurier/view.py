@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.kurier.board import SUPPLY, Coin, Kind
-from engine.games.kurier.state import Dispatch, Event, Guests, Player, Reason, Rewarded, Robbed, State
+from engine.games.kurier.state import Dispatch, Event, Guests, Holdings, Reason, Rewarded, Robbed, State
 
 
 class Before(Struct, frozen=True):
@@ -62,7 +62,7 @@ def view(state: State, seat: int | None) -> View:
     )
 
 
-def _show_player(player: Player) -> Before:
+def _show_player(player: Holdings) -> Before:
     return Before(
         stack=len(player.stack) + len(player.under),
         under=player.under,

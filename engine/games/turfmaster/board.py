@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 Point = tuple[float, float]
-Box = tuple[float, float, float, float]
+Bounds = tuple[float, float, float, float]
 """Left, top, right and bottom."""
 
 # The home straight is below and run from left to right; the bends are on the right and on the left.
@@ -131,7 +131,7 @@ def shift_points(points: Iterable[Point], origin: Point) -> list[Point]:
     return [(round(x - origin[0], 1), round(y - origin[1], 1)) for x, y in points]
 
 
-def find_box_around(points: Sequence[Point], margin: float) -> Box:
+def find_box_around(points: Sequence[Point], margin: float) -> Bounds:
     """Return the smallest box around the points, with a margin."""
     across, down = [x for x, _ in points], [y for _, y in points]
     return (min(across) - margin, min(down) - margin, max(across) + margin, max(down) + margin)

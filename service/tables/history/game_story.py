@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, select, update
 from engine import catalogue, record, story
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
-from engine.story import Moment, Story
+from engine.story import ChancePoint, Story
 from service.app import App
 from service.store import queries
 from service.store.schema import stories
@@ -53,7 +53,7 @@ class ChanceHistory(Struct, frozen=True):
 
 def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHistory | None:
     """Return the chances of a game that is over, to be drawn; its moment is that of entry `at`."""
-    moments = _load_moments(app, db, table) if table.position.phase == "over" else ()
+    moments = _load_chance_history(app, db, table) if table.position.phase == "over" else ()
     if len(moments) < 2:
         return None
     place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
@@ -62,7 +62,7 @@ def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHi
     return ChanceHistory(lines, round(place * step, 1), _find_swings(moments, step))
 
 
-def _find_swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
+def _find_swings(moments: Sequence[ChancePoint], step: float) -> tuple[Swing, ...]:
     """Return the greatest swings in their order, each with the seat that gained most by it."""
     swings = list[tuple[float, Swing]]()
     for number, (one, other) in enumerate(pairwise(moments), 1):
@@ -74,16 +74,16 @@ def _find_swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
     return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
 
 
-def _make_line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:
+def _make_line(moments: Sequence[ChancePoint], seat: int, place: int, step: float) -> ChanceLine:
     shares = [moment.shares[seat] for moment in moments]
     points = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
     return ChanceLine(points, round(100 * shares[place]))
 
 
-def _load_moments(app: App, db: Connection, table: Snapshot) -> tuple[Moment, ...]:
+def _load_chance_history(app: App, db: Connection, table: Snapshot) -> tuple[ChancePoint, ...]:
     """Compute the chances after each entry once, then take them from the cache."""
     key = ("course", table.row.id, table.row.length)
-    moments: tuple[Moment, ...] | None = app.caches.stories.get(key)
+    moments: tuple[ChancePoint, ...] | None = app.caches.stories.get(key)
     if moments is None:
         moments = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
         app.caches.stories.put(key, moments)

@@ -8,7 +8,7 @@ from engine import chance, menu
 from engine import game as games
 from engine.games import kurier
 from engine.games.kurier.board import SUPPLY, VILLAGES, list_closed_inns
-from engine.games.kurier.state import Dispatch, Options, Player, State
+from engine.games.kurier.state import Dispatch, Holdings, Options, State
 from engine.menu import Move
 
 
@@ -21,7 +21,7 @@ def table(guests="", seats=5, turn=0, palace=SUPPLY, rules="revised", players=()
     state = State(
         options=Options(rules=rules, **options),
         inns={inn: {} for village in VILLAGES for inn in village if inn not in closed},
-        players=(Player(reserve=("lady",)),) * seats,
+        players=(Holdings(reserve=("lady",)),) * seats,
         palace=tuple(palace),
         colours=5 - seats,
         turn=turn,

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.games.carcassonne import boxes, rules, scoring
-from engine.games.carcassonne.hooks import ROUNDS, Box, combine_boxes
+from engine.games.carcassonne.hooks import ROUNDS, BoxHooks, combine_boxes
 from engine.games.carcassonne.state import (
     Award,
     FeatureScored,
@@ -25,7 +25,7 @@ from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_messages import set_up_messages
 
 
-class MadeUp(Box):
+class MadeUp(BoxHooks):
     """A box made up for a test, which takes the place of the fairy's."""
 
     option = "fairy"

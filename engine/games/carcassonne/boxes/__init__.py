@@ -43,9 +43,9 @@ from engine.games.carcassonne.boxes import (
     wheel,
     wind_roses,
 )
-from engine.games.carcassonne.hooks import Box, Rules, combine_boxes, merge_distinct
+from engine.games.carcassonne.hooks import BoxHooks, Rules, combine_boxes, merge_distinct
 
-BOXES: tuple[Box, ...] = (
+BOXES: tuple[BoxHooks, ...] = (
     messages.BOX,
     inns_cathedrals.BOX,
     count.BOX,
@@ -148,7 +148,7 @@ class Began(Struct, frozen=True, omit_defaults=True, tag=True):
     edition: int = 1
 
 
-def plays_with(options: Options, box: Box) -> bool:
+def plays_with(options: Options, box: BoxHooks) -> bool:
     """Whether a table plays with this box."""
     return any(getattr(options, switch) for switch in box.switches or (box.option,))
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
-from engine.games.carcassonne.hooks import Box, Moment, Rules, is_barred, place_tile
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, is_barred, place_tile
 from engine.games.carcassonne.land import add_figure, find_figure_root, get_signs, iter_segments
 from engine.games.carcassonne.state import (
     Award,
@@ -178,7 +178,7 @@ def _is_free(feature: Feature) -> bool:
     return feature.open > 0 and not feature.figures
 
 
-class AbbeyMayor(Box):
+class AbbeyMayor(BoxHooks):
     """The abbey, the mayor, the wagon and the barn."""
 
     option = "abbey_mayor"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
-from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules
 from engine.games.carcassonne.land import find_figure_root, remove_figures
 from engine.games.carcassonne.state import (
     Award,
@@ -54,7 +54,7 @@ def is_about_to_be_scored(state: State, rules: Rules, figure: Figure) -> bool:
     return not feature.open and figure in scoring.select_figures(state, rules, feature, "scored")
 
 
-class Abbot(Box):
+class Abbot(BoxHooks):
     """One more meeple for cloisters and gardens."""
 
     option = "abbot"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import iter_segments, list_cells
 from engine.games.carcassonne.scoring import estimate_debt
 from engine.games.carcassonne.state import (
@@ -98,7 +98,7 @@ def find_bathers(state: State, event: FeatureScored) -> tuple[Bather, ...]:
     return tuple(Bather(figure.seat, cell, points) for (cell, points), figure in pairs)
 
 
-class Bathhouses(Box):
+class Bathhouses(BoxHooks):
     """Bathhouses beside roads and in cities."""
 
     option = "bathhouses"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.boxes.bridges import OPTION
-from engine.games.carcassonne.hooks import Box, Rules, pick_tile
+from engine.games.carcassonne.hooks import BoxHooks, Rules, pick_tile
 from engine.games.carcassonne.land import find_features_ending_at
 from engine.games.carcassonne.state import (
     Award,
@@ -198,7 +198,7 @@ def sell(auction: Auction, buyer: int, payee: int | None) -> TileBought:
     return TileBought(buyer, auction.tile, (Award(buyer, -price, BAZAAR), *receipt))
 
 
-class Bazaars(Box):
+class Bazaars(BoxHooks):
     """Auctions of tiles."""
 
     option = "bazaars"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
+from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_token_root, get_signs, has_segment, remove_figures
 from engine.games.carcassonne.state import (
     Award,
@@ -117,7 +117,7 @@ def _count_show_tiles(state: State, cell: str) -> int:
     return sum("circus" in get_signs(state, one) or has_segment(state, one, ACROBATS) for one in list_nine_cells(cell))
 
 
-class BigTop(Box):
+class BigTop(BoxHooks):
     """The circus, the acrobats and the ringmaster."""
 
     option = "big_top"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Rules, list_places
+from engine.games.carcassonne.hooks import BoxHooks, Rules, list_places
 from engine.games.carcassonne.land import add_bridge, find_token_root
 from engine.games.carcassonne.state import (
     Part,
@@ -104,7 +104,7 @@ def _filter_by_others(state: State, rules: Rules, tile: str, options: Sequence[A
     return options
 
 
-class Bridges(Box):
+class Bridges(BoxHooks):
     """Bridges, and the tiles of the whole box."""
 
     option = OPTION

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes.bridges import OPTION
-from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_segment_cell, iter_segments, list_cells, remove_figures
 from engine.games.carcassonne.state import (
     CASTLE,
@@ -198,7 +198,7 @@ def _list_complete(state: State, rules: Rules, part: Part) -> Sequence[tuple[Seq
     ]
 
 
-class Castles(Box):
+class Castles(BoxHooks):
     """Castles and their lords."""
 
     option = "castles"

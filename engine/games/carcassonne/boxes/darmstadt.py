@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_segment_cell
 from engine.games.carcassonne.state import (
     Award,
@@ -66,7 +66,7 @@ def find_bonus(state: State, rules: Rules, cell: str) -> tuple[Award, ...]:
     return tuple(Award(seat, BONUS_POINTS, CHURCH) for seat, count in enumerate(counts) if count == most > 0)
 
 
-class Darmstadt(Box):
+class Darmstadt(BoxHooks):
     """Two churches and a large city."""
 
     option = "darmstadt"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Moment, Rules, is_barred
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, is_barred
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -45,7 +45,7 @@ def get_fairy_place(state: State) -> str:
     return figure.place if figure else ""
 
 
-class Fairy(Box):
+class Fairy(BoxHooks):
     """A figure without an owner, who rewards the meeple beside her."""
 
     option = "fairy"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import get_signs
 from engine.games.carcassonne.state import (
     Award,
@@ -118,7 +118,7 @@ def apply_fruit_left(state: State, event: FruitLeft) -> State:
     return pop_work(state)
 
 
-class FruitTrees(Box):
+class FruitTrees(BoxHooks):
     """Trees with four tokens each, harvested once a turn."""
 
     option = "fruit_trees"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import (
     find_features_ending_at,
     find_figure_root,
@@ -146,7 +146,7 @@ def is_closed_field(state: State, root: int) -> bool:
     return not any(root in find_features_ending_at(state, cell) for cell in state.frontier)
 
 
-class HillsSheep(Box):
+class HillsSheep(BoxHooks):
     """Shepherds with their flocks, hills and vineyards."""
 
     option = "hills_sheep"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
+from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, BoxHooks, Moment, Rules
 from engine.games.carcassonne.scoring import count_tiles
 from engine.games.carcassonne.state import Feature, State
 
 
-class InnsCathedrals(Box):
+class InnsCathedrals(BoxHooks):
     """Inns, cathedrals and the large meeple."""
 
     option = "inns_cathedrals"

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.scoring import count_tiles
 from engine.games.carcassonne.state import Award, State, get_setting, make_getter
 
@@ -39,7 +39,7 @@ def count_complete(state: State, kind: str) -> int:
     return sum(feature.kind == kind and not feature.open for feature in state.features.values())
 
 
-class KingRobber(Box):
+class KingRobber(BoxHooks):
     """The king and the robber baron."""
 
     option = "king_robber"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
-from engine.games.carcassonne.hooks import Box, Rules, can_place_tile
+from engine.games.carcassonne.hooks import BoxHooks, Rules, can_place_tile
 from engine.games.carcassonne.land import find_figure_root, remove_figures
 from engine.games.carcassonne.state import (
     About,
@@ -219,7 +219,7 @@ def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessageP
     return MessagePerformed(figure.seat, TAKE_BACK, points, figure.place, (figure, *companions))
 
 
-class Messages(Box):
+class Messages(BoxHooks):
     """Two scoring figures, and what happens on dark spaces."""
 
     option = "messages"

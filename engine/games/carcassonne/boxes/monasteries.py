@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from engine.games.carcassonne.hooks import Box, Deck, Moment, Rules, mix_in_tiles
+from engine.games.carcassonne.hooks import BoxHooks, Deck, Moment, Rules, mix_in_tiles
 from engine.games.carcassonne.land import find_token_root, has_segment
 from engine.games.carcassonne.state import Feature, Figure, Part, State
 from engine.games.carcassonne.tiles import Args, list_neighbours
@@ -33,7 +33,7 @@ def has_lying_figure(feature: Feature) -> bool:
     return bool(feature.figures) and feature.figures[0].way == LYING_WAY
 
 
-class Monasteries(Box):
+class Monasteries(BoxHooks):
     """Cloisters with two ways to stay in them."""
 
     option = "monasteries"

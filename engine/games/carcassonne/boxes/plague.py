@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
 from engine.games.carcassonne.boxes.princess_dragon import find_companions_of, find_prey, is_open_land
-from engine.games.carcassonne.hooks import Box, Rules, is_barred
+from engine.games.carcassonne.hooks import BoxHooks, Rules, is_barred
 from engine.games.carcassonne.land import (
     add_figure,
     find_figure_root,
@@ -205,7 +205,7 @@ def _touches(state: State, one: tuple[str, str], other: tuple[str, str]) -> bool
     return (near.locals[token], next_one.locals[far]) in pairs
 
 
-class Plague(Box):
+class Plague(BoxHooks):
     """Outbreaks, fleas, and the flight from them."""
 
     option = "plague"

@@ -13,7 +13,7 @@ from engine.games.carcassonne.boxes.abbey_mayor import BARN
 from engine.games.carcassonne.boxes.big_top import ACROBATS, list_open_pyramids
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
 from engine.games.carcassonne.boxes.tower import TOWER
-from engine.games.carcassonne.hooks import Box, Rules, is_free
+from engine.games.carcassonne.hooks import BoxHooks, Rules, is_free
 from engine.games.carcassonne.land import find_figure_root, get_signs, iter_segments, remove_figures
 from engine.games.carcassonne.state import (
     CASTLE,
@@ -155,7 +155,7 @@ def find_companions_of(state: State, rules: Rules, prey: Sequence[Figure]) -> It
         yield from scoring.find_companions(state, rules, replace(feature, figures=left), figure)
 
 
-class PrincessDragon(Box):
+class PrincessDragon(BoxHooks):
     """The dragon, volcanoes, princesses and magic portals."""
 
     option = "princess_dragon"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Rules, list_free_segments
+from engine.games.carcassonne.hooks import BoxHooks, Rules, list_free_segments
 from engine.games.carcassonne.land import find_figure_root, find_token_root, read_figure, remove_figures, replace_figure
 from engine.games.carcassonne.scoring import estimate_debt, find_companions
 from engine.games.carcassonne.state import (
@@ -121,7 +121,7 @@ def _find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> 
         yield from find_companions(state, rules, replace(feature, figures=left), first)
 
 
-class Revolts(Box):
+class Revolts(BoxHooks):
     """Revolts, and meeples that are protected from them."""
 
     option = "revolts"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules
 from engine.games.carcassonne.state import State
 from engine.games.carcassonne.tiles import PIECES, SIDES, Args, count_tiles_of, has_river_beside, list_neighbours
 
 SPRING, LAKE = "R01", "R02"
 
 
-class River(Box):
+class River(BoxHooks):
     """Twelve tiles that begin the game."""
 
     option = "river"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules
 from engine.games.carcassonne.land import get_signs, iter_segments
 from engine.games.carcassonne.state import (
     Award,
@@ -86,7 +86,7 @@ def leads_to_school(state: State, root: int) -> bool:
     return any(there == root for cell in school for _, there in iter_segments(state, cell))
 
 
-class School(Box):
+class School(BoxHooks):
     """Two tiles beside the start tile, and a teacher."""
 
     option = "school"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_token_root, has_segment, remove_figures
 from engine.games.carcassonne.state import Figure, State
 from engine.games.carcassonne.tiles import PIECES, Args, list_cells_around
@@ -42,7 +42,7 @@ def find_rivals(state: State, cell: str, shrine: bool) -> list[str]:
     return [one for one in beside if has_shrine(state.tiles[one].tile) != shrine]
 
 
-class Shrines(Box):
+class Shrines(BoxHooks):
     """Cloisters that challenge each other."""
 
     option = "shrines"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_figure_root, iter_segments, list_cells, remove_figures
 from engine.games.carcassonne.state import (
     Feature,
@@ -80,21 +80,21 @@ def list_places_to_escape(state: State, seat: int) -> list[str]:
     return places
 
 
-class Besiegers(Box):
+class Besiegers(BoxHooks):
     """Six besieged tiles."""
 
     option = "besiegers"
     about = "Besieged cities, 6 tiles of the Besiegers (§15)"
 
 
-class Cathars(Box):
+class Cathars(BoxHooks):
     """Four besieged tiles."""
 
     option = "cathars"
     about = "Besieged cities, 4 tiles of the Cathars (§15)"
 
 
-class Siege(Box):
+class Siege(BoxHooks):
     """The rules of besieged tiles, for both boxes."""
 
     option = "siege"

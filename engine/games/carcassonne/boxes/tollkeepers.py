@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import get_signs, has_segment, iter_segments, list_cells
 from engine.games.carcassonne.state import (
     Award,
@@ -95,7 +95,7 @@ def count_toll(state: State, rules: Rules, road: Feature, side: int) -> int:
     return side * (POINTS_EACH * count + TRAVELLERS_POINTS * road.marks.count("travellers"))
 
 
-class Tollkeepers(Box):
+class Tollkeepers(BoxHooks):
     """A tollhouse for everybody, with a small and a large side."""
 
     option = "tollkeepers"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
+from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_figure_root, lift_figures, remove_figures
 from engine.games.carcassonne.state import (
     CASTLE,
@@ -205,7 +205,7 @@ def _list_own_prisoners(state: State, seat: int, captor: int) -> list[Prisoner]:
     return list({one.kind: one for one in own}.values())
 
 
-class Tower(Box):
+class Tower(BoxHooks):
     """Floors, prisoners and ransoms."""
 
     option = TOWER

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Moment, Rules, can_place_tile
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, can_place_tile
 from engine.games.carcassonne.land import find_features_met
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.state import (
@@ -94,7 +94,7 @@ def apply_second_tile_declined(state: State, event: SecondTileDeclined) -> State
     return pop_work(state)
 
 
-class TradersBuilders(Box):
+class TradersBuilders(BoxHooks):
     """Goods, the builder and the pig."""
 
     option = "traders_builders"

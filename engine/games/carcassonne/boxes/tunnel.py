@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_token_root, join_ends
 from engine.games.carcassonne.state import (
     Part,
@@ -112,7 +112,7 @@ def has_dug_before(state: State) -> bool:
     return part.kind == "builder" and bool(below) and DIG_NOTE in below[-1].notes
 
 
-class Tunnel(Box):
+class Tunnel(BoxHooks):
     """Roads with openings, and tokens that join them."""
 
     option = "tunnel"

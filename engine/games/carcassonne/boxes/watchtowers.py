@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import get_signs, iter_segments
 from engine.games.carcassonne.state import Award, Figure, Part, State, list_figures
 from engine.games.carcassonne.tiles import list_nine_cells
@@ -29,7 +29,7 @@ def count_around(state: State, rules: Rules, cell: str, what: str) -> int:
     return sum(any(state.features[root].kind == what for _, root in tile) for tile in tiles)
 
 
-class Watchtowers(Box):
+class Watchtowers(BoxHooks):
     """Bonuses before a road or city is scored."""
 
     option = "watchtowers"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.games.carcassonne.hooks import Box, Deck, Rules, mix_in_tiles
+from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules, mix_in_tiles
 from engine.games.carcassonne.land import get_signs
 from engine.games.carcassonne.state import Award, Part, State
 from engine.games.carcassonne.tiles import SIDES, START, parse_cell
@@ -34,7 +34,7 @@ def is_in_quarter(state: State, cell: str, centre: str, quarter: str) -> bool:
     return all({"N": y <= cy, "S": y >= cy, "W": x <= cx, "E": x >= cx}[side] for side in sides)
 
 
-class WindRoses(Box):
+class WindRoses(BoxHooks):
     """Points for a tile in the right quarter."""
 
     option = "wind_roses"
