@@ -20,6 +20,7 @@ from service.tables import access, branches, hints, presence, seat_commands, sna
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
+from service.tables.snapshots import Snapshot
 from service.tables.submitting import MoveText
 from service.text import drawing, numbers
 from service.text.drawing import Scene, Stage, draw_stage, list_players
@@ -32,6 +33,7 @@ from service.web.table_frame import find_join_address
 from service.web.table_view import TablePage, make_gathering_page, make_narrator, make_scene, make_table_page
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
+STARTED_PHASES = ("playing", "over")
 
 
 class ThenPage(Struct, frozen=True):
@@ -67,7 +69,7 @@ def show(link: str) -> Response:
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
-        if snapshot.position.phase not in ("playing", "over"):
+        if snapshot.position.phase not in STARTED_PHASES:
             gathering = make_gathering_page(db, place, snapshot, find_join_address(place, snapshot))
             return render("gathering.html", gathering)
         page = make_table_page(db, place, snapshot)
@@ -92,18 +94,24 @@ def _find_expiry(now: int, due_at: int | None) -> int:
     return min(tomorrow, due_at - 60 * (minutes - 1)) if due_at and minutes else tomorrow
 
 
-@table.get("/board.svg")
-def send_picture(link: str) -> Response:
-    """Send the board as this seat sees it, as a picture for lists of tables."""
+def _load_started(link: str) -> tuple[Place, Snapshot]:
+    """Load the table of a link; raise Unknown if its game has not begun."""
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
-    if snapshot.position.phase not in ("playing", "over"):
+    if snapshot.position.phase not in STARTED_PHASES:
         raise Unknown("The game has not begun yet.")
+    return place, snapshot
+
+
+@table.get("/board.svg")
+def send_picture(link: str) -> Response:
+    """Send the board as this seat sees it, as a picture for lists of tables."""
+    place, snapshot = _load_started(link)
     position = (place.table, snapshot.row.length)
     board = drawing.draw_staged_board(
-        app.caches.stages, position, make_scene(place, snapshot), make_narrator(place, snapshot)
+        get_app().caches.stages, position, make_scene(place, snapshot), make_narrator(place, snapshot)
     )
     response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
     response.headers["Content-Type"] = "image/svg+xml"
@@ -135,13 +143,7 @@ def show_earlier(link: str) -> Response:
 @table.get("/stock")
 def show_stock(link: str) -> Response:
     """Show which tiles, cards or coins may still come up, as far as this reader may know it."""
-    app = get_app()
-    with app.store.reading() as db:
-        place = access.find_place(db, link)
-        snapshot = snapshots.load_table(app, db, place.table)
-    if snapshot.position.phase not in ("playing", "over"):
-        raise Unknown("The game has not begun yet.")
-    scene = make_scene(place, snapshot)
+    scene = make_scene(*_load_started(link))
     stage = draw_stage(scene)
     return render("stock.html", StockPage(stage.stock, url_for("table.show", link=link), drawing.draw_stock(scene)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlalchemy import Connection
 
 from service.notify import channels, table_hooks, webhooks
@@ -34,20 +36,18 @@ def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_added(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a way to read the news of the reader's games was added; None if it is removed already."""
-    _ = draft.translator.gettext
-    with draft.app.store.reading() as db:
-        label, link = _find_added(db, draft)
-    if not label:
+    _, added = draft.translator.gettext, _load_added(draft)
+    if added is None:
         return None
     return PersonalLetter(
-        subject=_("“%(label)s” was added", label=label),
-        headline=_("%(name)s, “%(label)s” was added.", name=draft.person.name, label=label),
+        subject=_("“%(label)s” was added", label=added.label),
+        headline=_("%(name)s, “%(label)s” was added.", name=draft.person.name, label=added.label),
         text=_(
             "From now on the news of your games can be read there, too. If it was you, there is nothing to do. If not,"
             " remove it, and take new links under “My tables”: another person has one of yours."
         ),
         button=_("Look at it, or remove it"),
-        link=link,
+        link=added.page,
         reason=_("You get this letter so that nothing is added without your knowledge."),
         settings_link=draft.settings_link,
     )
@@ -55,27 +55,37 @@ def write_added(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_secret(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that the secret of a webhook is new; None if the webhook is removed."""
-    _ = draft.translator.gettext
-    with draft.app.store.reading() as db:
-        label, link = _find_added(db, draft)
-    if not label:
+    _, added = draft.translator.gettext, _load_added(draft)
+    if added is None:
         return None
     return PersonalLetter(
-        subject=_("“%(label)s” has a new secret", label=label),
-        headline=_("%(name)s, “%(label)s” has a new secret.", name=draft.person.name, label=label),
+        subject=_("“%(label)s” has a new secret", label=added.label),
+        headline=_("%(name)s, “%(label)s” has a new secret.", name=draft.person.name, label=added.label),
         text=_(
             "The host of this server has renewed the secrets of all webhooks. Please copy the new one into the program"
             " that checks your messages. Until the next renewal they are signed with the old secret, too."
         ),
         button=_("Show the new secret"),
-        link=link,
+        link=added.page,
         reason=_("You get this letter because you had asked us to tell you there about your games."),
         settings_link=draft.settings_link,
     )
 
 
-def _find_added(db: Connection, draft: PersonalDraft) -> tuple[str, str]:
-    """Return what was added, and the page where it is removed; nothing if it is removed already."""
+class AddedReceiver(NamedTuple):
+    """A channel, a feed or a chat that a letter is about: what it is called, and the page where it is removed."""
+
+    label: str
+    page: str
+
+
+def _load_added(draft: PersonalDraft) -> AddedReceiver | None:
+    """Load what the letter says was added; None if it is removed already."""
+    with draft.app.store.reading() as db:
+        return _find_added(db, draft)
+
+
+def _find_added(db: Connection, draft: PersonalDraft) -> AddedReceiver | None:
     app, person = draft.app, draft.person
     kind, text = (*draft.request.kind_detail.split("/"), "")[:2]
     number = numbers.parse_int(text) or 0
@@ -83,18 +93,18 @@ def _find_added(db: Connection, draft: PersonalDraft) -> tuple[str, str]:
         case "channel":
             channel = channels.find(db, number)
             if channel is not None and channel.person == person.id:
-                return channel.label, f"{draft.settings_link}#channels"
+                return AddedReceiver(channel.label, f"{draft.settings_link}#channels")
         case "feeds":
             if person.feeds_open and person.feeds_number == number:
-                return draft.translator.gettext("Calendar and feed"), f"{draft.settings_link}/connections"
+                label = draft.translator.gettext("Calendar and feed")
+                return AddedReceiver(label, f"{draft.settings_link}/connections")
         case "follower":
             for hook in table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == person.id):
-                sitting = queries.list_seats(db, hook.table)
-                for seat in sitting:
+                for seat in queries.list_seats(db, hook.table):
                     if seat.person == person.id and seat.proven:
                         link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
-                        return webhooks.NAMES[hook.kind], f"{link}/followers"
-    return "", ""
+                        return AddedReceiver(webhooks.NAMES[hook.kind], f"{link}/followers")
+    return None
 
 
 def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:
