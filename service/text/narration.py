@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
@@ -106,12 +107,18 @@ def describe_entries(
     chapters = list[Chapter]()
     for entry in entries:
         events = record.hear_entry(game, entry, seat)
-        sentences = tuple(sentence for event in events if (sentence := narrator.describe(event)))
+        sentences = fold_repeats([sentence for event in events if (sentence := narrator.describe(event))])
         if sentences:
             places = list_places(events)
             is_own = seat is not None and record.find_mover(entry) == seat
             chapters.append(Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own))
     return tuple(chapters)
+
+
+def fold_repeats(sentences: Sequence[str]) -> tuple[str, ...]:
+    """Write a sentence that is said several times in a row once, with the number of times."""
+    runs = [list(run) for _, run in itertools.groupby(sentences, key=remove_place_marks)]
+    return tuple(run[0] if len(run) == 1 else f"{run[0]} ×{len(run)}" for run in runs)
 
 
 def describe_once(
