@@ -80,7 +80,7 @@ bots: env ## measure how strong the bots are, in matches that take hours (ARGS="
 
 release-check: env ## check a release: wheels, recipes, pictures (LONG=1: also a bare server, soak and bench)
 	$(call step,pytest: release,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup -m "release and not soak" \
-	$$(grep -rlF mark.release tests --include "test_*.py" --exclude test_ratios.py) $(ARGS),$(call run_alone,-m release))
+	$$(grep -rlE "mark\.release|[(,] case: Case" tests --include "test_*.py" --exclude test_ratios.py) $(ARGS),$(call run_alone,-m release))
 	$(call step,pytest: ratios of speed; alone,$(VENV)/bin/pytest -q -m release tests/test_ratios.py,$(call run_alone,-m release))
 	$(if $(LONG),$(MAKE) soak bench)
 

@@ -2,20 +2,20 @@
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 import redis
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from service.app import App
 from tests import apps, receivers, sampling, servers, services, speed
-from tests.browsing import PAGE_TIMEOUT_MS
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
+from tests.windows import Windows
 from workers.outgoing import pictures
 
 T = TypeVar("T")
@@ -154,11 +154,38 @@ def receiver(receiver_server: Receiver, request: pytest.FixtureRequest) -> Recei
     return receiver_server
 
 
-@pytest.fixture(scope="module")  # not longer: while Playwright runs, its thread cannot run another asyncio loop
-def chromium() -> Iterator[Browser]:
+class KeptBrowser:
+    """The browser of this process: started by the first test that needs it, closed before the next file without one."""
+
+    def __init__(self) -> None:
+        self.files: set[Path] = set()  # with tests that need it
+        self._running = ExitStack()
+        self._browser: Browser | None = None
+
+    def get(self) -> Browser:
+        if self._browser is None:
+            self._browser = self._running.enter_context(or_skip(servers.chromium_browser))
+        return self._browser
+
+    def close(self) -> None:
+        self._running.close()
+        self._browser = None
+
+
+kept_browser = KeptBrowser()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Browser:
     """A real browser; a test opens a `new_context()` or `new_page()` in it."""
-    with or_skip(servers.chromium_browser) as browser:
-        yield browser
+    return kept_browser.get()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Close the browser before files without one: while Playwright runs, its thread cannot run another asyncio loop."""
+    if nextitem is None or nextitem.path not in kept_browser.files:
+        kept_browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -168,26 +195,18 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[services.Runni
         yield running
 
 
+@pytest.fixture(scope="module")
+def windows_of_service(chromium: Browser, service: services.RunningService) -> Iterator[Windows]:
+    windows = Windows(chromium, service.address)
+    yield windows
+    windows.close()
+
+
 @pytest.fixture
-def visit(chromium: Browser, service: services.RunningService) -> Iterator[services.Visit]:
-    """A function that opens a page in a separate browser; errors of its scripts fail the test."""
-    faults: list[str] = []
-    contexts = []
-
-    def open_page(path: str = "/", **how: Any) -> Page:
-        context = chromium.new_context(base_url=service.address, **{"reduced_motion": "reduce", **how})
-        contexts.append(context)
-        context.set_default_timeout(PAGE_TIMEOUT_MS)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.goto(path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert faults == []
+def visit(windows_of_service: Windows) -> Iterator[services.Visit]:
+    """A function that opens a page as if in a separate browser; errors of its scripts fail the test."""
+    with windows_of_service.opening() as open_page:
+        yield open_page
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest reads the marks, and xdist the groups
@@ -207,6 +226,7 @@ def sort_slow_first(items: list[pytest.Item]) -> None:
         {item.path for item in items if fixtures_of(item) & fixtures}
         for fixtures in ({"chromium"}, {"postgres_server", "redis_server"})
     )
+    kept_browser.files = browsers
     items.sort(
         key=lambda item: (item.path in browsers or item.path.name in SLOW_FILES, item.path in databases), reverse=True
     )

@@ -1,4 +1,4 @@
-"""Samples of parameters: a test that has many cases runs some of them in `make test`, and all in `make soak`."""
+"""Samples of parameters: a test with many cases runs some in `make test`, more before a release, all in `make soak`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import pytest
 
 from engine.contract.cases import Case, list_editions
 
-CASE_STEP = 3  # a test runs every third case, and so a third of the tests run each case
-OLDER_CASE_STEP = 12  # the same for editions in which no new table is opened
+CASE_STEP = 6  # a test runs every sixth case, and so a sixth of the tests run each case
+OLDER_CASE_STEP = 24  # the same for editions in which no new table is opened
+RELEASE_FACTOR = 2  # times as many before a release
 
 
-def every_other(values: Iterable[Any]) -> list[Any]:
-    """Return parameters for `parametrize`: every other value, and the rest only in a soak."""
-    return [pytest.param(value, marks=[pytest.mark.soak] if number % 2 else []) for number, value in enumerate(values)]
+def every_other(values: Iterable[Any], rest: pytest.MarkDecorator = pytest.mark.soak) -> list[Any]:
+    """Return parameters for `parametrize`: every other value, and the rest only in a soak or before a release."""
+    return [pytest.param(value, marks=[rest] if number % 2 else []) for number, value in enumerate(values)]
 
 
 def pair_in_turn(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
@@ -30,7 +31,7 @@ def pair_in_turn(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
 
 
 def mark_rare_cases(items: Iterable[pytest.Item]) -> None:
-    """Mark two of three cases of a test as soak; which ones depends on the test's name, so that tests differ."""
+    """Mark most cases of a test as soak or release; which ones depends on the test's name, so that tests differ."""
     tests = defaultdict[Any, list[pytest.Item]](list)
     for item in items:
         if case := case_of(item):
@@ -38,8 +39,10 @@ def mark_rare_cases(items: Iterable[pytest.Item]) -> None:
     for (name, game), cases in tests.items():
         step = CASE_STEP if list_editions(game)[0] is game else OLDER_CASE_STEP
         for number, item in enumerate(cases, zlib.crc32(name.encode())):
-            if number % min(step, len(cases)):
-                item.add_marker(pytest.mark.soak)
+            step_of_cases = min(step, len(cases))
+            if number % step_of_cases:
+                often = number % max(step_of_cases // RELEASE_FACTOR, 1) == 0
+                item.add_marker(pytest.mark.release if often else pytest.mark.soak)
 
 
 def case_of(item: pytest.Item) -> Case | None:

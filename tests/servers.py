@@ -164,7 +164,7 @@ def fresh_database(server: str, name: str, like: str = "template1") -> Iterator[
     """Create a database, empty or a copy of `like`, and yield its URL; drop it afterwards with its connections."""
     database = Identifier(name)
     with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute(SQL("create database {} template {}").format(database, Identifier(like)))
+        connection.execute(SQL("create database {} template {} strategy file_copy").format(database, Identifier(like)))
         try:
             yield server.replace("/postgres?", f"/{name}?")
         finally:

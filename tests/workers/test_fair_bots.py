@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from sqlalchemy import update
 
 from service import create_app
@@ -144,7 +146,7 @@ def test_a_second_worker_knows_for_whom_the_first_thought(any_app: App, order: l
     assert order == [other, crowd]
 
 
-def test_without_redis_a_worker_counts_its_own_thoughts(any_app: App) -> None:
-    shares = bots.Shares(Redis(host="127.0.0.1", port=1), any_app.now)
+def test_without_redis_a_worker_counts_its_own_thoughts(app: App) -> None:
+    shares = bots.Shares(Redis(host="127.0.0.1", port=1, retry=Retry(NoBackoff(), 0)), app.now)
     shares.add("crowd", 5.0)
     assert shares.load() == {"crowd": 5.0}

@@ -83,7 +83,7 @@ def play_busy_game(chosen, seats, seed):
 
 
 @pytest.mark.parametrize("seeds", [FEW_SEEDS, pytest.param(range(51), marks=pytest.mark.soak)], ids=["few", "many"])
-@pytest.mark.parametrize("figures", ["at_once", "own_turn"])
+@pytest.mark.parametrize("figures", ["at_once", pytest.param("own_turn", marks=pytest.mark.release)])
 def test_busy_games_keep_every_promise_and_everything_happens_in_them(figures, seeds):
     happened, performed = Counter(), Counter()
     for seed in seeds:

@@ -44,6 +44,7 @@ def test_a_half_made_choice_is_not_lost_when_something_happens(service: RunningS
     start = SHORT_GAMES[first].split()[1].split("-")[0]
     find_spot(page, start).click()
     submitting.wait_for_verdict(app, submitting.submit(app, mover, "undo"), 10)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it looks for news at once
     question = page.locator(".notices").get_by_text("would like to take the last move back")
     expect(question).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")

@@ -138,9 +138,7 @@ def test_gathering(service: RunningService, visit: Visit, judge: Judge) -> None:
 @every_game
 def test_a_new_table_and_its_rules(visit: Visit, judge: Judge, game: str) -> None:
     page, rules = visit("/"), f"/rules/{game}"
-    judge.check_in_turn(
-        page, game, f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1", own=rules
-    )
+    judge.check_in_turn(page, game, f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1")
 
 
 @every_game

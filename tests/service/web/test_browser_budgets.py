@@ -12,6 +12,7 @@ from engine import catalogue
 from service import create_app
 from service.text.languages import LANGUAGES
 from tests.browsing import Player
+from tests.sampling import every_other
 from tests.services import RunningService, Visit
 
 FIRST_PAGE_BYTES = 100_000  # everything that is loaded
@@ -123,7 +124,7 @@ def test_a_screen_reader_reads_each_step_of_a_choice_and_the_verdict(service: Ru
     expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
 
 
-@every_game
+@pytest.mark.parametrize("game", every_other(catalogue.find_all(), pytest.mark.release))
 def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: RunningService, visit: Visit, game: str) -> None:
     opened = service.start_table(game=game)
     place = f"/t/{opened.links[service.find_mover(opened.table)]}"

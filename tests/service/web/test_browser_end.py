@@ -1,8 +1,12 @@
 """A finished game can be looked back at on its page: its last points step by step, and its log at the verifier."""
 
+import functools
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from service.tables.opening import Opened
 from tests import apps
 from tests.golden.make import load
 from tests.services import RunningService, Visit
@@ -16,23 +20,34 @@ GAPS = """() => {
   return gaps.filter((gap) => gap > -20); // others are beside each other
 }"""
 
+FindFinished = Callable[[str], Opened]
+OpenEnd = Callable[..., tuple[Page, tuple[int, ...]]]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
-def open_end(service: RunningService, visit: Visit, game: str, **device: object) -> tuple[Page, tuple[int, ...]]:
-    """Open the page of a finished game for its winner; return it with the final scores."""
-    opened = service.play_like(load(game, "short"))
-    table = apps.load_table(service.app, opened.table)
-    winner = table.position.places.index(1)
-    standing = table.game.standing(table.position.state)
-    return visit(f"/t/{opened.links[winner]}", **device), tuple(row.score for row in standing)
+@pytest.fixture(scope="module")
+def find_finished(service: RunningService) -> FindFinished:
+    """A function that returns the finished game of this name, which no test changes."""
+    return functools.cache(lambda game: service.play_like(load(game, "short")))
+
+
+@pytest.fixture
+def open_end(service: RunningService, visit: Visit, find_finished: FindFinished) -> OpenEnd:
+    """A function that opens the page of a finished game for its winner; it returns the page and the final scores."""
+
+    def open_page(game: str, **device: object) -> tuple[Page, tuple[int, ...]]:
+        opened = find_finished(game)
+        table = apps.load_table(service.app, opened.table)
+        winner = table.position.places.index(1)
+        standing = table.game.standing(table.position.state)
+        return visit(f"/t/{opened.links[winner]}", **device), tuple(row.score for row in standing)
+
+    return open_page
 
 
 @pytest.mark.parametrize("game", ["carcassonne", "kurier"])  # in the short games of the others points are made once
-def test_the_last_points_are_stepped_through_to_the_final_scores(
-    service: RunningService, visit: Visit, game: str
-) -> None:
-    page, scores = open_end(service, visit, game, **PHONE)
+def test_the_last_points_are_stepped_through_to_the_final_scores(open_end: OpenEnd, game: str) -> None:
+    page, scores = open_end(game, **PHONE)
     page.locator("[data-count=open]").click()
     bar = page.locator(".film.count")
     following, steps = bar.locator("[data-count=next]"), page.locator(".counted li")
@@ -47,35 +62,32 @@ def test_the_last_points_are_stepped_through_to_the_final_scores(
     expect(bar).to_be_hidden()
 
 
-def test_the_winner_sees_confetti_once_and_not_with_reduced_motion(service: RunningService, visit: Visit) -> None:
-    page, _ = open_end(service, visit, "kaiser", reduced_motion="no-preference")
+def test_the_winner_sees_confetti_once_and_not_with_reduced_motion(open_end: OpenEnd) -> None:
+    page, _ = open_end("kaiser", reduced_motion="no-preference")
     expect(page.get_by_role("heading", name="You and Bert win", exact=True)).to_be_visible()
     expect(page.locator(".confetto").first).to_be_attached()
     expect(page.locator(".confetto")).to_have_count(0)
     page.reload()
     expect(page.locator("[data-replay]").first).to_be_visible()
     assert page.locator(".confetto").count() == 0
-    calm, _ = open_end(service, visit, "kaiser", reduced_motion="reduce")
+    calm, _ = open_end("kaiser", reduced_motion="reduce")
     expect(calm.locator("[data-replay]").first).to_be_visible()
     assert calm.locator(".confetto").count() == 0
 
 
-def test_the_page_of_a_finished_game_leads_to_the_verifier_which_checks_its_log(
-    service: RunningService, visit: Visit
-) -> None:
-    page, _ = open_end(service, visit, "kurier")
+def test_the_page_of_a_finished_game_leads_to_the_verifier_which_checks_its_log(open_end: OpenEnd) -> None:
+    page, _ = open_end("kurier")
     assert [gap for gap in page.evaluate(GAPS) if gap < MIN_GAP_PX] == []
     page.get_by_role("link", name="Check this game").click()
     expect(page.get_by_text("This log is sound.")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (320, 640)])
 @pytest.mark.parametrize("game", ["carcassonne", "kurier"])
-def test_what_can_be_done_after_the_end_is_inside_the_window(
-    service: RunningService, visit: Visit, game: str, width: int, height: int
-) -> None:
-    page, _ = open_end(service, visit, game, viewport={"width": width, "height": height}, has_touch=True)
-    for name in ("Step through the points", "Replay the game", "Play again"):
-        one = page.locator(".deeds").get_by_text(name, exact=True)
-        expect(one).to_be_in_viewport(ratio=1)
-        one.click(trial=True)
+def test_what_can_be_done_after_the_end_is_inside_the_window(open_end: OpenEnd, game: str) -> None:
+    page, _ = open_end(game, has_touch=True)
+    for width, height in ((390, 844), (844, 390), (320, 640)):
+        page.set_viewport_size({"width": width, "height": height})
+        for name in ("Step through the points", "Replay the game", "Play again"):
+            one = page.locator(".deeds").get_by_text(name, exact=True)
+            expect(one).to_be_in_viewport(ratio=1)
+            one.click(trial=True)

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from engine import catalogue
 from service.text import lessons
 from tests.browsing import Player, tap
+from tests.sampling import every_other
 from tests.services import RunningService, Visit
 
 WINDOWS = {
@@ -26,6 +27,7 @@ every_window = pytest.mark.parametrize(
 every_game = pytest.mark.parametrize("name", catalogue.find_all())
 every_lesson = pytest.mark.parametrize(("name", "number"), LESSONS)
 MAX_TURNS = 4  # of a tile
+FIRST_LESSONS = 2  # `make test` solves these by taps, and all others by their forms, in test_lessons.py
 WORDS_PER_MINUTE, TAP_S, FIRST_MINUTES_S = 120, 3, 120  # of a newcomer who reads slowly and searches
 
 # The places with a number, in their order, and the middle of the number itself.
@@ -46,11 +48,26 @@ def tap_inside(button: Locator) -> None:
 
 @every_window
 @every_game
-def test_all_lessons_of_a_game_are_solved_by_taps_on_their_boards(
+def test_the_first_lessons_of_a_game_are_solved_by_taps_on_their_boards(
     service: RunningService, visit: Visit, name: str, window: str
 ) -> None:
-    page = open_lesson(visit, name, 1, window)
-    for number, lesson in enumerate(lessons.load_lessons(name), 1):
+    solve_by_taps(visit, name, window, slice(FIRST_LESSONS))
+
+
+@pytest.mark.release
+@every_window
+@every_game
+def test_the_other_lessons_of_a_game_are_solved_by_taps_on_their_boards(
+    service: RunningService, visit: Visit, name: str, window: str
+) -> None:
+    solve_by_taps(visit, name, window, slice(FIRST_LESSONS, None))
+
+
+def solve_by_taps(visit: Visit, name: str, window: str, part: slice) -> None:
+    """Solve a part of the lessons of a game, each on the page to which the one before leads."""
+    numbered = list(enumerate(lessons.load_lessons(name), 1))[part]
+    page = open_lesson(visit, name, numbered[0][0], window)
+    for number, lesson in numbered:
         expect(page.locator("#told")).to_be_in_viewport(ratio=0.99)
         player, move = Player(page, tap), lesson.scenario.steps[-1].move
         player.put_together(move)
@@ -96,7 +113,7 @@ def test_the_numbers_of_the_answer_lead_through_a_lesson(
     solve_by_numbers(page, str(lessons.get_answer(lessons.load_lessons(name)[number - 1])))
 
 
-@every_game
+@pytest.mark.parametrize("name", every_other(catalogue.find_all(), pytest.mark.release))
 def test_three_right_moves_take_a_newcomer_less_than_two_minutes(
     service: RunningService, visit: Visit, name: str
 ) -> None:

@@ -191,14 +191,14 @@ def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service:
     assert page.locator(".bar .made").inner_text() == made != ""
 
 
-def open_finished_game(service: RunningService) -> str:
-    """Play a stored game to its end; return the path of its page."""
+@pytest.fixture(scope="module")
+def finished_game(service: RunningService) -> str:
+    """The path of the page of a finished game, which no test changes."""
     return f"/t/{service.play_like(load('kurier', 'short')).links[0]}"
 
 
-def test_where_the_lead_changed_a_touch_shows_that_moment(service: RunningService, visit: Visit) -> None:
-    path = open_finished_game(service)
-    page = visit(path)
+def test_where_the_lead_changed_a_touch_shows_that_moment(finished_game: str, visit: Visit) -> None:
+    page = visit(finished_game)
     mark = page.locator("svg.course a").last
     at = re.search(r"at=(\d+)", mark.get_attribute("href") or "")
     assert at
@@ -207,8 +207,8 @@ def test_where_the_lead_changed_a_touch_shows_that_moment(service: RunningServic
     expect(page.locator(".past")).to_have_count(1)
 
 
-def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: RunningService, visit: Visit) -> None:
-    page = visit(f"{open_finished_game(service)}/replay")
+def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(finished_game: str, visit: Visit) -> None:
+    page = visit(f"{finished_game}/replay")
     turned = page.locator("[data-part=chances] a[data-at]").first
     at = turned.get_attribute("data-at")
     turned.click()
@@ -221,11 +221,10 @@ PIECES = """() => [...document.querySelectorAll('svg[viewBox="-36 -36 72 72"]')]
   .map((one) => one.getBoundingClientRect().width)"""
 
 
-def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: RunningService, visit: Visit) -> None:
+def test_the_pieces_of_the_players_are_as_high_as_their_lines(finished_game: str, visit: Visit) -> None:
     """A piece without a size of its own is as wide as the page."""
-    path = open_finished_game(service)
-    page = visit(path)
-    for place in (path, f"{path}/replay"):
+    page = visit("/")
+    for place in (finished_game, f"{finished_game}/replay"):
         page.goto(place)
         page.locator("[data-stage], [data-part=chances]").first.wait_for()
         sizes = page.evaluate(PIECES)

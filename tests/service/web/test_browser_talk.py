@@ -31,6 +31,7 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     page.get_by_label("Your message").fill("I was about to")
     app = service.app
     apps.say(app, access.find(app, opened.links[1 - seat]), "Take your time")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it looks for news at once
     expect(page.get_by_text("Take your time")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     expect(page.get_by_label("Your message")).to_have_value("I was about to")
@@ -42,7 +43,7 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
 def test_an_open_page_gets_news_at_once_and_stops_polling(service: RunningService, visit: Visit) -> None:
     opened, seat, page = open_game(service, visit)
     with page.expect_response("**/live/*") as stream:
-        pass
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it connects at once
     assert stream.value.headers["content-type"] == "text/event-stream"
     page.wait_for_timeout(4_500)  # longer than the interval of polling
     app, urls = service.app, list[str]()

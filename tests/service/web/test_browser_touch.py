@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine.games import carcassonne, kurier
+from service.tables.opening import Opened
 from tests import apps
 from tests.browsing import SHORT_GAMES, Player, click, find_point, tap
 from tests.services import RunningService, Visit, fixed_seed
@@ -28,12 +29,29 @@ LIST_OUTSIDE = """() => {
 }"""
 
 
-def open_with_tile(service: RunningService, visit: Visit, seed: int = 1) -> tuple[str, Player]:
-    """Play several moves of Carcassonne, the same in every run; return the table and the player who has a tile."""
+def start_with_tile(service: RunningService, seed: int = 1) -> Opened:
+    """Play several moves of Carcassonne, the same in every run, until the player in turn has a tile."""
     with fixed_seed(bytes([seed]) * 32):
         opened = service.start_table(game="carcassonne")
     service.play_until(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
+    return opened
+
+
+def open_with_tile(service: RunningService, visit: Visit, seed: int = 1) -> tuple[str, Player]:
+    """Return a new table and the player who has a tile there."""
+    opened = start_with_tile(service, seed)
     return opened.table, Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
+
+
+@pytest.fixture(scope="module")
+def table_with_tile(service: RunningService) -> Opened:
+    """A table where a player has a tile, for tests that do not lay it."""
+    return start_with_tile(service)
+
+
+@pytest.fixture
+def player_with_tile(service: RunningService, visit: Visit, table_with_tile: Opened) -> Player:
+    return Player(visit(f"/t/{table_with_tile.links[service.find_mover(table_with_tile.table)]}"))
 
 
 def can_be_turned(state: Any) -> bool:
@@ -57,8 +75,8 @@ def list_cells(player: Player) -> dict[str, list[str]]:
     return cells
 
 
-def test_a_tile_stays_where_it_was_put_and_a_touch_turns_it(service: RunningService, visit: Visit) -> None:
-    _, player = open_with_tile(service, visit)
+def test_a_tile_stays_where_it_was_put_and_a_touch_turns_it(player_with_tile: Player) -> None:
+    player = player_with_tile
     ways = list_cells(player)
     cell = max(ways, key=lambda one: len(ways[one]))
     player.page.locator("form.deed[data-said]").wait_for(state="attached")
@@ -98,8 +116,10 @@ def test_early_figures_are_removed_once_the_tile_is_confirmed(service: RunningSe
     assert 0 < len(tokens) == len(set(tokens))
 
 
-def test_escape_cancels_a_move_in_progress(service: RunningService, visit: Visit) -> None:
-    table, player = open_with_tile(service, visit)
+def test_escape_cancels_a_move_in_progress(
+    service: RunningService, table_with_tile: Opened, player_with_tile: Player
+) -> None:
+    table, player = table_with_tile.table, player_with_tile
     length = apps.load_table(service.app, table).row.length
     player.touch(next(iter(list_cells(player))))
     player.page.locator("[data-early].lit").first.wait_for()
@@ -135,12 +155,19 @@ def has_dispatch_beside_courier(state: Any) -> bool:
     return (own.inn, own.kind) in {way[:2] for way in menu["travel"].options}
 
 
-@pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
-def test_the_dispatch_is_touched_beside_its_courier(
-    service: RunningService, visit: Visit, window: dict[str, int]
-) -> None:
+@pytest.fixture(scope="module")
+def table_with_dispatch(service: RunningService) -> Opened:
+    """A table where a player holds the dispatch beside a courier, for tests that make no move."""
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, has_dispatch_beside_courier)
+    return opened
+
+
+@pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
+def test_the_dispatch_is_touched_beside_its_courier(
+    service: RunningService, visit: Visit, table_with_dispatch: Opened, window: dict[str, int]
+) -> None:
+    opened = table_with_dispatch
     state: Any = apps.load_table(service.app, opened.table).position.state
     own = state.players[state.turn].dispatch
     player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
@@ -161,9 +188,10 @@ def touch_until_chosen(player: Player, token: str) -> None:
             player.touch(token)
 
 
-def test_a_finger_between_dispatch_and_courier_is_led_closer(service: RunningService, visit: Visit) -> None:
-    opened = service.start_table(game="kurier")
-    service.play_until(opened.table, has_dispatch_beside_courier)
+def test_a_finger_between_dispatch_and_courier_is_led_closer(
+    service: RunningService, visit: Visit, table_with_dispatch: Opened
+) -> None:
+    opened = table_with_dispatch
     state: Any = apps.load_table(service.app, opened.table).position.state
     own = state.players[state.turn].dispatch
     page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
@@ -195,10 +223,9 @@ def measure_distance(page: Page, token: str) -> float:
 
 
 def test_a_touch_beside_all_places_says_what_to_touch_and_one_where_the_tile_does_not_fit_says_that(
-    service: RunningService, visit: Visit
+    player_with_tile: Player,
 ) -> None:
-    _, player = open_with_tile(service, visit)
-    page = player.page
+    page = player_with_tile.page
     page.locator("form.deed[data-said]").wait_for(state="attached")
     page.mouse.click(30, 120)
     expect(page.locator(".bubble")).to_have_text("Touch a glowing place.")
@@ -258,19 +285,26 @@ def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Runnin
     expect(sentence.locator("a.place.tells")).to_have_text(re.compile("^to the (north|south)-east hills$"))
 
 
-def test_a_free_place_is_named_after_its_neighbours(service: RunningService, visit: Visit) -> None:
-    _, player = open_with_tile(service, visit)
-    names = player.page.locator(".stage .lit").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
+def test_a_free_place_is_named_after_its_neighbours(player_with_tile: Player) -> None:
+    names = player_with_tile.page.locator(".stage .lit").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
     assert names
     assert all(re.match(r"free place with (city|road|field) (above|below|to the (left|right))", name) for name in names)
 
 
-def open_crowded_inn(service: RunningService, visit: Visit) -> Page:
-    """Open Kurier on a small phone; a tap between the guests of an inn has just moved closer to them."""
+@pytest.fixture(scope="module")
+def table_with_crowded_inn(service: RunningService) -> Opened:
+    """A table of Kurier with several guests in one inn, the same in every run, for tests that make no move."""
     with fixed_seed(bytes([2]) * 32):
         opened = service.start_table(game="kurier")
     steps = count()
     service.play_until(opened.table, lambda _: next(steps) >= 14, seed=2)
+    return opened
+
+
+@pytest.fixture
+def crowded_inn(service: RunningService, visit: Visit, table_with_crowded_inn: Opened) -> Page:
+    """The page of Kurier on a small phone; a tap between the guests of an inn has just moved closer to them."""
+    opened = table_with_crowded_inn
     page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}", viewport=SMALL_PHONE, has_touch=True)
     page.locator("form.deed[data-said]").wait_for(state="attached")
     before = page.evaluate(READ_VIEW)
@@ -280,17 +314,17 @@ def open_crowded_inn(service: RunningService, visit: Visit) -> Page:
     return page
 
 
-def test_two_quick_taps_on_a_place_choose_it_and_do_not_zoom_as_well(service: RunningService, visit: Visit) -> None:
+def test_two_quick_taps_on_a_place_choose_it_and_do_not_zoom_as_well(crowded_inn: Page) -> None:
     """The first tap moves closer to what is crowded; the second one used to count as a double tap, which zooms."""
-    page = open_crowded_inn(service, visit)
+    page = crowded_inn
     tap(page, CROWDED_GUEST)
     expect(page.locator(".bar .made")).to_be_visible()
     page.wait_for_timeout(100)
     assert page.evaluate(LIST_OUTSIDE) == []
 
 
-def test_what_is_needed_stays_in_sight_when_the_window_shrinks(service: RunningService, visit: Visit) -> None:
-    page = open_crowded_inn(service, visit)
+def test_what_is_needed_stays_in_sight_when_the_window_shrinks(crowded_inn: Page) -> None:
+    page = crowded_inn
     page.locator("[data-view=whole]").click()
     assert page.evaluate(LIST_OUTSIDE) == []
     page.set_viewport_size({"width": 360, "height": 480})

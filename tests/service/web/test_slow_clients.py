@@ -218,7 +218,7 @@ server.create_wsgi_server(page, listener, 4).serve_requests()
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def small_server() -> Iterator[int]:
     """The port of a server in a process of its own that may have few files."""
     command = [sys.executable, "-c", SMALL_SERVER.format(files=FEW_FILES)]
@@ -230,8 +230,15 @@ def small_server() -> Iterator[int]:
             process.kill()
 
 
-@pytest.mark.parametrize("beginning", ["", "GET / HTTP/1.1\r\nHo", REQUEST_LINE + "Content-Length: 9\r\n\r\nx"])
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
+@pytest.mark.parametrize(
+    ("host", "beginning"),
+    [
+        ("127.0.0.1", ""),
+        ("127.0.0.2", ""),
+        ("127.0.0.2", "GET / HTTP/1.1\r\nHo"),
+        ("127.0.0.2", REQUEST_LINE + "Content-Length: 9\r\n\r\nx"),
+    ],
+)
 def test_too_many_idle_connections_keep_no_visitor_out(small_server: int, beginning: str, host: str) -> None:
     with contextlib.ExitStack() as idle:
         for _ in range(3 * FEW_FILES // 2):

@@ -60,7 +60,9 @@ def test_a_horse_has_its_pack_but_for_what_it_played(service: RunningService) ->
         assert turfmaster.view(state, None).runners[0].spent == state.horses[0].spent
 
 
-@pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])
+@pytest.mark.parametrize(
+    "game", ["carcassonne", *(pytest.param(game, marks=pytest.mark.release) for game in ("kurier", "turfmaster"))]
+)
 def test_what_may_still_come_up_opens_beside_a_half_made_move_and_is_a_page_without_a_script(
     service: RunningService, visit: Visit, game: str
 ) -> None:
