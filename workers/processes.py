@@ -29,7 +29,7 @@ from service.hosting import local_mailbox
 from service.settings import EMBEDDED, parse_listening_address
 from service.wakeups import JOBS
 from workers import clock, process_pool, residents
-from workers.incoming import inbox, mailbox_polling
+from workers.incoming import inbox
 from workers.jobs import request_stop, set_app
 
 TICK_S = 1.0
@@ -250,6 +250,8 @@ def _start_threads(app: App, stop: threading.Event) -> list[threading.Thread]:
     threads = [threading.Thread(target=run_thread, args=(app, job, stop), name=job, daemon=True) for job in JOBS]
     threads.append(threading.Thread(target=run_clock, args=(app, stop), name="clock", daemon=True))
     if app.settings.imap:
+        from workers.incoming import mailbox_polling
+
         threads.append(threading.Thread(target=mailbox_polling.watch, args=(app, stop), name="imap", daemon=True))
     for thread in threads:
         thread.start()

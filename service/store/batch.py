@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct, structs
 from sqlalchemy import (
     CTE,
+    JSON,
     Connection,
     Table,
     Text,
@@ -26,7 +27,6 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql
 
 from service.store.schema import entries, letters, seats, submissions, tables
 
@@ -104,7 +104,7 @@ class _Kind:
     def make_cte(self) -> CTE:
         """A part of a statement of PostgreSQL that reads the rows from a parameter in JSON."""
         names = {f"key_{key}": key for key in self.keys} | {name: name for name in self.columns}
-        json = cast(bindparam(f"{self.table.name}_rows", type_=Text), postgresql.JSON)
+        json = cast(bindparam(f"{self.table.name}_rows", type_=Text), JSON)
         typed = (column(name, self.table.c[own].type) for name, own in names.items())
         rows = func.json_to_recordset(json).table_valued(*typed).render_derived(name="rows", with_types=True)
         if not self.keys:

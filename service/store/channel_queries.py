@@ -22,8 +22,8 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
+from service.store.dialects import insert_into
 from service.store.schema import channels, deliveries, letters, people, seats
 
 WINDOW_S = 300  # letters that the post has not claimed are at most this old, or wait
@@ -106,9 +106,9 @@ def insert_deliveries(db: Connection, now: int, confirms: bool, sent: Sequence[i
     """
     words = {"now": now, "confirms": confirms}
     new = NEW_DELIVERIES.where(IS_FRESH if sent is None else letters.c.id.in_(sent))
-    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[db.dialect.name]
     columns = ["letter", "table", "channel", "created_at", "due_at"]
-    return db.execute(insert_into(deliveries).from_select(columns, new).on_conflict_do_nothing(), words).rowcount > 0
+    statement = insert_into(db.dialect.name, deliveries).from_select(columns, new).on_conflict_do_nothing()
+    return bool(db.execute(statement, words).rowcount > 0)
 
 
 def has_work(db: Connection, now: int, confirms: bool) -> bool:

@@ -24,12 +24,12 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.log import Export
 from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, list_seat_values
+from service.store.dialects import insert_into
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import (
     branches,
@@ -60,8 +60,7 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
     if not value:
         connection.execute(delete(server_facts).where(server_facts.c.name == name))
         return
-    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    row = insert_into(server_facts).values(name=name, value=value)
+    row = insert_into(connection.dialect.name, server_facts).values(name=name, value=value)
     connection.execute(row.on_conflict_do_update(index_elements=[server_facts.c.name], set_={"value": value}))
 
 
@@ -247,9 +246,8 @@ def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: 
 
 @functools.cache
 def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
-    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[dialect]
     also = [] if durable or dialect != "postgresql" else [NOT_DURABLE]
-    statement: Executable = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key, *also)
+    statement: Executable = insert_into(dialect, into).on_conflict_do_nothing().returning(*into.primary_key, *also)
     return statement
 
 

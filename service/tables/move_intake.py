@@ -5,6 +5,7 @@ Moves that arrive while others are being stored are stored next, by one statemen
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
@@ -13,13 +14,13 @@ from typing import Any
 import msgspec
 import structlog
 from msgspec import Struct
-from sqlalchemy import Connection, Insert, Select, Text, bindparam, cast, column, func, literal, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import JSON, Connection, Insert, Select, Text, bindparam, cast, column, func, literal, select
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from service.app import App
 from service.links import hash_token
 from service.store import queries
+from service.store.dialects import insert_into
 from service.store.queries import NOT_DURABLE
 from service.store.schema import seats, submissions, tables
 from service.tables.submitting import StoredSubmission
@@ -57,10 +58,12 @@ def _make_insert_one() -> Insert:
         .select_from(PLAYED_HERE)
         .where(seats.c.link == bindparam("link"), tables.c.moved_to == "")
     )
-    stored = sqlite.insert(submissions).from_select(COLUMNS, chosen).on_conflict_do_nothing()
-    return stored.returning(submissions.c.table, submissions.c.id)
+    stored = insert_into("sqlite", submissions).from_select(COLUMNS, chosen).on_conflict_do_nothing()
+    statement: Insert = stored.returning(submissions.c.table, submissions.c.id)
+    return statement
 
 
+@functools.cache
 def _make_insert_all() -> Select[Any]:
     """A statement of PostgreSQL that stores all moves of a parameter in JSON, and returns their places there."""
     typed = [
@@ -68,7 +71,7 @@ def _make_insert_all() -> Select[Any]:
         column("link", Text),
         *(column(name, submissions.c[name].type) for name in ("key", "move", "seen")),
     ]
-    json = cast(bindparam("moves", type_=Text), postgresql.JSON)
+    json = cast(bindparam("moves", type_=Text), JSON)
     moves = func.json_to_recordset(json).table_valued(*typed).render_derived(name="moves", with_types=True)
     arrivals = (
         select(moves.c.place, seats.c.table, seats.c.seat, moves.c.key, moves.c.move, moves.c.seen)
@@ -80,7 +83,7 @@ def _make_insert_all() -> Select[Any]:
     at = bindparam("at", type_=submissions.c.at.type)
     chosen = select(literal("player"), *(arrivals.c[name] for name in COLUMNS[1:-1]), at)
     stored = (
-        postgresql.insert(submissions)
+        insert_into("postgresql", submissions)
         .from_select(COLUMNS, chosen)
         .on_conflict_do_nothing()
         .returning(submissions.c.table, submissions.c.seat, submissions.c.key, submissions.c.id)
@@ -94,7 +97,7 @@ def _make_insert_all() -> Select[Any]:
     )
 
 
-INSERT_ONE, INSERT_ALL = _make_insert_one(), _make_insert_all()
+INSERT_ONE = _make_insert_one()
 
 
 def store_moves(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
@@ -113,7 +116,7 @@ def _store_one(db: Connection, move: LinkedMove, at: int) -> StoredSubmission | 
 def _store_all(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
     rows = [{"place": place, **_make_row(move)} for place, move in enumerate(moves)]
     with app.store.peeking() as db:
-        stored = queries.fetch(db, INSERT_ALL, {"moves": msgspec.json.encode(rows).decode(), "at": app.now()})
+        stored = queries.fetch(db, _make_insert_all(), {"moves": msgspec.json.encode(rows).decode(), "at": app.now()})
     submitted = {place: StoredSubmission(table, number) for place, table, number, _ in stored}
     return [submitted.get(place) for place in range(len(moves))]
 

@@ -6,17 +6,19 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup
 from msgspec import Struct
 
 from service.text.templates import TEMPLATES
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 FOLDER = TEMPLATES / "help"
 STATIC = "../static/"  # the folder of the pictures, seen from the guide
-MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table"])
 
 
 class Heading(Struct, frozen=True):
@@ -40,16 +42,24 @@ def load_guide(language: str) -> Guide:
     return parse_guide((FOLDER / f"{language}.md").read_text("utf-8"))
 
 
+def make_markdown() -> MarkdownIt:
+    """Return what parses and renders the Markdown of a guide."""
+    from markdown_it import MarkdownIt  # 2 MB that most processes never need
+
+    return MarkdownIt("commonmark", {"html": False}).enable(["table"])
+
+
 def parse_guide(text: str) -> Guide:
     """Turn the Markdown of a guide into HTML: headings get anchors, and addresses of pages become links."""
-    title, *tokens = _take_title(MARKDOWN.parse(text))
+    markdown = make_markdown()
+    title, *tokens = _take_title(markdown.parse(text))
     headings = tuple(_add_anchors(tokens))
     for token in tokens:
         if token.type == "inline":
             token.children = [one for child in token.children or () for one in _adapt(child)]
         elif token.type == "table_open":
             token.attrSet("tabindex", "0")  # on a narrow window a wide table is scrolled by keys too
-    html = MARKDOWN.renderer.render(tokens, MARKDOWN.options, {})
+    html = markdown.renderer.render(tokens, markdown.options, {})
     return Guide(title.content, headings, Markup(html))  # noqa: S704 - markdown-it has escaped it
 
 
@@ -75,6 +85,8 @@ def make_anchor(heading: str) -> str:
 
 def _adapt(token: Token) -> tuple[Token, ...]:
     """Change what differs on a page of the service: where pictures are, and that addresses of pages are links."""
+    from markdown_it.token import Token
+
     if token.type == "image":
         token.attrSet("src", str(token.attrGet("src")).replace(STATIC, "/static/"))
     if token.type == "code_inline" and token.content.startswith("/"):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 import io
+import tomllib
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from engine import catalogue
+from engine.canonical_json import convert
 
 LANGUAGES = {"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
-LOCALES = {"en": "en_GB"}  # dates that cannot be misread on either side of the ocean
 SOURCE = "en"  # the language of templates and code; it needs no catalogue
 CATALOGUES = Path(__file__).resolve().parents[2] / "templates" / "locale"
 COMMON = "depesche"  # the domain of all sentences that do not belong to one game
@@ -52,49 +54,61 @@ def translate_in_game(language: str, game: str, text: str) -> str:
     return load_translations(language, game).gettext(text) if text else ""
 
 
+class Customs(Struct, frozen=True):
+    """How a language writes dates and lists: patterns, and the names of months and weekdays."""
+
+    day: str
+    weekday: str
+    last: str  # how the last word of a list follows
+    months: tuple[str, ...]
+    short_months: tuple[str, ...]
+    weekdays: tuple[str, ...]
+
+    def format(self, pattern: str, day: date) -> str:
+        return pattern.format(
+            day=day.day,
+            number=day.month,
+            year=day.year,
+            month=self.months[day.month - 1],
+            short=self.short_months[day.month - 1],
+            weekday=self.weekdays[day.weekday()],
+        )
+
+
+@functools.cache
+def _load_customs() -> dict[str, Customs]:
+    return convert(tomllib.loads((CATALOGUES / "customs.toml").read_text("utf-8")), dict[str, Customs])
+
+
+def _find_customs(language: str) -> Customs:
+    return _load_customs()[language]
+
+
 def format_moment(language: str, at: int | datetime) -> str:
     """Write a date and a time in the style of this language; seconds since 1970 are shown in UTC."""
-    return _format_second(language, at) if isinstance(at, int) else _format_datetime(language, at)
-
-
-@functools.lru_cache(4_000)
-def _format_second(language: str, at: int) -> str:
-    return _format_datetime(language, datetime.fromtimestamp(at, UTC))
-
-
-def _format_datetime(language: str, then: datetime) -> str:
-    from babel.dates import format_date, format_time
-
-    locale = _find_locale(language)
-    return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
+    then = datetime.fromtimestamp(at, UTC) if isinstance(at, int) else at
+    customs = _find_customs(language)
+    return f"{customs.format(customs.day, then)}, {then:%H:%M}"
 
 
 def format_weekday(language: str, then: datetime) -> str:
     """Write a moment in the next days with its weekday and without its year."""
-    from babel.dates import format_date, format_skeleton, format_time
-
-    locale, after = _find_locale(language), "," if language == "de" else ""
-    when = f"{format_date(then, 'EEEE', locale)}{after} {format_skeleton('MMMMd', then, locale=locale)}"
-    return f"{when}, {format_time(then, 'short', locale=locale)}"
-
-
-def join_words(language: str, words: Iterable[str]) -> str:
-    """Write a list of words as a sentence does: “A, B and C”. In a page its words are escaped."""
-    from babel.lists import format_list
-
-    listed = list(words)
-    is_markup = any(isinstance(word, Markup) for word in listed)
-    text = format_list([str(escape(word)) for word in listed] if is_markup else listed, locale=_find_locale(language))
-    return Markup(text) if is_markup else text  # noqa: S704 - each word is escaped
-
-
-def _find_locale(language: str) -> str:
-    """Return the locale whose customs are those of a language."""
-    return LOCALES.get(language, language)
+    customs = _find_customs(language)
+    return f"{customs.format(customs.weekday, then)}, {then:%H:%M}"
 
 
 def format_day(language: str, iso_date: str) -> str:
     """Write a day, given as 2027-01-05, in the style of this language."""
-    from babel.dates import format_date
+    customs = _find_customs(language)
+    return customs.format(customs.day, date.fromisoformat(iso_date))
 
-    return format_date(date.fromisoformat(iso_date), "medium", _find_locale(language))
+
+def join_words(language: str, words: Iterable[str]) -> str:
+    """Write a list of words as a sentence does: “A, B and C”. In a page its words are escaped."""
+    listed = list(words)
+    is_markup = any(isinstance(word, Markup) for word in listed)
+    plain = [str(escape(word)) for word in listed] if is_markup else listed
+    text = ", ".join(plain)
+    if len(plain) > 1:
+        text = _find_customs(language).last.format(", ".join(plain[:-1]), plain[-1])
+    return Markup(text) if is_markup else text  # noqa: S704 - each word is escaped

@@ -11,15 +11,17 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup, escape
 from msgspec import Struct
 
 from engine import catalogue
 from service.text import lessons
 from service.text.languages import SOURCE
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 HEADING = re.compile(r"(##|###) (?:(\d+(?:\.\d+)?)\s+)?(.+?)(?: \{#([a-z]+)\})?")
 SECTION_SIGN = re.compile(r"§\s?(\d+(?:\.\d+)?)")
@@ -158,6 +160,8 @@ class _Renderer:
     """Turns one manuscript into HTML."""
 
     def __init__(self, manuscript: Manuscript, language: str, game: str) -> None:
+        from markdown_it import MarkdownIt  # 2 MB that most processes never need
+
         self._manuscript, self._language, self._game = manuscript, language, game
         self._keys = frozenset(section.key for section in manuscript.sections)
         self._markdown = MarkdownIt("commonmark", {"html": False, "typographer": True}).enable(["table"])
@@ -253,12 +257,22 @@ def _is_safe(url: str) -> bool:
 
 
 def _make_link(number: str, text: str) -> tuple[Token, Token, Token]:
-    return Token("link_open", "a", 1, attrs={"href": f"#{number}"}), _make_text(text), Token("link_close", "a", -1)
+    return (
+        _make_token("link_open", "a", 1, attrs={"href": f"#{number}"}),
+        _make_text(text),
+        _make_token("link_close", "a", -1),
+    )
 
 
 def _make_sign(code: str) -> tuple[Token, Token, Token]:
-    return Token("sup_open", "sup", 1), _make_text(code), Token("sup_close", "sup", -1)
+    return _make_token("sup_open", "sup", 1), _make_text(code), _make_token("sup_close", "sup", -1)
 
 
 def _make_text(text: str) -> Token:
-    return Token("text", "", 0, content=text)
+    return _make_token("text", "", 0, content=text)
+
+
+def _make_token(kind: str, tag: str, nesting: Literal[-1, 0, 1], **others: Any) -> Token:
+    from markdown_it.token import Token
+
+    return Token(kind, tag, nesting, **others)

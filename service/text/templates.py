@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from gettext import NullTranslations
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import jinja2
@@ -63,25 +64,35 @@ class BytecodeCache(jinja2.FileSystemBytecodeCache):
     """Compiled templates, shared between the languages, which differ in their translations only.
 
     They are also stored in `__pycache__`, as Python stores modules: compiling all of them takes a second and 15 MB. The
-    names of the files contain a hash of this module, whose settings of Jinja decide what the bytecode is.
+    names of the files contain a hash of this module, whose settings of Jinja decide what the bytecode is. A process
+    holds the code of the templates that it has used.
     """
 
     def __init__(self, folder: Path) -> None:
         version = hashlib.sha256(Path(__file__).read_bytes() + jinja2.__version__.encode()).hexdigest()[:8]
         super().__init__(str(folder), f"%s.{version}.jinja")
-        self._bytecode: dict[str, bytes] = {}
+        self._codes: dict[tuple[str, str], CodeType] = {}  # by name and source
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._bytecode:
-            bucket.bytecode_from_string(self._bytecode[bucket.key])
+        key = bucket.key, bucket.checksum
+        if key in self._codes:
+            bucket.code = self._codes[key]
             return
         with suppress(OSError):
             super().load_bytecode(bucket)
         if bucket.code is not None:
-            self._bytecode[bucket.key] = bucket.bytecode_to_string()
+            self._codes[key] = bucket.code
+
+    def has_stored(self, environment: jinja2.Environment, name: str, source: str, file: str | None) -> bool:
+        """Return whether this template is stored for the next process."""
+        bucket = Bucket(environment, self.get_cache_key(name, file), self.get_source_checksum(source))
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+        return bucket.code is not None
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._bytecode[bucket.key] = bucket.bytecode_to_string()
+        if bucket.code is not None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
         if not sys.dont_write_bytecode:
             with suppress(OSError):  # the folder cannot be written: templates are compiled again by the next process
                 Path(self.directory).mkdir(exist_ok=True)
@@ -97,6 +108,15 @@ class Environment(jinja2.Environment):
     def compile(self, *arguments: Any, **options: Any) -> Any:
         with COMPILE_LOCK:
             return super().compile(*arguments, **options)
+
+
+def compile_all(environment: jinja2.Environment) -> None:
+    """Compile and store the templates that are not stored yet; each is loaded when it is used first."""
+    assert environment.loader is not None
+    for name in environment.list_templates(extensions=("html", "txt", "svg")):
+        source, file, _ = environment.loader.get_source(environment, name)
+        if not BYTECODE.has_stored(environment, name, source, file):
+            environment.get_template(name)
 
 
 @functools.cache

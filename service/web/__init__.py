@@ -17,7 +17,7 @@ from engine import catalogue
 from service.app import App
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
-from service.text.templates import TEMPLATES
+from service.text.templates import TEMPLATES, compile_all
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
@@ -211,9 +211,7 @@ def _warm_up_and_tidy() -> None:
 
 
 def warm_up() -> None:
-    """Draw the pictures of the lobby and compile all templates; compiled once, they serve all languages."""
+    """Draw the pictures of the lobby, and compile all templates that the last process has not stored."""
     for name in catalogue.find_all():
         draw_board(name, SOURCE)
-    templates = make_page_environment(SOURCE)
-    for template in templates.list_templates(extensions=("html", "txt", "svg")):
-        templates.get_template(template)
+    compile_all(make_page_environment(SOURCE))

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
-from itertools import accumulate
-from typing import Any
 
 import structlog
 from flask import Blueprint, Response, abort, jsonify, make_response, redirect, request, url_for
 from msgspec import Struct
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-from prometheus_client.registry import Collector
 from redis import RedisError
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, insert
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from werkzeug.wrappers import Response as Reply
 
@@ -28,9 +22,8 @@ from service.hosting import local_mailbox, overview
 from service.hosting.local_mailbox import StoredLetter
 from service.hosting.overview import Overview
 from service.links import is_same
-from service.monitoring import BUCKETS_S, METRICS, Metric
 from service.settings import EMBEDDED
-from service.store.schema import letters, people, server_facts, submissions, tables
+from service.store.schema import server_facts
 from service.store.server_facts import NAMES, Notices
 from service.tables.access import Unknown
 from service.web.rendering import get_app, is_local_visitor, render
@@ -191,7 +184,6 @@ def _can_answer(letter: StoredLetter) -> bool:
 
 monitoring = Blueprint("monitoring", __name__)
 MIN_FREE_BYTES = 16 * 2**20
-PREFIX = "depesche_"
 log = structlog.get_logger()
 
 
@@ -244,77 +236,10 @@ def send_metrics() -> Response:
     """Send the metrics to this machine, or to a program with the host's token; others get 404."""
     if not (is_local_visitor(get_app(), request) or _has_token(get_app().settings.metrics)):
         abort(404)
-    registry = CollectorRegistry()
-    registry.register(AppCollector(get_app()))
-    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+    from service.web import exposition  # 1 MB that a server without a Prometheus never needs
+
+    return Response(exposition.generate(get_app()), content_type=exposition.CONTENT_TYPE)
 
 
 def _has_token(token: str) -> bool:
     return bool(token) and is_same(request.headers.get("Authorization", ""), f"Bearer {token}")
-
-
-class AppCollector(Collector):
-    """Collects all metrics, read from Redis and the database each time."""
-
-    def __init__(self, app: App) -> None:
-        self.app = app
-
-    def collect(self) -> Iterator[Any]:
-        sums = self.app.metrics.load()
-        for name, metric in METRICS.items():
-            own = _group_by_label(name, sums)
-            yield _make_histogram(name, metric, own) if metric.timed else _make_counter(name, metric, own)
-        yield from _make_gauges(self.app)
-
-
-def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Return the sums of one metric, label by label."""
-    own: dict[str, dict[str, int]] = {}
-    for field, number in sorted(sums.items()):
-        metric, label, part = field.split("|")
-        if metric == name:
-            own.setdefault(label, {})[part] = number
-    return own
-
-
-def _make_counter(name: str, metric: Metric, own: dict[str, dict[str, int]]) -> CounterMetricFamily:
-    family = CounterMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
-    for label, sums in own.items():
-        family.add_metric([label], sums["count"])
-    return family
-
-
-def _make_histogram(name: str, metric: Metric, own: dict[str, dict[str, int]]) -> HistogramMetricFamily:
-    family = HistogramMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
-    for label, sums in own.items():
-        within = accumulate(sums.get(str(step), 0) for step in BUCKETS_S)
-        steps = [(str(step), float(number)) for step, number in zip(BUCKETS_S, within, strict=True)]
-        family.add_metric([label], [*steps, ("+Inf", sums["count"])], sums["microseconds"] / 1e6)
-    return family
-
-
-def _make_gauges(app: App) -> Iterator[GaugeMetricFamily]:
-    """Yield how much waits in the database, and since when."""
-    unjudged, unsent = submissions.c.accepted.is_(None), letters.c.sent_at.is_(None)
-    due = (unsent, letters.c.due_at <= app.now())
-    gauges = {
-        "submissions_waiting": ("Submissions without a verdict", select(func.count()).where(unjudged)),
-        "submissions_oldest": ("When the oldest of them came", select(func.min(submissions.c.at)).where(unjudged)),
-        "letters_owed": ("Letters that are due and not sent", select(func.count()).where(*due)),
-        "letters_oldest": ("When the oldest of them was due", select(func.min(letters.c.due_at)).where(*due)),
-        "addresses_bounced": (
-            "Addresses that take no letters",
-            select(func.count()).where(people.c.bounced_at.is_not(None)),
-        ),
-    }
-    with app.store.reading() as db:
-        for name, (about, query) in gauges.items():
-            value = db.execute(query).scalar_one()
-            if name.endswith("_oldest"):
-                name, about, value = f"{name}_seconds", f"{about}, in seconds ago", app.now() - (value or app.now())
-            yield GaugeMetricFamily(PREFIX + name, about, value=float(value))
-        phases = db.execute(select(tables.c.phase, func.count()).group_by(tables.c.phase)).all()
-    by_phase = GaugeMetricFamily(PREFIX + "tables", "Tables", labels=["phase"])
-    for phase, number in phases:
-        by_phase.add_metric([phase], number)
-    yield by_phase

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
-import segno
 from flask import request, url_for
 from markupsafe import Markup
 from msgspec import Struct
@@ -221,6 +220,8 @@ def draw_qr_code(address: str) -> Markup:
     """Draw an address as a QR code; empty if there is no address."""
     if not address:
         return Markup()
+    import segno  # 1.3 MB that only tables need which wait for players
+
     code = segno.make(address, error="m", micro=False)
     return Markup(code.svg_inline(light="#fff", border=3, omitsize=True))  # noqa: S704 - drawn by segno
 

@@ -324,7 +324,7 @@ class Pieces(dict[str, dict[int, Piece]]):
 
 
 class FittingTurns(dict[str, tuple[Args, ...]]):
-    """The turns in which each tile fits, for each number of surroundings."""
+    """The turns in which each tile fits, for each number of surroundings; found when the tile is drawn first."""
 
     def __missing__(self, tile: str) -> tuple[Args, ...]:
         self[tile] = _find_fitting_turns(tile)
@@ -333,4 +333,4 @@ class FittingTurns(dict[str, tuple[Args, ...]]):
 
 ROWS = dict(_iter_tile_rows())
 PIECES = Pieces({name: {turn: _make_piece(row, turn) for turn in TURNS} for name, row in ROWS.items()})
-FITTING_TURNS = FittingTurns({tile: _find_fitting_turns(tile) for tile in PIECES})
+FITTING_TURNS = FittingTurns()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from flask import Blueprint, Response
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -16,9 +16,11 @@ from service.web.api.operations import JSON
 from service.web.api.routes import make_document
 from service.web.rendering import get_app, render
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 manual = Blueprint("manual", __name__)
 PREFIX = REF.format(name="")
-MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
 class Field(Struct, frozen=True):
@@ -72,7 +74,7 @@ def show() -> Response:
     document = make_document()
     operations = tuple(_describe_operations(document))
     page = ApiPage(
-        about=Markup(MARKDOWN.render(document["info"]["description"])),  # noqa: S704 - our own text
+        about=Markup(_get_markdown().render(document["info"]["description"])),  # noqa: S704 - our own text
         address=get_app().settings.address + document["servers"][0]["url"],
         operations=operations,
         shapes=tuple(_describe_types(document, operations)),
@@ -109,8 +111,15 @@ def _describe_body(answer: Mapping[str, Any]) -> str:
     return _describe_kind(answer.get("content", {}).get(JSON, {}).get("schema"))
 
 
+@functools.cache
+def _get_markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # 2 MB that most processes never need
+
+    return MarkdownIt("commonmark", {"html": False})
+
+
 def _inline(text: str) -> Markup:
-    return Markup(MARKDOWN.renderInline(text))  # noqa: S704 - our own text
+    return Markup(_get_markdown().renderInline(text))  # noqa: S704 - our own text
 
 
 def _describe_argument(parameter: Mapping[str, Any]) -> Field:

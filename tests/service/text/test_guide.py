@@ -17,7 +17,7 @@ from service.store.batch import Batch
 from service.tables import submitting
 from service.tables.locked_table import LockedTable, lock_table
 from service.text import guide, messages, words
-from service.text.guide import FOLDER, MARKDOWN, STATIC, load_guide
+from service.text.guide import FOLDER, STATIC, load_guide, make_markdown
 from service.text.languages import LANGUAGES, SOURCE, load_translations
 from service.text.templates import TEMPLATES
 from service.text.words import Vocabulary
@@ -39,7 +39,7 @@ def iter_tokens(tokens: list[Token]) -> Iterator[Token]:
 
 
 def parse_guide(language: str) -> list[Token]:
-    return list(iter_tokens(MARKDOWN.parse((FOLDER / f"{language}.md").read_text("utf-8"))))
+    return list(iter_tokens(make_markdown().parse((FOLDER / f"{language}.md").read_text("utf-8"))))
 
 
 def list_outline(language: str) -> list[str]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import functools
 import html
 import re
+from datetime import datetime, timedelta
 from email.message import EmailMessage
 from gettext import NullTranslations
 from random import Random
 from xml.etree import ElementTree
+from zoneinfo import ZoneInfo
 
 import pytest
+from babel import dates
+from babel.lists import format_list
 from babel.messages.pofile import read_po
+from markupsafe import Markup
 
 from engine import bots, catalogue
 from engine import game as games
@@ -217,7 +222,7 @@ def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, 
                 drawing.draw_board_text(Scene(full.game, view, drawing.list_players(names), me, menu)),
             ]
     codes = {word for word in readable("\n".join(texts)) if word.isupper()}  # of tiles, say
-    foreign = {*INN_NAMES.values(), languages.join_words(SOURCE, ("", ""))}  # one name everywhere; Babel's “and”
+    foreign = {*INN_NAMES.values(), languages.join_words(SOURCE, ("", ""))}  # one name everywhere; the “and” of a list
     assert readable("\n".join(texts)) - codes <= readable(" ".join(foreign))
 
 
@@ -419,3 +424,22 @@ def test_moments_are_written_as_people_write_them():
         "15.01.2027, 08:00",
     ]
     assert [languages.format_day(language, "2027-01-05") for language in ("en", "fr")] == ["5 Jan 2027", "5 janv. 2027"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_dates_and_lists_are_written_as_babel_writes_them(language):
+    locale = {"en": "en_GB"}.get(language, language)
+    for number in range(400):
+        then = datetime(2027, 12, 1, 7, 5, tzinfo=ZoneInfo("Europe/Berlin")) + timedelta(hours=23 * number)
+        day, time = dates.format_date(then, "medium", locale), dates.format_time(then, "short", locale=locale)
+        assert languages.format_moment(language, then) == f"{day}, {time}"
+        assert languages.format_day(language, then.date().isoformat()) == day
+        weekday, date = dates.format_date(then, "EEEE", locale), dates.format_skeleton("MMMMd", then, locale=locale)
+        after = "," if language == "de" else ""
+        assert languages.format_weekday(language, then) == f"{weekday}{after} {date}, {time}"
+    words = ["Anna", "Bert & Co", "Clara", "Dora"]
+    for count in range(5):
+        assert languages.join_words(language, words[:count]) == format_list(words[:count], locale=locale)
+    marked = languages.join_words(language, [Markup("<b>Anna</b>"), "Bert & Co"])
+    assert marked == format_list(["<b>Anna</b>", "Bert &amp; Co"], locale=locale)
+    assert isinstance(marked, Markup)
