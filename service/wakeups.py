@@ -43,6 +43,7 @@ CHANGES = "changes"
 VERDICTS = "verdicts"
 MAX_MESSAGES = 1_000  # for those who ask for a verdict a moment after it came
 SUBSCRIBE_S, POLL_S, RETRY_S = 1.0, 30.0, 0.5
+LOOK_S = 1.0  # between two looks for work without Redis
 OUTAGE_WAIT_S = 0.2  # instead of the whole wait, while no verdict can come
 Receive = Callable[[bytes], object]
 
@@ -72,7 +73,7 @@ class Wakeups:
     def wait_for_work(self, queues: Sequence[str], seconds: float) -> Sequence[str]:
         """Wait until one of these queues is woken, and return it; return none of them after so many seconds.
 
-        Without Redis return all of them after so many seconds. Log lines name the request that sent the wake-up.
+        Without Redis return all of them after a second at most. Log lines name the request that sent the wake-up.
         """
         try:
             woken: Any = self._execute("BLPOP", *(f"wakeup:{queue}" for queue in queues), seconds)
@@ -80,7 +81,7 @@ class Wakeups:
                 return ()
             self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
         except RedisError:
-            time.sleep(seconds)
+            time.sleep(min(seconds, LOOK_S))
             return queues
         name, request = (part.decode() for part in woken)
         clear_contextvars()

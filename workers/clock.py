@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy import BigInteger, Connection, bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
@@ -21,6 +21,7 @@ from service.notify import table_hooks
 from service.settings import DAY_S
 from service.store import channel_queries, queries
 from service.store.schema import deliveries, hints, letters, mails, people, seats, stories, submissions, tables
+from service.store.schema import table_hooks as hooks
 from service.tables import judging, snapshots
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
 from service.tables.snapshots import Snapshot
@@ -28,6 +29,7 @@ from service.wakeups import JOBS_OF_QUEUES
 from workers import bots
 from workers.jobs import log_database_error, try_table
 
+LOOK_AFTER_S = 15  # after a look that found nothing, if nothing was written since and nothing is known to be due
 MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
 DELIVERY_KEEP_S = 30 * DAY_S
 DELETE_BATCH = 100
@@ -54,6 +56,14 @@ IS_DUE = select(
     exists(OLD_MAILS).label("old_mails"),
     exists().where(deliveries.c.ended_at < NOW - DELIVERY_KEEP_S).label("old_deliveries"),
 )
+NEXT_TIMES = select(
+    select(func.min(letters.c.due_at)).where(letters.c.sent_at.is_(None), letters.c.due_at > NOW).scalar_subquery(),
+    select(func.min(deliveries.c.due_at)).where(deliveries.c.ended_at.is_(None)).scalar_subquery(),
+    select(func.min(tables.c.draws_at)).scalar_subquery(),
+    select(func.min(seats.c.remind_at)).scalar_subquery(),
+    select(func.min(seats.c.late_at)).scalar_subquery(),
+    select(func.min(hooks.c.due_at)).where(hooks.c.due_at > NOW).scalar_subquery(),
+)
 DUE_REMINDERS = (
     select(seats, people.c.calendar)
     .select_from(seats.outerjoin(people, queries.IS_OWN_PERSON))
@@ -76,14 +86,49 @@ class DueWork(Struct, frozen=True):
     has_old_deliveries: bool = False
 
 
-def tick(app: App) -> None:
-    """Do everything that time alone sets in motion; a part that fails is logged, and the others go on."""
-    due = DueWork()
+class Ticker:
+    """Ticks, and looks into the database only if something may be due there.
+
+    Where a database tells that nothing was written, nothing can be due before the times that the last look found.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._version: int | None = None
+        self._look_at = 0.0
+
+    def tick(self) -> None:
+        """Do what is due, if anything may be."""
+        version = None
+        with _log_failure("find_version"):
+            version = self._app.store.find_version()
+        if version is None or version != self._version or self._app.now() >= self._look_at:
+            self._look_at = 0.0
+            if not tick(self._app):
+                self._version, self._look_at = version, self._find_next_look()
+
+    def _find_next_look(self) -> float:
+        """Return when the database is looked into again at the latest."""
+        now = self._app.now()
+        times: Sequence[int | None] = (now,)
+        with _log_failure("find_next_look"), self._app.store.reading() as db:
+            times = tuple(db.execute(NEXT_TIMES, {"now": now}).one())
+        return min([now + LOOK_AFTER_S, *(at for at in times if at is not None)])
+
+
+def tick(app: App) -> bool:
+    """Do everything that time alone sets in motion; a part that fails is logged, and the others go on.
+
+    Return False if nothing was due.
+    """
+    work = list[DueWork]()
     with _log_failure("find_due"), app.store.reading() as db:
-        due = find_due(app, db)
-    for step in (wake_workers, remind, expire, delete_old_mails, delete_old_deliveries):
-        with _log_failure(step.__name__):
-            step(app, due)
+        work.append(find_due(app, db))
+    for due in work:
+        for step in (wake_workers, remind, expire, delete_old_mails, delete_old_deliveries):
+            with _log_failure(step.__name__):
+                step(app, due)
+    return not work or any(structs.astuple(work[0]))
 
 
 @contextmanager

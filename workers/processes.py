@@ -215,10 +215,11 @@ def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
 
 def run_clock(app: App, stop: threading.Event) -> None:
     """Tick once a second until `stop` is set; a tick that fails is logged, and the next one tries again."""
+    ticker = clock.Ticker(app)
     while not stop.is_set():
         start = time.monotonic()
         try:
-            clock.tick(app)
+            ticker.tick()
         except Exception:
             log.exception("a tick failed")
         stop.wait(max(0.05, TICK_S - (time.monotonic() - start)))

@@ -11,6 +11,7 @@ import structlog
 from rq.timeouts import JobTimeoutException
 
 from service.app import App
+from service.settings import EMBEDDED
 from service.wakeups import JOBS_OF_QUEUES
 from workers import beacon_rounds, bots, referee
 from workers.incoming import mail_moves
@@ -21,6 +22,7 @@ log = structlog.get_logger()
 
 STAY_S = 120.0
 WAIT_S = 1.0  # for one wake-up; a process that is to end ends so much later at most
+EMBEDDED_WAIT_S = 30.0  # the embedded service wakes its threads when they have to end
 WORK = {
     "referee": referee,
     "inbox": mail_moves,
@@ -68,7 +70,8 @@ def _stay(job: str) -> None:
 def work_once(app: App, job: str) -> None:
     """Wait a moment for a wake-up, and do the work that it asks for."""
     queues = [queue for queue, its_job in JOBS_OF_QUEUES.items() if its_job == job]
-    for queue in app.wakeups.wait_for_work(queues, WAIT_S):
+    wait_s = EMBEDDED_WAIT_S if app.settings.redis == EMBEDDED else WAIT_S
+    for queue in app.wakeups.wait_for_work(queues, wait_s):
         try:
             WORK[queue].run()
         except JobTimeoutException:

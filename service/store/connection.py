@@ -43,6 +43,7 @@ class Store:
         self._peeks = _make_peek_engine(self.engine)
         self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
         self.replica = _make_snapshot_engine(_make_engine(replica)) if replica else None
+        self._watch: sqlite3.Connection | None = None
 
     @contextmanager
     def reading(self, *, replica: bool = False) -> Iterator[Connection]:
@@ -94,6 +95,18 @@ class Store:
         if self.outage.since is not None:
             self.outage.end()
 
+    def find_version(self) -> int | None:
+        """Return a number that changes with each commit of any process; None with PostgreSQL, which has none.
+
+        Only one thread may call this.
+        """
+        path = self.engine.url.database
+        if self.engine.dialect.name != "sqlite" or not path or path == ":memory:":
+            return None
+        if self._watch is None:
+            self._watch = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
+
     def migrate(self) -> None:
         """Upgrade the schema to the newest revision; several processes may try at once.
 
@@ -136,6 +149,8 @@ class Store:
     def close(self) -> None:
         self.engine.dispose()
         self._peeks.dispose()
+        if self._watch is not None:
+            self._watch.close()
         if self.replica:
             self.replica.dispose()
 
