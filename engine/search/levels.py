@@ -72,7 +72,7 @@ def choose_move(
     if level.noise or level.miss_rate:
         considered = _overlook(ranking, level.miss_rate, search.random)
         return _choose_safe(search, seat, _misjudge(considered, level.noise, search.random), ranking)
-    return search.random.choice(_select_equal(ranking)).move
+    return _choose_without_debt(search, seat, [search.random.choice(_select_equal(ranking)), *ranking])
 
 
 def rank_moves(search: Search, seat: int, menu: Menu) -> list[RankedMove]:
@@ -127,20 +127,36 @@ def _misjudge(ranking: list[RankedMove], noise: float, random: Random) -> list[R
 
 
 def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking: list[RankedMove]) -> Move:
-    """Return the best move after which no other seat can win at once, or eliminate this seat.
+    """Return the best move without debts after which no other seat can win at once, or eliminate this seat.
 
     The moves of `misjudged` come first, those of `ranking` next; if none is safe, the first of `misjudged` is played.
     """
     hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= misjudged[0].share / 2]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
-        if not _loses_at_once(search, seat, ranked.move):
+        after = search.play(search.redeal(search.make_chance()), seat, ranked.move, search.make_chance())
+        if not _is_in_debt(search, after, seat) and not _loses_at_once(search, after, seat):
             return ranked.move
-    return misjudged[0].move
+    return _choose_without_debt(search, seat, [misjudged[0], *ranking])
 
 
-def _loses_at_once(search: Search, seat: int, move: Move) -> bool:
-    """Whether another seat has an answer after which this seat has lost."""
-    state = search.play(search.redeal(search.make_chance()), seat, move, search.make_chance())
+def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -> Move:
+    """Return the first move that does not take the seat's score below 0, or further below; the first if all do."""
+    chances_of_debt = search.make_chances(MAX_DEALS)
+    for ranked in ranking:
+        after = search.play(search.redeal(next(chances_of_debt)), seat, ranked.move, next(chances_of_debt))
+        if not _is_in_debt(search, after, seat):
+            return ranked.move
+    return ranking[0].move
+
+
+def _is_in_debt(search: Search, after: Any, seat: int) -> bool:
+    """Whether the score of the seat is below 0, and lower than in the position that is searched."""
+    score = search.game.standing(after)[seat].score
+    return score < min(0, search.score)
+
+
+def _loses_at_once(search: Search, state: Any, seat: int) -> bool:
+    """Whether another seat has an answer to this position after which this seat has lost."""
     mover = search.find_mover(state)
     if mover is None or mover[0] == seat:
         return False

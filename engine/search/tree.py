@@ -35,7 +35,8 @@ class Search:
     def __init__(self, game: Game, state: Any, seat: int, evaluations: int, seconds: float, seed: int) -> None:
         self.game = game
         self.seat = seat
-        self.seats = len(game.standing(state))
+        standing = game.standing(state)
+        self.seats, self.score = len(standing), standing[seat].score
         self.random = Random(seed)  # noqa: S311 - imagined games need no cryptography
         self._state = state
         self._seed = seed

@@ -380,6 +380,20 @@ def test_two_bots_that_prefer_to_wait_come_to_an_end(number):
     )
 
 
+@pytest.mark.parametrize("level", [*search.LEVELS.values(), Level(0, 60.0, noise=9.0)], ids=[*search.LEVELS, "wild"])
+def test_no_level_takes_its_score_below_zero_if_another_move_does_not(level):
+    """Revolts of Carcassonne once took easy bots to -16: most moves there cost points."""
+    scores = {"0": -2, "1": -4, "2": -3, "3": 0}
+
+    def standing(taken):
+        return Standing(scores[taken.args[0]] if taken else 0), Standing(0)
+
+    game = make_one_move_game(Choice("take", tuple((name,) for name in scores)), lambda args: 0.9 - 0.1 * int(args[0]))
+    in_debt = make_variant(game, standing=standing)
+    chosen = [search.choose_move(level, in_debt, None, 0, seed) for seed in range(30)]
+    assert set(chosen) == {Move("take", ("3",))}
+
+
 def test_every_move_of_a_choice_is_evaluated():
     options = tuple((str(number),) for number in range(300))
     game = make_one_move_game(Choice("take", options), lambda args: float(args == ("217",)))
