@@ -32,11 +32,11 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     TileSetAside,
     TurnBegan,
+    Work,
     apply_awards,
     change_part,
     get_current_part,
     pop_work,
-    replace_top,
 )
 
 NEW_TURN = (Part(),)
@@ -79,19 +79,19 @@ def _apply_tile_set_aside(state: State, event: TileSetAside) -> State:
 
 
 def _apply_figure_placed(state: State, event: FigurePlaced) -> State:
-    return _end_figure_step(land.add_figure(state, event.figure), event.figure.place)
+    return land.add_figure(state, event.figure, work=_end_figure_step(state, event.figure.place))
 
 
 def _apply_figure_withheld(state: State, event: FigureWithheld) -> State:
-    return _end_figure_step(state, "")
+    return replace(state, work=_end_figure_step(state, ""))
 
 
-def _end_figure_step(state: State, placed: str) -> State:
-    """Go on to the next step of the part; `placed` is the place of the new figure, or empty."""
+def _end_figure_step(state: State, placed: str) -> tuple[Work, ...]:
+    """Return the work in the next step of the part; `placed` is the place of the new figure, or empty."""
     part = get_current_part(state)
     step: Step = "between" if get_rules(state.options).hooks["after_figure"] and part.cell else "score"
     after = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)
-    return replace_top(state, after)
+    return (*state.work[:-1], after)
 
 
 def _apply_feature_scored(state: State, event: FeatureScored) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -88,6 +89,23 @@ def find_features_ending_at(state: State, cell: str) -> list[int]:
         for side, other in beside
         for index in PIECES[other.tile][other.turn].meets[side - 2]
     ]
+
+
+def can_grow(state: State, figure: Figure) -> bool:
+    """Whether the feature of a figure leads to an empty cell; it is walked from the tile of the figure on."""
+    root, seen, waiting = find_figure_root(state, figure), {figure.cell}, [figure.cell]
+    while waiting:
+        cell = waiting.pop()
+        placed = state.tiles[cell]
+        joins, first = PIECES[placed.tile][placed.turn].joins, placed.first
+        for beyond, along in zip(list_neighbours(cell), joins, strict=True):
+            if any(find_root(state.parents, first + index) == root for index in along):
+                if beyond not in state.tiles:
+                    return True
+                if beyond not in seen:
+                    seen.add(beyond)
+                    waiting.append(beyond)
+    return False
 
 
 def _connect_sides(
@@ -293,13 +311,13 @@ def add_bridge(state: State, cell: str, tile: str) -> State:
     return replace(state, tiles=tiles, frontier=frontier, features=features)
 
 
-def add_figure(state: State, figure: Figure) -> State:
-    """Move a figure from its owner's supply to its segment."""
+def add_figure(state: State, figure: Figure, **others: Any) -> State:
+    """Move a figure from its owner's supply to its segment, and change these other fields."""
     root = find_figure_root(state, figure)
     feature = state.features[root]
     features = state.features.copy()
     features[root] = replace(feature, figures=(*feature.figures, figure))
-    return replace(state, features=features, supply=change_supply(state, (figure,), -1))
+    return replace(state, features=features, supply=change_supply(state, (figure,), -1), **others)
 
 
 def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
@@ -331,9 +349,11 @@ def replace_figure(state: State, old: Figure, new: Figure) -> State:
     return replace(state, features=features)
 
 
-def remove_figures(state: State, figures: tuple[Figure, ...]) -> State:
-    """Move figures from the table to their owners' supplies."""
-    return replace(state, features=_remove_from_features(state, figures), supply=change_supply(state, figures, 1))
+def remove_figures(state: State, figures: tuple[Figure, ...], **others: Any) -> State:
+    """Move figures from the table to their owners' supplies, and change these other fields."""
+    return replace(
+        state, features=_remove_from_features(state, figures), supply=change_supply(state, figures, 1), **others
+    )
 
 
 def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:

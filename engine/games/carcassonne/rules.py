@@ -64,6 +64,9 @@ META = Meta(
 PASS = Choice("pass", rule="2.6")
 DRAW = Choice("draw", rule="2.1")
 
+_last_menu: tuple[State | None, Menu] = (None, ())
+"""The last position for which a menu of a part was made, with this menu."""
+
 Stage = Callable[[State, Rules, Part, Chance], Struct | None]
 """Something the rules may do in a step of a part: returns the next event, or None if there is nothing to do."""
 
@@ -103,12 +106,16 @@ def menu(state: State, seat: int) -> Menu:
 def get_part_menu(state: State, part: Part) -> Menu:
     """Return the moves of the seat on turn with its tile.
 
-    Cached in the state: upkeep, the page and the check of the move ask for it one after another.
+    The last one is cached: upkeep, the page and the check of the move ask for it one after another. A cache in the
+    state itself would need a `__dict__` there, and every copy of the state would take longer.
     """
-    cached: Menu | None = state.__dict__.get("menu")
-    if cached is None:
-        cached = state.__dict__["menu"] = MENUS[part.step](state, get_rules(state.options), part)
-    return cached
+    global _last_menu
+    last, menu = _last_menu
+    if last is not state:
+        rules = get_rules(state.options)
+        menu = list_menus(rules)[part.step](state, rules, part)
+        _last_menu = state, menu
+    return menu
 
 
 def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:
@@ -157,13 +164,27 @@ def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[Men
     return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]
 
 
-MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
-    "draw": _make_draw_menu,
-    "place": _make_place_menu,
-    "figure": _make_figure_menu,
-    "between": lambda state, rules, part: (),
-    "score": lambda state, rules, part: (),
-}
+def _make_plain_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
+    """§2.4: Offer the figures of the supply where no box of the table offers anything else."""
+    options = list_free_segments(state, rules, part)
+    return (Choice("figure", tuple(options), "2.4"), PASS) if options else (PASS,)
+
+
+@functools.cache
+def list_menus(rules: Rules) -> dict[Step, Callable[[State, Rules, Part], Menu]]:
+    """Return for each step of a part the function that makes its menu."""
+    offers = ("offer_figures", "bars_figures", "offer_instead_of_figure", "offer_besides")
+    return {
+        "draw": _make_draw_menu,
+        "place": _make_place_menu,
+        "figure": _make_figure_menu if _has_hooks(rules, offers) else _make_plain_figure_menu,
+        "between": lambda state, rules, part: (),
+        "score": lambda state, rules, part: (),
+    }
+
+
+def _has_hooks(rules: Rules, names: Sequence[str]) -> bool:
+    return any(rules.hooks[name] for name in names)
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -228,7 +249,11 @@ def list_stages(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
     features = (*list_rounds("3"), _score_completed, *list_hooks("after_scoring"), *list_hooks("end_scoring"), *close)
     score = (*features, *list_rounds("4"), *list_hooks("after_tile"), _end_part)
     return {
-        "draw": (*list_rounds("1a"), *close, _draw_or_end),
+        "draw": (
+            *list_rounds("1a"),
+            *close,
+            _draw_or_end if _has_hooks(rules, WAYS_TO_TILES) else _draw_plainly_or_end,
+        ),
         "place": (*list_hooks("react_to_drawing"), *close, _set_tile_aside),
         "figure": (*list_rounds("1c"), *close, _skip_figure),
         "between": (*list_hooks("after_figure"), *close, *score),
@@ -252,6 +277,17 @@ def _close_round(state: State, rules: Rules, work: Work, chance: Chance) -> Stru
     return event or RoundClosed()
 
 
+WAYS_TO_TILES = ("offer_instead_of_tile", "take_own_tile", "filter_bag", "pick_tile")
+"""The hooks without which a tile is simply drawn."""
+
+
+def _draw_plainly_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
+    """§2.1: Draw a tile where no box of the table changes how; without tiles end the part."""
+    if can_draw(state):
+        return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
+    return _end_without_tiles(state, rules)
+
+
 def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
     if rules.hooks["offer_instead_of_tile"] and _offer_instead_of_tile(state, rules, part):
@@ -263,9 +299,6 @@ def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Stru
 
 def _draw_tile(state: State, rules: Rules, chance: Chance) -> Struct:
     """§2.1: Take a tile that the seat has already, or else draw one."""
-    hooks = rules.hooks
-    if not (hooks["take_own_tile"] or hooks["filter_bag"] or hooks["pick_tile"]):
-        return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
     own = _take_own_tile(state, rules, state.turn)
     return own or TileDrawn(state.turn, pick_tile(state, rules, chance))
 

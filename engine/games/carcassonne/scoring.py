@@ -15,9 +15,8 @@ from engine.games.carcassonne.state import (
     Figure,
     ScorerMoved,
     State,
-    apply_awards,
-    change_part,
     count_points_of,
+    find_changes_by_awards,
     find_root,
     get_current_part,
 )
@@ -146,12 +145,13 @@ def find_companions(state: State, rules: Rules, feature: Feature, figure: Figure
 
 
 def apply_feature_scored(state: State, event: FeatureScored) -> State:
-    """Send the figures home and apply the awards."""
-    state = remove_figures(state, event.figures)
+    """Send the figures home and apply the awards; all of it in one copy of the state."""
+    changes = find_changes_by_awards(state, event.awards) if event.awards else {}
     if state.work:
-        done = tuple(root for root in get_current_part(state).done if root != event.feature)
-        state = change_part(state, step="score", done=done)
-    return apply_awards(state, event.awards)
+        part = get_current_part(state)
+        done = tuple(root for root in part.done if root != event.feature)
+        changes["work"] = (*state.work[:-1], replace(part, step="score", done=done))
+    return remove_figures(state, event.figures, **changes)
 
 
 def menu(state: State, seat: int) -> Menu:

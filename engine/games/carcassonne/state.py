@@ -118,7 +118,7 @@ class Task(Struct, frozen=True, gc=False, tag=True):
 Work = Part | Task
 
 
-class State(Struct, frozen=True, dict=True):
+class State(Struct, frozen=True, gc=False):
     """The table; each box adds fields of its own (boxes/__init__.py).
 
     * `work` is a stack: its last item is to be done first.
@@ -130,8 +130,6 @@ class State(Struct, frozen=True, dict=True):
       `features`.
     * `track` has the scoring figures of each seat, `owed` the awards for which a seat has to choose one.
     * `moved` are the scoring figures that the seat on turn moved forward in this scoring round.
-
-    A struct with `dict=True`, so that rules.py can cache the menu in it.
     """
 
     options: Options = Options()
@@ -367,12 +365,15 @@ def add_note(state: State, note: str) -> State:
 
 def apply_awards(state: State, awards: tuple[Award, ...]) -> State:
     """Move the scoring figures by these awards; seats with two figures are owed the awards until they choose one."""
-    if not awards:
-        return state
+    return replace(state, **find_changes_by_awards(state, awards)) if awards else state
+
+
+def find_changes_by_awards(state: State, awards: tuple[Award, ...]) -> dict[str, Any]:
+    """Return the fields that `apply_awards` changes, with their values."""
     if len(state.track[0]) == 1:
         track = list(state.track)
         for award in awards:
             track[award.seat] = (track[award.seat][0] + award.points,)
-        return replace(state, track=tuple(track))
+        return {"track": tuple(track)}
     late = tuple(replace(award, late=award.seat != state.turn) for award in awards)
-    return replace(state, owed=state.owed + late)
+    return {"owed": state.owed + late}

@@ -105,6 +105,7 @@ def number_tile(name: str, number: int) -> str:
     return f"{name}{NUMBER}{number}"
 
 
+@functools.cache
 def get_plain_name(tile: str) -> str:
     """Return the name of a tile without its bridge, its garden or its number."""
     return tile.partition(BRIDGE)[0].rstrip(GARDEN).partition(NUMBER)[0]

@@ -75,7 +75,7 @@ def view(state: State, seat: int | None) -> View:
         parts=tuple(part.kind for part in state.work if isinstance(part, Part)),
         drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
         waiting=_find_waiting_tile(state),
-        message=work.number if isinstance(work, Task) else 0,
+        message=work.number if isinstance(work, Task) and work.step == "message" else 0,
         tiles=state.tiles,
         figures=list_figures(state),
         supply=state.supply,

@@ -117,6 +117,7 @@ def test_22_5_of_different_meeples_the_captor_chooses_which_comes_home():
     game.play("place -3,0 0", "pass", "1: place -4,0 0", "1: tower 0,1", "1: capture 0,3/cloister")
     game.play("place -5,0 0", "tower 2,0", "capture 1,0/road")
     assert game.menu("exchange") == {"meeple", "large"}
+    assert carcassonne.view(game.state, game.state.turn).message == 0  # the board once said “Message 1”
     game.play("exchange large")
     assert prisoners(game) == [(1, 0, "meeple")]
     assert game.state.supply == ({"meeple": 6, "large": 1}, {"meeple": 7, "large": 1})

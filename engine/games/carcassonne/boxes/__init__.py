@@ -132,7 +132,7 @@ else:
         ],
         bases=(state.State,),
         frozen=True,
-        dict=True,
+        gc=False,
         module=__name__,
     )
 

@@ -72,10 +72,10 @@ def find_bridge(part: Part) -> str | None:
 def find_sites(state: State) -> Iterator[tuple[str, str]]:
     """§23.2: Yield the cells of tiles on the table with the axes along which a bridge leads to two empty cells."""
     for cell, placed in state.tiles.items():
-        beyond = dict(zip(SIDES, list_neighbours(cell), strict=True))
         for axis in list_bridge_axes(placed.tile):
             turned = rotate_sides(axis, placed.turn)
-            if not any(beyond[side] in state.tiles for side in turned) and not _carries_acrobats(state, cell):
+            ends = [beyond for side, beyond in zip(SIDES, list_neighbours(cell), strict=True) if side in turned]
+            if state.tiles.keys().isdisjoint(ends) and not _carries_acrobats(state, cell):
                 yield cell, turned
 
 

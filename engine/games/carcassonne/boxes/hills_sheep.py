@@ -9,13 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import (
-    find_features_ending_at,
-    find_figure_root,
-    get_signs,
-    iter_segments,
-    remove_figures,
-)
+from engine.games.carcassonne.land import can_grow, find_figure_root, get_signs, iter_segments, remove_figures
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -141,11 +135,6 @@ def _draw_token(state: State, figure: Figure, chance: Chance) -> SheepCame | Wol
     return WolfCame(figure, _select_shepherds(state.features[find_figure_root(state, figure)].figures))
 
 
-def is_closed_field(state: State, root: int) -> bool:
-    """§14.6: Whether a field cannot grow any more."""
-    return not any(root in find_features_ending_at(state, cell) for cell in state.frontier)
-
-
 class HillsSheep(BoxHooks):
     """Shepherds with their flocks, hills and vineyards."""
 
@@ -185,7 +174,7 @@ class HillsSheep(BoxHooks):
         ]
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """Let a new shepherd draw; ask one whose field grew; then drive the flocks of closed fields home."""
+        """Let a new shepherd draw; ask one whose field grew; then, §14.6, drive the flocks of closed fields home."""
         shepherds = _select_shepherds(list_figures(state))
         for figure in shepherds:
             if figure.place not in get_flocks(state):
@@ -194,7 +183,7 @@ class HillsSheep(BoxHooks):
         for figure in own if "flock" not in part.notes else ():
             if any(root == find_figure_root(state, figure) for _, root in iter_segments(state, part.cell)):
                 return FlockStirred(figure)
-        closed = [figure for figure in shepherds if is_closed_field(state, find_figure_root(state, figure))]
+        closed = [figure for figure in shepherds if not can_grow(state, figure)]
         return _drive_home(state, closed[0]) if closed else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
@@ -35,7 +36,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of, get_plain_name, list_neighbours
+from engine.games.carcassonne.tiles import DATA, PIECES, get_plain_name, list_neighbours
 from engine.menu import Choice, Menu, Move
 
 SOURCE = "source"
@@ -43,7 +44,7 @@ SOURCE = "source"
 
 FLEAS: int = DATA["plague"]["fleas"]
 BASE_TILES_FIRST: int = DATA["plague"]["base_tiles_first"]
-BASE_TILES = frozenset(count_tiles_of("base"))
+BASE_TILES = frozenset(name for name in PIECES if get_plain_name(name) in DATA["tiles"]["base"])
 FLEEING_FROM = frozenset({"road", "city", "field"})
 SPREAD_NOTE, FLIGHT_NOTE, END_NOTE = "spread", "flight", "outbreak ended"
 STRUCK_POINTS = 1.2
@@ -154,11 +155,14 @@ def find_flea_to_take(state: State) -> str:
     if len(fleas) < FLEAS:
         return ""
     sleeping = [cell for cell, active in fleas.items() if not active]
-    if sleeping:
-        return sleeping[0]
-    outbreaks = get_outbreaks(state)
-    connected = len(outbreaks) + len(fleas) - 1  # the outbreaks and all fleas but one
-    return next(cell for cell in fleas if len(find_region(outbreaks, fleas.keys() - {cell})) == connected)
+    return sleeping[0] if sleeping else _find_flea_at_edge(tuple(get_outbreaks(state)), tuple(fleas))
+
+
+@functools.lru_cache(maxsize=256)
+def _find_flea_at_edge(outbreaks: tuple[str, ...], fleas: tuple[str, ...]) -> str:
+    """Return the first of these active fleas without which the others are still connected with the outbreaks."""
+    connected = len(outbreaks) + len(fleas) - 1
+    return next(cell for cell in fleas if len(find_region(outbreaks, {*fleas} - {cell})) == connected)
 
 
 def list_targets(state: State) -> list[str]:
@@ -241,7 +245,7 @@ class Plague(BoxHooks):
         """§33.1: The first tiles are tiles of the base game."""
         if _count_base_tiles(state) <= get_field(state, "base_tiles_later"):
             return bag
-        return [tile for tile in bag if get_plain_name(tile) in BASE_TILES] or bag
+        return [tile for tile in bag if tile in BASE_TILES] or bag
 
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
         """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends."""
@@ -308,7 +312,7 @@ class Plague(BoxHooks):
 
 def _count_base_tiles(state: State) -> int:
     """Count the tiles of the base game in the bags."""
-    return sum(get_plain_name(tile) in BASE_TILES for bag in state.bags for tile in bag)
+    return sum(sum(map(BASE_TILES.__contains__, bag)) for bag in state.bags)
 
 
 def _has_noted(state: State, note: str) -> bool:

@@ -85,7 +85,7 @@ def _name_revolt(state: State) -> str:
 
 def find_figures(state: State, rules: Rules, seat: int, kind: str) -> list[Figure]:
     """§27.2: Return the meeples of a seat on this kind of feature."""
-    features = [feature for feature in state.features.values() if feature.kind == kind]
+    features = [feature for feature in state.features.values() if feature.figures and feature.kind == kind]
     return [figure for feature in features for figure in rules.select_meeples(feature.figures, seat)]
 
 

@@ -108,11 +108,8 @@ class Tollkeepers(BoxHooks):
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§20.2: Offer to put the own tollhouse on any crossroads without one."""
         taken = get_tollhouses(state)
-        free = tuple(
-            (cell,)
-            for cell, placed in state.tiles.items()
-            if get_plain_name(placed.tile) in VILLAGES and cell not in taken
-        )
+        villages = [cell for cell, placed in state.tiles.items() if get_plain_name(placed.tile) in VILLAGES]
+        free = tuple((cell,) for cell in villages if cell not in taken)
         return Choice("toll", free, "20.2") if free else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
