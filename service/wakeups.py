@@ -114,10 +114,8 @@ class Wakeups:
 
     def announce(self, *tables: str, topic: str = "") -> None:
         """Tell the open pages of these tables to reload; the topic `talk` concerns their players alone."""
-        with suppress(RedisError), self._log_outages(), self.redis.pipeline(transaction=False) as pipeline:
-            for table in tables:
-                pipeline.publish(CHANGES, f"{table}/{topic}")
-            pipeline.execute()
+        with suppress(RedisError):
+            self._execute("PUBLISH", CHANGES, " ".join(f"{table}/{topic}" for table in tables))
 
     def iter_changes(self) -> Iterator[str | None]:
         """Yield announcements: None once subscribed, then each announcement, and "" after a second without one."""
@@ -126,7 +124,7 @@ class Wakeups:
             yield None
             while True:
                 message = subscription.get_message(timeout=1.0)
-                yield message["data"].decode() if message else ""
+                yield from message["data"].decode().split() if message else ("",)
 
 
 class VerdictMessages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -41,16 +42,16 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     status: str
     clock: Clock
     share: float
+    table_events: Sequence[Any]  # those of the entry that are no events of the game; a move has none
 
     def has(self, *kinds: type) -> bool:
         """Whether the entry has an event of one of these kinds about this seat."""
-        return not self.event_kinds.isdisjoint(kinds)
+        return bool(self.table_events) and not self.event_kinds.isdisjoint(kinds)
 
     @cached_property
     def event_kinds(self) -> frozenset[type]:
         """The kinds of the table's events about this seat."""
-        events = (event for event in self.entry.events if type(event) in TABLE_EVENTS)
-        return frozenset(type(event) for event in events if getattr(event, "seat", None) == self.seat.seat)
+        return frozenset(type(event) for event in self.table_events if getattr(event, "seat", None) == self.seat.seat)
 
     @property
     def continues_turn(self) -> bool:
@@ -78,7 +79,7 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     @property
     def rolled_back(self) -> bool:
         """Whether the table goes back to an earlier position: a turn begins, and answers to older letters are late."""
-        return any(isinstance(event, Undone) for event in self.entry.events)
+        return any(isinstance(event, Undone) for event in self.table_events)
 
     @property
     def begins_turn(self) -> bool:
@@ -94,10 +95,11 @@ def list_seat_updates(
     """Return the new columns of each seat whose row changes with this entry."""
     updates = list[SeatUpdate]()
     player, on_turn = record.find_player(entry), tables.find_seats_to_move(game, after)
+    events = [event for event in entry.events if type(event) in TABLE_EVENTS]
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
-        turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share)
+        turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share, events)
         if _is_changed(turn):
             updates.append(_update(turn))
     return updates
