@@ -106,6 +106,22 @@ def test_a_move_is_on_the_board_within_100_ms_and_a_refusal_takes_it_back_with_a
     assert min(times) < SHOWN_MS, times
 
 
+def test_a_courier_that_is_not_known_yet_rolls_until_the_verdict(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="kurier")
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
+    routes, result = hold_moves(player.page), player.page.locator(".tray [data-result=flip]")
+    expect(result).to_be_hidden()
+    player.put_together("flip")
+    player.page.locator(".bar .confirm").click()
+    expect(result).to_be_visible()
+    expect(player.page.locator(".bar .confirm")).to_have_text("Sending …")
+    route = wait_for_route(player.page, routes)
+    route.continue_(post_data=(route.request.post_data_buffer or b"").replace(b"move=flip", b"move=unknown"))
+    expect(player.page.locator(".bar .note.bad")).to_be_visible()
+    expect(result).to_be_hidden()
+    expect(player.page.locator(".bar .confirm")).to_have_text("Confirm")
+
+
 def test_a_tile_with_its_figure_is_on_the_board_before_both_verdicts(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="carcassonne")
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
