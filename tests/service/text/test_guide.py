@@ -43,10 +43,10 @@ def parse_guide(language: str) -> list[Token]:
 
 
 def list_outline(language: str) -> list[str]:
-    """List the headings by their level, and in their places the pictures, tables and lists."""
+    """List the headings by their level, and in their places the pictures (one for each language), tables and lists."""
     kinds = {"heading_open", "tr_open", "bullet_list_open", "ordered_list_open", "list_item_open", "code_block"}
     outline = [token.tag if token.type in kinds else token.attrs.get("src") for token in parse_guide(language)]
-    return [str(one) for one in outline if one]
+    return [str(one).replace(f"-{language}.webp", ".webp") for one in outline if one]
 
 
 def list_commands(language: str) -> list[str]:
