@@ -25,20 +25,21 @@ NICENESS = 5
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
-_pools: list[ProcessPoolExecutor] = []  # one while the pool is running, otherwise none
+_is_open = threading.Event()  # between `start` and `stop`
+_pools: list[ProcessPoolExecutor] = []  # one from the first work on, while the pool is open
 _first_results: dict[ProcessPoolExecutor, Future[int]] = {}  # done as soon as the pool's process has started
 _lock = threading.Lock()
 
 
 def start() -> None:
-    """Start the pool: from now on `run` works in its process."""
-    with _lock:
-        _pools.append(_make_pool())
+    """Open the pool: from now on `run` works in its process, which the first work starts."""
+    _is_open.set()
 
 
 def stop() -> None:
     """Kill the pool's process. Threads that wait for its work end; later work is done in this process."""
     with _lock:
+        _is_open.clear()
         while _pools:
             pool = _pools.pop()
             for process in list(pool._processes.values()):
@@ -55,13 +56,13 @@ def run(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs)
     for _ in range(2):
         try:
             with _lock:
-                if not _pools:
+                if not _is_open.is_set():
                     break
-                pool = _pools[-1]
+                pool = _get_pool()
                 future = pool.submit(work, *args, **words)
             return future.result()
         except (BrokenProcessPool, CancelledError):
-            if not _pools:  # it was stopped, it did not die
+            if not _is_open.is_set():  # it was stopped, it did not die
                 raise SystemExit from None
             _replace(pool)
     return work(*args, **words)
@@ -79,9 +80,9 @@ def run_when_started(work: Callable[Given, Result], *args: Given.args, **words: 
 def _is_started() -> bool:
     """Return whether the pool's process has started; the first call starts it."""
     with _lock:
-        if not _pools:
+        if not _is_open.is_set():
             return False
-        pool = _pools[-1]
+        pool = _get_pool()
         if pool not in _first_results:
             with suppress(BrokenProcessPool):  # it has died over other work, and `run` replaces it
                 _first_results[pool] = pool.submit(os.getpid)
@@ -99,6 +100,13 @@ def _replace(broken: ProcessPoolExecutor) -> None:
         if _pools and _pools[-1] is broken:
             _pools[-1] = _make_pool()
             _first_results.pop(broken, None)
+
+
+def _get_pool() -> ProcessPoolExecutor:
+    """Return the pool, and make it for the first work: multiprocessing starts a process of its own for it (11 MB)."""
+    if not _pools:
+        _pools.append(_make_pool())
+    return _pools[-1]
 
 
 def _make_pool() -> ProcessPoolExecutor:

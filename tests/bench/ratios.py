@@ -6,14 +6,16 @@ them against `ratios.toml`.
 
 from __future__ import annotations
 
+import http.client
 import itertools
+import socket
 import sqlite3
 import statistics
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,12 @@ import flask
 
 from service.commands.benches import Measure, register_bench
 from service.tables import access
+from service.web import server
 from tests import apps
 from tests.bench import letters
 from tests.bench.moves import Game, start_game
 from tests.sites import Site
+from tests.web_server import serving
 from workers import referee
 from workers.outgoing import post
 from workers.outgoing.table_letters import write
@@ -33,6 +37,7 @@ GOALS: Mapping[str, float] = tomllib.loads(Path(__file__).with_name("ratios.toml
 ROUNDS = 7
 WARM_UP_ROUNDS = 2
 PAGES, MADE_PAGES, MOVES = 300, 8, 8  # of one round
+CLIENTS, THREADS = 8, 8
 PLANNED_MOVES = MOVES * (ROUNDS + WARM_UP_ROUNDS)
 SCHEMA = """
 pragma journal_mode = wal;
@@ -46,6 +51,8 @@ insert into bare_seat values ('0/0', 0, null), ('0/1', 0, null);
 """
 
 Work = Callable[[], object]
+CLIENT = object()
+"""The result of work that a server does in other threads of this process."""
 
 
 @register_bench
@@ -66,9 +73,10 @@ def measure(name: str) -> float:
 
 
 def _spend(work: Work) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+    """Return the processor time of some work, without that of this thread if it only waits for a server."""
+    start, own = time.process_time(), time.thread_time()
+    is_client = work() is CLIENT
+    return time.process_time() - start - (time.thread_time() - own if is_client else 0)
 
 
 @contextmanager
@@ -120,6 +128,39 @@ def compare_page(find_path: Callable[[Site, Game], str], times: int) -> Iterator
 
 
 @contextmanager
+def compare_served_page(find_path: Callable[[Site, Game], str]) -> Iterator[tuple[Work, Work]]:
+    """Yield the work of serving this page over HTTP to some clients at once, and of serving as many bytes."""
+    with run_site() as (site, game), tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        path, listeners = find_path(site, game), [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+        bare = server.create_wsgi_server(make_bare(Path(folder)).wsgi_app, listeners[1], THREADS)
+        for one in (server.create_server(site.app, listeners[0], THREADS), bare):
+            stack.enter_context(serving(one))
+        ports = [listener.getsockname()[1] for listener in listeners]
+        size = len(fetch_all([connect(ports[0])], path)[0])
+        clients = [[connect(port) for _ in range(CLIENTS)] for port in ports]
+
+        def load(clients: list[http.client.HTTPConnection], path: str) -> object:
+            for _ in range(PAGES // CLIENTS):
+                fetch_all(clients, path)
+            return CLIENT
+
+        yield lambda: load(clients[0], path), lambda: load(clients[1], f"/page/{size}")
+        for connection in itertools.chain(*clients):
+            connection.close()
+
+
+def connect(port: int) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+
+def fetch_all(clients: Sequence[http.client.HTTPConnection], path: str) -> list[bytes]:
+    """Fetch a page by all of these connections at once."""
+    for client in clients:
+        client.request("GET", path)
+    return [client.getresponse().read() for client in clients]
+
+
+@contextmanager
 def compare_moves() -> Iterator[tuple[Work, Work]]:
     """Yield the work of some moves through the JSON interface until their verdicts, and of as many bare ones."""
     with run_site() as (site, game), tempfile.TemporaryDirectory() as folder:
@@ -162,6 +203,8 @@ def find_table(site: Site, game: Game) -> str:
 WAYS = {
     "home page": lambda: compare_page(lambda _, __: "/", PAGES),
     "table page": lambda: compare_page(find_table, PAGES),
+    "home page over HTTP": lambda: compare_served_page(lambda _, __: "/"),
+    "table page over HTTP": lambda: compare_served_page(find_table),
     "table page that is made": lambda: compare_page(lambda site, game: f"{find_table(site, game)}?new", MADE_PAGES),
     "move": compare_moves,
     "letter with text and HTML": lambda: compare_letters("invitation"),

@@ -37,6 +37,7 @@ def pool() -> Iterator[None]:
 @pytest.fixture
 def new_pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A pool for one test, whose process has not started yet."""
+    monkeypatch.setattr(process_pool, "_is_open", threading.Event())
     monkeypatch.setattr(process_pool, "_pools", [])
     monkeypatch.setattr(process_pool, "_first_results", {})
     process_pool.start()
