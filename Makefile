@@ -79,8 +79,8 @@ bots: env ## measure how strong the bots are, in matches that take hours (ARGS="
 	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)
 
 release-check: env ## check a release: wheels, recipes, pictures (LONG=1: also a bare server, soak and bench)
-	$(call step,pytest: release,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup -m "release and not soak" \
-	$$(grep -rlE "mark\.release|[(,] case: Case" tests --include "test_*.py" --exclude test_ratios.py) $(ARGS),$(call run_alone,-m release))
+	$(call step,pytest: release,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder \
+	-m "release and not soak" --ignore tests/test_ratios.py $(ARGS),$(call run_alone,-m release))
 	$(call step,pytest: ratios of speed; alone,$(VENV)/bin/pytest -q -m release tests/test_ratios.py,$(call run_alone,-m release))
 	$(if $(LONG),$(MAKE) soak bench)
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browsing import PAGE_TIMEOUT_MS
 
+LOAD_TIMEOUT_MS = 60_000  # the first page of a service loads libraries and compiles templates
 SIZE = {"width": 1280, "height": 720}
 # What a test does to a window that the next test would find again: such a window is closed after the test.
 LASTING_OF_PAGE = ("route", "on", "once", "add_init_script", "expose_function", "emulate_media", "close")
@@ -26,6 +27,7 @@ class Window:
         self._address = address
         self.context = browser.new_context(base_url=address, viewport=SIZE, reduced_motion=motion, **options)
         self.context.set_default_timeout(PAGE_TIMEOUT_MS)
+        self.context.set_default_navigation_timeout(LOAD_TIMEOUT_MS)
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", self._note_console_error)

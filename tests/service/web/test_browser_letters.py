@@ -119,7 +119,7 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     opened = service.start_table(letters=True)
     seat = to_move(service, opened.table)
     (other,) = set(opened.links) - {seat}
-    move_at_once(service.app, access.find(service.app, seat), True)
+    apps.change(service.app, move_at_once, access.find(service.app, seat), True)
     page = visit(links_of(letter_to(service, seat))[0], **PHONE)
     expect(page.locator("form.deed[data-at-once][data-said]")).to_be_attached()
     settled = moves_of(service, opened.table)

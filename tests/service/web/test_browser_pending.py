@@ -144,7 +144,7 @@ def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_tw
 ) -> None:
     opened = service.start_table()
     seat = service.find_mover(opened.table)
-    move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
+    apps.change(service.app, move_at_once, access.find(service.app, opened.links[seat]), True)
     length = apps.load_table(service.app, opened.table).row.length
     page = visit(f"/t/{opened.links[seat]}")
     page.locator("form.deed[data-said]").wait_for(state="attached")
