@@ -221,7 +221,8 @@ def _check_disclosed(export: Export) -> Iterator[FormatFault]:
             continue
         if link.salt is None:
             yield FormatFault(seq, f"Entry {seq} is not whole, though the seed is revealed.")
-        yield FormatFault(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
+        else:
+            yield FormatFault(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
 
 
 def _check_redacted(export: Export) -> Iterator[FormatFault]:

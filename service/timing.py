@@ -125,7 +125,7 @@ def is_away(at: int, calendar: Calendar) -> bool:
     return any(begin <= at < end for begin, end in iter_absences(calendar))
 
 
-def time_spent(since: int, at: int, calendar: Calendar) -> int:
+def compute_time_spent(since: int, at: int, calendar: Calendar) -> int:
     """Return the seconds of a seat's time that ran down between two moments."""
     away = (min(at, end) - max(since, begin) for begin, end in iter_absences(calendar))
     return max(0, at - since - sum(part for part in away if part > 0))
@@ -146,7 +146,7 @@ def compute_deadline(since: int, left: int, calendar: Calendar) -> int:
 
 def _skip_rest(at: int, calendar: Calendar) -> int:
     """Return the first moment from `at` on that is in no rest."""
-    while (later := _end_of_quiet(at, calendar)) > at:
+    while (later := _find_end_of_rest(at, calendar)) > at:
         at = later
     return at
 
@@ -166,20 +166,24 @@ def find_next_digest_time(after: int, hour: int, calendar: Calendar) -> int:
     return find_next_letter_time(at, calendar)
 
 
-def _end_of_quiet(at: int, calendar: Calendar) -> int:
+def _find_end_of_rest(at: int, calendar: Calendar) -> int:
+    """Return when the vacation, weekend or quiet hours around a moment end; the moment itself outside of them."""
     for begin, end in iter_absences(calendar):
         if begin <= at < end:
             return end
     now = datetime.fromtimestamp(at, calendar.timezone)
     if calendar.weekends and now.weekday() >= SATURDAY:
         return _to_midnight(now.date() + timedelta(days=7 - now.weekday()), calendar)
-    if calendar.quiet is None:
+    if calendar.quiet is None or not _is_quiet(now.hour, *calendar.quiet):
         return at
-    begin, end = calendar.quiet
-    if not ((begin <= now.hour < end) if begin <= end else (now.hour >= begin or now.hour < end)):
-        return at
+    end = calendar.quiet[1]
     morning = now.date() + timedelta(days=1 if now.hour >= end else 0)
     return int(datetime.combine(morning, time(end), calendar.timezone).timestamp())
+
+
+def _is_quiet(hour: int, begin: int, end: int) -> bool:
+    """Return whether an hour is in the quiet hours, which may go past midnight."""
+    return begin <= hour < end if begin <= end else hour >= begin or hour < end
 
 
 def _to_midnight(day: date, calendar: Calendar) -> int:

@@ -63,10 +63,10 @@ def list_turns(app: App, db: Connection, person: int) -> list[MyTable]:
     return sorted(rows, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
-def list_waiting_links(app: App, db: Connection, person: int, but: str) -> list[str]:
+def list_waiting_links(app: App, db: Connection, person: int, except_table: str) -> list[str]:
     """Return the links of this person's tables, except one, where it is the person's turn; the most urgent first."""
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
-    rows = db.execute(_select_tables(person).where(*open_now, tables.c.id != but)).all()
+    rows = db.execute(_select_tables(person).where(*open_now, tables.c.id != except_table)).all()
     by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
     return [access.make_seat_link(app, row) for row in by_urgency]
 

@@ -132,6 +132,10 @@ def add_address(app: App, place: Place, text: str, visitor: ProvenPerson | None 
 
 
 def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
+    """Delete the unsent letters of this kind to an address that was corrected.
+
+    Delete the person of the address too, with all that waits for it, if it has no seat and was never sent a letter.
+    """
     if old is None or old == new:
         return
     waiting = (letters.c.person == old, letters.c.sent_at.is_(None))

@@ -26,7 +26,7 @@ def claim_database(store: Store, links: Links) -> None:
         fingerprint = _get_fingerprint(connection)
         if fingerprint is None:
             queries.insert_new(connection, server_facts, {"name": SECRET, "value": links.fingerprint})
-            fingerprint = _get_fingerprint(connection)
+            fingerprint = _get_fingerprint(connection)  # another process may have stored its own first
     _refuse_other_fingerprint(fingerprint, links)
 
 

@@ -342,20 +342,22 @@ def _find_conditional_order(db: Connection, place: Place, order: int) -> Any:
 
 
 def _exchange(game: Game, states: Sequence[Any], source: Branch, target: Branch, at: int) -> tuple[Branch, Branch]:
-    """Return two branches after the move `at` that place of the first one went to the second one."""
-    move = source.moves[at]
-    longer = (*target.moves, move)
-    if len(play_moves(game, states[1], replace(target, moves=longer))) == len(longer):
-        return _shorten(game, states[0], source, (*source.moves[:at], *source.moves[at + 1 :])), replace(
-            target, moves=longer
-        )
-    last = max((step for step, (seat, _) in enumerate(target.moves) if seat == target.seat), default=-1)
-    given = (*source.moves[:at], target.moves[last], *source.moves[at + 1 :])
-    taken = (*target.moves[:last], move, *target.moves[last + 1 :])
-    pair = _shorten(game, states[0], source, given), _shorten(game, states[1], target, taken)
-    if last < 0 or len(pair[0].moves) <= at or len(pair[1].moves) <= last:
-        raise Refused("“{move}” is not possible in that branch.", move=move[1])
-    return pair
+    """Return both branches after move `at` of the source has gone to the target.
+
+    The move is added at the end of the target. Where it is not possible there, it takes the place of the target's last
+    own move, which goes to the source in return. `states` are the positions in which the branches begin.
+    """
+    move, before, after = source.moves[at], source.moves[:at], source.moves[at + 1 :]
+    longer = replace(target, moves=(*target.moves, move))
+    if len(play_moves(game, states[1], longer)) == len(longer.moves):
+        return _shorten(game, states[0], source, (*before, *after)), longer
+    own_steps = [step for step, (seat, _) in enumerate(target.moves) if seat == target.seat]
+    for last in own_steps[-1:]:
+        new_source = _shorten(game, states[0], source, (*before, target.moves[last], *after))
+        new_target = _shorten(game, states[1], target, (*target.moves[:last], move, *target.moves[last + 1 :]))
+        if len(new_source.moves) > at and len(new_target.moves) > last:
+            return new_source, new_target
+    raise Refused("“{move}” is not possible in that branch.", move=move[1])
 
 
 def _shorten(game: Game, state: Any, branch: Branch, moves: Moves) -> Branch:

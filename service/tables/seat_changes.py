@@ -177,7 +177,7 @@ def _compute_time_left_at_entry(turn: SeatTurn) -> int | None:
     if seat.clock_from is None or seat.clock_left is None:
         return seat.clock_left
     calendar = make_calendar(turn.before, seat, turn.clock)
-    return max(0, seat.clock_left - timing.time_spent(seat.clock_from, turn.entry.at, calendar))
+    return max(0, seat.clock_left - timing.compute_time_spent(seat.clock_from, turn.entry.at, calendar))
 
 
 def _count_misses(turn: SeatTurn) -> int:

@@ -77,7 +77,7 @@ def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
         raise Refused("You can have {most} orders at a time; cancel one first.", most=MAX_ORDERS)
     row = {"table": locked.row.id, "seat": seat, "move": text, "at": locked.now}
     locked.flush().execute(insert(orders), row)
-    return _count_orders(locked, seat)
+    return _store_order_count(locked, seat)
 
 
 def replace_branch_orders(
@@ -92,7 +92,7 @@ def replace_branch_orders(
     common = {"table": locked.row.id, "seat": seat, "branch": branch, "at": locked.now}
     rows = [{**common, "move": move, "after": dump_condition(condition)} for move, condition in planned]
     locked.flush().execute(insert(orders), rows)
-    return _count_orders(locked, seat)
+    return _store_order_count(locked, seat)
 
 
 def _refuse_bots(locked: LockedTable, seat: int) -> None:
@@ -106,7 +106,7 @@ def delete_branch_orders(locked: LockedTable, seat: int, branch: int) -> LockedT
     for order in list_orders(locked.flush(), locked.row.id, seat):
         if order.branch == branch or not can_hold(order):
             _delete(locked, order)
-    return _count_orders(locked, seat)
+    return _store_order_count(locked, seat)
 
 
 def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
@@ -116,7 +116,7 @@ def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
         own = own.where(orders.c.id == (numbers.parse_int(arguments[0]) or 0))
     if not locked.flush().execute(own).rowcount:
         raise Refused("There is no such order; it may have been done already.")
-    return _count_orders(locked, seat)
+    return _store_order_count(locked, seat)
 
 
 def move_up(db: Connection, table: str, seat: int, number: int) -> None:
@@ -147,7 +147,7 @@ def _delete(locked: LockedTable, order: Any) -> None:
     locked.flush().execute(delete(orders).where(orders.c.id == order.id))
 
 
-def _count_orders(locked: LockedTable, seat: int) -> LockedTable:
+def _store_order_count(locked: LockedTable, seat: int) -> LockedTable:
     """Count the orders of a seat that can hold, and store their number with the seat."""
     count = sum(map(can_hold, list_orders(locked.flush(), locked.row.id, seat)))
     own = update(seats).where(seats.c.table == locked.row.id, seats.c.seat == seat)
@@ -178,7 +178,7 @@ def _make_one_move(locked: LockedTable) -> LockedTable | None:
             continue
         for order, move in _list_legal_orders(locked, seat.seat) if seat.orders else ():
             _delete(locked, order)
-            locked = _count_orders(locked, seat.seat)
+            locked = _store_order_count(locked, seat.seat)
             after = _try_move(locked, seat.seat, move)
             if after is not None:
                 return after
@@ -212,7 +212,7 @@ def _remove_past_orders(locked: LockedTable) -> LockedTable:
                 marked = update(orders).where(orders.c.id == order.id)
                 locked.flush().execute(marked.values(after=dump_condition(replace(condition, left=True))))
             if status in ("done", "left"):
-                locked = _count_orders(locked, seat.seat)
+                locked = _store_order_count(locked, seat.seat)
     return locked
 
 

@@ -192,8 +192,8 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     limit_views((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
 
 
-def limit_moves(app: App) -> Limit:
-    """The limit of moves by one link."""
+def make_move_limit(app: App) -> Limit:
+    """Return the limit of moves by one link, for all ways to move alike."""
     return Limit(MOVE_VIEWS[0], app.settings.moves_per_minute, MINUTE_S)
 
 

@@ -212,7 +212,7 @@ def fill(link: str) -> Reply:
 @joining.get("/offer/<token>")
 def show_offer(token: str) -> Response:
     """Show the offered seat, the board as spectators see it, and the form."""
-    return _offer_page(token)
+    return _render_offer(token)
 
 
 @joining.post("/offer/<token>")
@@ -222,9 +222,9 @@ def take_seat(token: str) -> Reply:
     try:
         link = open_seats.take_offered_seat(get_app(), token, guest, get_language(), find_proof())
     except Unknown:
-        raise
+        raise  # there is no form to show again: the offer is gone
     except Refused as refused:
-        return _offer_page(token, refused)
+        return _render_offer(token, refused)
     return redirect(url_for("table.show", link=link), 303)
 
 
@@ -246,7 +246,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
     return render("join.html", page, 422 if error else 200)
 
 
-def _offer_page(token: str, error: Refused | None = None) -> Response:
+def _render_offer(token: str, error: Refused | None = None) -> Response:
     table, seat = open_seats.find_offered_seat(get_app(), token)
     view, shown = table.game.view(table.position.state, None), list_players(table.names)
     standing = table.game.standing(table.position.state)

@@ -23,7 +23,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from service.app import App
-from service.web import limit_moves, wire
+from service.web import make_move_limit, wire
 from service.web.live import Live, find_max_open_pages
 from service.web.move_requests import MoveRequests
 from service.web.page_requests import PageRequests
@@ -223,7 +223,7 @@ def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
     """Create the server of all pages at a port that is taken already."""
     live, flask_app = Live(app), wire(app)
     pages = ThreadedWsgi(flask_app, threads, trust_proxy=bool(app.settings.proxies))
-    requests = MoveRequests(app, pages, flask_app.extensions["limits"], limit_moves(app))
+    requests = MoveRequests(app, pages, flask_app.extensions["limits"], make_move_limit(app))
     cached = PageRequests(app, flask_app.extensions["pages"])
     return WebServer(WebApp(requests, cached, live), listener, live.close)
 

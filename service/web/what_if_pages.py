@@ -116,7 +116,7 @@ def show_all(link: str) -> Response:
         table = snapshots.load_table(app, db, place.table)
         own = branches.list_branches(db, place)
     last = table.row.length - 1
-    at = min(_parse(request.args.get("at", ""), last), last)
+    at = min(_parse_number(request.args.get("at", ""), last), last)
     page = BranchesPage(link, translate_title(table.game.META), tuple(map(_make_branch_link, own)), at, last)
     return render("branches.html", page)
 
@@ -132,7 +132,7 @@ def begin(link: str) -> Reply:
     place = access.find(app, link)
     with app.store.reading() as db:
         length = snapshots.load_row(db, place.table).length
-    number = branches.begin(app, place, _parse(request.form.get("at", ""), length - 1))
+    number = branches.begin(app, place, _parse_number(request.form.get("at", ""), length - 1))
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
@@ -148,7 +148,7 @@ def play(link: str, number: int) -> Reply:
     app, form = get_app(), request.form
     place = access.find(app, link)
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
-    step, seat = _parse(form.get("step", ""), branches.MAX_MOVES), _parse(form.get("as", ""), 0)
+    step, seat = _parse_number(form.get("step", ""), branches.MAX_MOVES), _parse_number(form.get("as", ""), 0)
     try:
         number, step = branches.play(app, place, number, step, seat, text)
     except Unknown:
@@ -242,7 +242,7 @@ def _render_branch(place: Place, number: int, error: Refused | None = None, stat
         orders = standing_orders.list_orders(db, place.table, branch.seat)
         intentions = branches.list_orders(db, place, orders)
     has_orders = any(one.number == number and not one.left for one in intentions)
-    step = min(_parse(request.values.get("step", ""), len(line)), len(line))
+    step = min(_parse_number(request.values.get("step", ""), len(line)), len(line))
     others = {"branches": tuple(map(_make_branch_link, own)), "error": error, "has_orders": has_orders}
     page = _make_page(place, table, branch, line, step, **others)
     return render("whatif.html", page, status)
@@ -296,7 +296,7 @@ def _list_players(scene: Scene, me: int, movers: list[int], standing: Sequence[S
 
 def _choose_actor(movers: list[int], me: int) -> int:
     """The seat that the page plays for: the one chosen, else the reader's own, else the one to move."""
-    chosen = _parse(request.values.get("as", ""), me)
+    chosen = _parse_number(request.values.get("as", ""), me)
     return chosen if chosen in movers else me if me in movers or not movers else movers[0]
 
 
@@ -323,9 +323,10 @@ def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator
 
 
 def _parse_step() -> int:
-    return _parse(request.form.get("step", ""), branches.MAX_MOVES)
+    return _parse_number(request.form.get("step", ""), branches.MAX_MOVES)
 
 
-def _parse(text: str, otherwise: int) -> int:
+def _parse_number(text: str, otherwise: int) -> int:
+    """Parse a number of an address or a form; return `otherwise` if it is none."""
     number = numbers.parse_int(text, 2**31 - 1)
     return otherwise if number is None else number

@@ -34,42 +34,42 @@ every_edition = pytest.mark.parametrize("game", EDITIONS, ids=name_edition)
 
 
 @pytest.fixture
-def opened(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> Opened:
+def new_table(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """A table in this edition, as one opened before the newest edition came."""
     guests = [Invitee(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[: min(game.META.seats)])]
     with monkeypatch.context() as before:
         before.setitem(catalogue.find_all(), game.META.name, game)
-        opened = apps.open_new(app, game.META.name, {}, guests, Clock(0, hints=True))
-    assert apps.load_table(app, opened.table).game is game
-    return opened
+        new_table = apps.open_new(app, game.META.name, {}, guests, Clock(0, hints=True))
+    assert apps.load_table(app, new_table.table).game is game
+    return new_table
 
 
 @every_edition
-def test_page_and_letter_are_written_at_every_step(game: Game, app: App, opened: Opened) -> None:
+def test_page_and_letter_are_written_at_every_step(game: Game, app: App, new_table: Opened) -> None:
     random, visitor = Random(7), create_app(app).test_client()
-    places = [access.find(app, link) for link in opened.links]
+    places = [access.find(app, link) for link in new_table.links]
     for place in places:
         assert visitor.get(f"/t/{place.link}").status_code == 200
         apps.submit(app, place, "sit word")
     for step in range(STEPS):
-        snapshot = apps.load_table(app, opened.table)
+        snapshot = apps.load_table(app, new_table.table)
         waiting = tables.find_seats_to_move(game, snapshot.position)
         if not waiting:
             break
         seat = waiting[0]
-        for path in (places[seat].link, opened.watch, *(f"{places[seat].link}/{page}" for page in PAGES)):
+        for path in (places[seat].link, new_table.watch, *(f"{places[seat].link}/{page}" for page in PAGES)):
             assert visitor.get(f"/t/{path}").status_code == 200, path
-        assert_readable(write_letter(app, opened.table, snapshot, seat))
+        assert_readable(write_letter(app, new_table.table, snapshot, seat))
         move = bots.pick_random_move(tables.menu(game, snapshot.position, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted, (step, move)
 
 
 @every_edition
-def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> None:
-    places = [access.find(app, link) for link in opened.links]
+def test_bots_play_and_hints_are_found(game: Game, app: App, new_table: Opened) -> None:
+    places = [access.find(app, link) for link in new_table.links]
     for place in places:
         apps.submit(app, place, "sit word")
-    seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, opened.table).position)))
+    seat = next(iter(tables.find_seats_to_move(game, apps.load_table(app, new_table.table).position)))
     number = apps.ask_hint(app, places[seat])
     bot_jobs.answer_hints(app)
     hint = apps.run_query(app, hints.find, places[seat], number)
@@ -81,7 +81,7 @@ def test_bots_play_and_hints_are_found(game: Game, app: App, opened: Opened) -> 
         length = apps.count_entries(app, places[0])
         bot_jobs.run()
         referee.run()
-        if apps.load_table(app, opened.table).position.phase == "over":
+        if apps.load_table(app, new_table.table).position.phase == "over":
             return
         assert apps.count_entries(app, places[0]) > length
 

@@ -64,7 +64,7 @@ def test_no_deadline_falls_into_a_night_a_weekend_or_a_vacation(since: int, left
 def test_a_calendar_never_shortens_the_time_of_a_player(since: int, left: int, calendar: Calendar) -> None:
     due = timing.compute_deadline(since, left, calendar)
     assert due >= since + left
-    assert timing.time_spent(since, due, calendar) >= left
+    assert timing.compute_time_spent(since, due, calendar) >= left
 
 
 @given(moments, lengths, calendars())
@@ -90,7 +90,7 @@ def test_more_time_is_never_an_earlier_deadline(since: int, left: int, more: int
 def test_looking_at_the_clock_does_not_move_the_deadline(since: int, left: int, later: int, calendar: Calendar) -> None:
     """Time that is settled in the middle, as a pause does, comes to the same deadline."""
     at = since + later
-    used = timing.time_spent(since, at, calendar)
+    used = timing.compute_time_spent(since, at, calendar)
     if used < left:
         assert timing.compute_deadline(at, left - used, calendar) == timing.compute_deadline(since, left, calendar)
 
@@ -98,8 +98,10 @@ def test_looking_at_the_clock_does_not_move_the_deadline(since: int, left: int, 
 @given(moments, lengths, lengths, calendars())
 def test_time_runs_down_piece_by_piece(since: int, first: int, second: int, calendar: Calendar) -> None:
     middle, end = since + first, since + first + second
-    whole = timing.time_spent(since, end, calendar)
-    assert whole == timing.time_spent(since, middle, calendar) + timing.time_spent(middle, end, calendar)
+    whole = timing.compute_time_spent(since, end, calendar)
+    assert whole == timing.compute_time_spent(since, middle, calendar) + timing.compute_time_spent(
+        middle, end, calendar
+    )
     assert 0 <= whole <= first + second
 
 

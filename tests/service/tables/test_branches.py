@@ -292,7 +292,7 @@ def list_texts(app: App, place: Place, number: int) -> list[str]:
 
 
 @pytest.fixture
-def planned(app: App) -> tuple[Place, int, list[str]]:
+def branch(app: App) -> tuple[Place, int, list[str]]:
     """The place that waits in a new game of Kaiser, and a branch in which the other player moves a stone to and fro."""
     waiter = apps.find_waiting(app, apps.start_table(app))
     assert waiter.seat is not None
@@ -303,16 +303,16 @@ def planned(app: App) -> tuple[Place, int, list[str]]:
 
 
 def test_a_move_is_taken_out_of_a_branch_and_what_is_impossible_then_is_left_out(
-    app: App, planned: tuple[Place, int, list[str]]
+    app: App, branch: tuple[Place, int, list[str]]
 ) -> None:
-    place, number, moves = planned
+    place, number, moves = branch
     apps.change(app, branches.take_out, place, number, 2)
     assert list_texts(app, place, number) == [moves[0], moves[2]]
     assert len(replay_states(app, place, number)) == 2  # the first position, and the one after the first move
 
 
-def test_a_move_is_made_sooner_where_that_is_possible(app: App, planned: tuple[Place, int, list[str]]) -> None:
-    place, number, moves = planned
+def test_a_move_is_made_sooner_where_that_is_possible(app: App, branch: tuple[Place, int, list[str]]) -> None:
+    place, number, moves = branch
     with pytest.raises(Refused, match="first move of its player"):
         branches.move_sooner(app, place, number, 1)
     with pytest.raises(Refused, match="In this order"):
@@ -325,8 +325,8 @@ def test_a_move_is_made_sooner_where_that_is_possible(app: App, planned: tuple[P
     assert list_texts(app, place, other) == [later, moves[1], moves[0]]
 
 
-def test_own_moves_are_ordered_whatever_the_others_play(app: App, planned: tuple[Place, int, list[str]]) -> None:
-    place, number, moves = planned
+def test_own_moves_are_ordered_whatever_the_others_play(app: App, branch: tuple[Place, int, list[str]]) -> None:
+    place, number, moves = branch
     assert branches.order_branch(app, place, number, always=True) == 1
     (order,) = apps.list_orders(app, place)
     assert (order.move, order.after, order.branch) == (moves[1], "", None)
@@ -384,6 +384,14 @@ def test_orders_of_two_branches_are_exchanged_where_the_seat_is_not_to_move_at_t
         branches.move_order(app, place, first.id, numbers[0])
     with pytest.raises(Unknown):
         branches.move_order(app, place, apps.list_orders(app, place)[0].id, 999)
+
+
+def test_an_order_is_not_moved_to_an_empty_branch_where_the_seat_is_not_to_move(app: App) -> None:
+    place = apps.find_waiting(app, apps.start_table(app))
+    order_two_branches(app, place)
+    empty = branches.begin(app, place, find_newest(app, place))
+    with pytest.raises(Refused, match="not possible in that branch"):
+        branches.move_order(app, place, apps.list_orders(app, place)[0].id, empty)
 
 
 def test_an_order_is_tried_before_the_one_that_was_before_it(app: App) -> None:

@@ -26,24 +26,24 @@ IS_READY = "() => navigator.serviceWorker.controller && 'kept' in document.docum
 
 
 @pytest.fixture
-def opened(service: RunningService) -> Opened:
+def new_table(service: RunningService) -> Opened:
     return service.start_table()
 
 
 @pytest.fixture
-def page(chromium: Browser, service: RunningService, opened: Opened) -> Iterator[Page]:
+def page(chromium: Browser, service: RunningService, new_table: Opened) -> Iterator[Page]:
     """The table of the player to move, in a browser in which that player has moved before."""
     context = chromium.new_context(base_url=service.address)
     one = context.new_page()
     one.add_init_script(PLAYED_BEFORE)
-    one.goto(f"/t/{opened.links[service.find_mover(opened.table)]}")
+    one.goto(f"/t/{new_table.links[service.find_mover(new_table.table)]}")
     one.wait_for_function(IS_READY)
     yield one
     context.close()
 
 
-def find_move(service: RunningService, opened: Opened) -> str:
-    place = apps.access.find(service.app, opened.links[service.find_mover(opened.table)])
+def find_move(service: RunningService, new_table: Opened) -> str:
+    place = apps.access.find(service.app, new_table.links[service.find_mover(new_table.table)])
     return apps.list_moves(service.app, place)[0]
 
 
@@ -62,36 +62,38 @@ def test_a_table_is_read_offline_and_says_so(page: Page) -> None:
     expect(page.get_by_text("This is the page as you saw it last")).to_be_hidden()
 
 
-def test_a_move_made_offline_is_sent_when_the_line_is_back(service: RunningService, opened: Opened, page: Page) -> None:
-    length, move = service_length(service, opened), find_move(service, opened)
+def test_a_move_made_offline_is_sent_when_the_line_is_back(
+    service: RunningService, new_table: Opened, page: Page
+) -> None:
+    length, move = service_length(service, new_table), find_move(service, new_table)
     page.context.set_offline(True)
     page.evaluate(MAKE_MOVE, move)
     expect(page.get_by_text("Your move is kept on this device")).to_be_visible()
-    assert service_length(service, opened) == length
+    assert service_length(service, new_table) == length
     page.context.set_offline(False)
     page.evaluate("dispatchEvent(new Event('online'))")
     expect(page.locator(".bar .note.good")).to_be_visible()
     expect(page.get_by_text("Your move is kept on this device")).to_be_hidden()
-    assert service_length(service, opened) == length + 1
+    assert service_length(service, new_table) == length + 1
 
 
-def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, opened: Opened, page: Page) -> None:
-    move = find_move(service, opened)
+def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, new_table: Opened, page: Page) -> None:
+    move = find_move(service, new_table)
     page.context.set_offline(True)
     page.evaluate(MAKE_MOVE, move)
     expect(page.get_by_text("Your move is kept on this device")).to_be_visible()
-    service.submit(opened.links[service.find_mover(opened.table)], move)
+    service.submit(new_table.links[service.find_mover(new_table.table)], move)
     page.context.set_offline(False)
     page.evaluate("dispatchEvent(new Event('online'))")
     expect(page.locator(".bar .note.bad")).to_be_visible()
 
 
-def service_length(service: RunningService, opened: Opened) -> int:
-    return int(apps.load_table(service.app, opened.table).row.length)
+def service_length(service: RunningService, new_table: Opened) -> int:
+    return int(apps.load_table(service.app, new_table.table).row.length)
 
 
 def test_a_device_is_offered_after_the_first_own_move_and_listed(
-    service: RunningService, opened: Opened, page: Page
+    service: RunningService, new_table: Opened, page: Page
 ) -> None:
     button = page.get_by_role("button", name="Notify me on this device")
     expect(button).to_be_visible()
@@ -107,14 +109,14 @@ def test_a_device_is_offered_after_the_first_own_move_and_listed(
     button.click()
     expect(page.get_by_text("This device tells you when it is your turn")).to_be_visible()
     with service.app.store.reading() as db:
-        own = select(channels.c.label).where(channels.c.table == opened.table)
+        own = select(channels.c.label).where(channels.c.table == new_table.table)
         assert "Chrome" in db.execute(own).scalar_one()
 
 
-def test_before_an_own_move_nothing_is_asked(chromium: Browser, service: RunningService, opened: Opened) -> None:
+def test_before_an_own_move_nothing_is_asked(chromium: Browser, service: RunningService, new_table: Opened) -> None:
     context = chromium.new_context(base_url=service.address)
     page = context.new_page()
-    page.goto(f"/t/{opened.links[0]}")
+    page.goto(f"/t/{new_table.links[0]}")
     expect(page.locator("[data-stage]")).to_be_visible()
     expect(page.get_by_role("button", name="Notify me on this device")).to_be_hidden()
     assert page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0

@@ -31,7 +31,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
+def new_table(site: Site) -> Opened:
     return site.start_table("Anna", "Berta")
 
 
@@ -45,22 +45,22 @@ def subscribe(visitor: Visitor, link: str | None, **others: str) -> int:
     return visitor.post(f"/t/{link}/device", **given).status_code
 
 
-def find_person(site: Site, opened: Opened, seat: int) -> int:
-    own = select(seats.c.person).where(seats.c.table == opened.table, seats.c.seat == seat)
+def find_person(site: Site, new_table: Opened, seat: int) -> int:
+    own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.seat == seat)
     with site.app.store.reading() as db:
         return int(db.execute(own).scalar_one())
 
 
-def test_the_link_of_a_seat_brings_the_notices_of_that_table_alone(site: Site, opened: Opened) -> None:
-    assert subscribe(site.new_visitor(), opened.links[0]) == 204
+def test_the_link_of_a_seat_brings_the_notices_of_that_table_alone(site: Site, new_table: Opened) -> None:
+    assert subscribe(site.new_visitor(), new_table.links[0]) == 204
     (one,) = list_channels(site)
-    assert (one.kind, one.table, one.link_number) == ("push", opened.table, 0)
-    assert one.person == find_person(site, opened, 0)
+    assert (one.kind, one.table, one.link_number) == ("push", new_table.table, 0)
+    assert one.person == find_person(site, new_table, 0)
 
 
-def test_a_browser_that_subscribes_twice_is_one_device(site: Site, opened: Opened) -> None:
+def test_a_browser_that_subscribes_twice_is_one_device(site: Site, new_table: Opened) -> None:
     visitor = site.new_visitor()
-    assert [subscribe(visitor, opened.links[0]) for _ in range(2)] == [204, 204]
+    assert [subscribe(visitor, new_table.links[0]) for _ in range(2)] == [204, 204]
     assert len(list_channels(site)) == 1
 
 
@@ -74,13 +74,13 @@ def test_a_browser_that_subscribes_twice_is_one_device(site: Site, opened: Opene
         {"auth": encode(b"short")},
     ],
 )
-def test_a_subscription_that_no_browser_made_is_refused(site: Site, opened: Opened, wrong: dict[str, str]) -> None:
-    assert subscribe(site.new_visitor(), opened.links[0], **wrong) == 422
+def test_a_subscription_that_no_browser_made_is_refused(site: Site, new_table: Opened, wrong: dict[str, str]) -> None:
+    assert subscribe(site.new_visitor(), new_table.links[0], **wrong) == 422
     assert list_channels(site) == []
 
 
-def test_a_spectator_gets_no_notices(site: Site, opened: Opened) -> None:
-    assert subscribe(site.new_visitor(), opened.watch) == 422
+def test_a_spectator_gets_no_notices(site: Site, new_table: Opened) -> None:
+    assert subscribe(site.new_visitor(), new_table.watch) == 422
 
 
 def open_settings(site: Site, person: int) -> str:
@@ -89,10 +89,10 @@ def open_settings(site: Site, person: int) -> str:
     return f"/wishes/{site.app.links.make_preferences_token(person, number)}"
 
 
-def test_the_settings_are_a_table_of_groups_by_channels(site: Site, opened: Opened) -> None:
+def test_the_settings_are_a_table_of_groups_by_channels(site: Site, new_table: Opened) -> None:
     visitor = site.new_visitor()
-    subscribe(visitor, opened.links[0])
-    settings, (one,) = open_settings(site, find_person(site, opened, 0)), list_channels(site)
+    subscribe(visitor, new_table.links[0])
+    settings, (one,) = open_settings(site, find_person(site, new_table, 0)), list_channels(site)
     page = visitor.get(settings)
     assert page.count(f'name="groups{one.id}"') == 7
     assert "Firefox, Linux" in page
@@ -103,10 +103,10 @@ def test_the_settings_are_a_table_of_groups_by_channels(site: Site, opened: Open
     assert list_channels(site) == []
 
 
-def test_one_persons_settings_reach_no_others_channels(site: Site, opened: Opened) -> None:
+def test_one_persons_settings_reach_no_others_channels(site: Site, new_table: Opened) -> None:
     visitor = site.new_visitor()
-    subscribe(visitor, opened.links[0])
-    other, (one,) = open_settings(site, find_person(site, opened, 1)), list_channels(site)
+    subscribe(visitor, new_table.links[0])
+    other, (one,) = open_settings(site, find_person(site, new_table, 1)), list_channels(site)
     visitor.post(f"{other}/channels", **{f"has{one.id}": "1"})
     visitor.post(f"{other}/channels/remove", channel=one.id)
     assert list_channels(site) == [one]
@@ -128,12 +128,12 @@ def test_the_owner_of_a_seat_is_told_by_letter_of_each_device_and_removes_it_the
 ) -> None:
     site = Site(tmp_path, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}", confirm=False)
     site.app.open()
-    opened, visitor = site.start_table("Anna", "Berta"), site.new_visitor()
-    assert [subscribe(visitor, opened.links[0]) for _ in range(2)] == [204, 204]
+    new_table, visitor = site.start_table("Anna", "Berta"), site.new_visitor()
+    assert [subscribe(visitor, new_table.links[0]) for _ in range(2)] == [204, 204]
     post.run()
     (letter,) = [one for one in smtp_sink.letters if "was added" in one["Subject"]]
     assert letter["To"].addresses[0].addr_spec == "anna@example.org"
-    settings = open_settings(site, find_person(site, opened, 0))
+    settings = open_settings(site, find_person(site, new_table, 0))
     text = "".join(letter.get_body(("plain",)).get_content().split())
     assert f"{site.app.settings.address}{settings}#channels" in text
     visitor.post(f"{settings}/channels/remove", channel=list_channels(site)[0].id)
@@ -141,10 +141,10 @@ def test_the_owner_of_a_seat_is_told_by_letter_of_each_device_and_removes_it_the
     site.app.close()
 
 
-def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, opened: Opened, receiver: Receiver) -> None:
+def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, new_table: Opened, receiver: Receiver) -> None:
     visitor, browser = site.new_visitor(), Browser()
-    subscribe(visitor, opened.links[0], endpoint=receiver.url("/push"), p256dh=encode(browser.public))
-    settings, (one,) = open_settings(site, find_person(site, opened, 0)), list_channels(site)
+    subscribe(visitor, new_table.links[0], endpoint=receiver.url("/push"), p256dh=encode(browser.public))
+    settings, (one,) = open_settings(site, find_person(site, new_table, 0)), list_channels(site)
     assert "Send a test" in visitor.get(settings)
     receiver.mood = "201"
     page = visitor.post(f"{settings}/channels/test", channel=one.id).text
@@ -159,11 +159,11 @@ def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, opened: Ope
     assert visitor.post(f"{settings}/channels/test", channel=one.id).status_code == 404
 
 
-def test_a_new_link_to_the_settings_ends_what_the_owner_does_not_keep(site: Site, opened: Opened) -> None:
-    person = find_person(site, opened, 0)
+def test_a_new_link_to_the_settings_ends_what_the_owner_does_not_keep(site: Site, new_table: Opened) -> None:
+    person = find_person(site, new_table, 0)
     settings = open_settings(site, person)
     owner, thief = site.new_visitor(), site.new_visitor()
-    subscribe(owner, opened.links[0])
+    subscribe(owner, new_table.links[0])
     site.app.client = receivers.client()
     hook = {"kind": "ntfy", "address": "https://ntfy.example.org/stolen", "label": "Mine"}
     assert thief.post(f"{settings}/connections/receivers", **hook).status_code == 303

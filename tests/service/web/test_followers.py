@@ -21,7 +21,7 @@ from workers.outgoing.letter import LetterRequest
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
+def new_table(site: Site) -> Opened:
     started = site.start_table()
     with access.writing_at(site.app, started.links[0]) as (db, place):
         signing_in.prove_by_seat(site.app, db, place)
@@ -30,8 +30,8 @@ def opened(site: Site) -> Opened:
     return started
 
 
-def follow(visitor: Visitor, opened: Opened, receiver: Receiver, kind: str = "discord", **others: str) -> None:
-    response = visitor.post(f"/t/{opened.links[0]}/followers", kind=kind, address=receiver.url(), **others)
+def follow(visitor: Visitor, new_table: Opened, receiver: Receiver, kind: str = "discord", **others: str) -> None:
+    response = visitor.post(f"/t/{new_table.links[0]}/followers", kind=kind, address=receiver.url(), **others)
     assert response.status_code == 303, response.text
 
 
@@ -50,30 +50,30 @@ def list_texts(receiver: Receiver) -> list[str]:
 
 
 def test_a_chat_gets_each_move_once_and_the_link_for_spectators(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver)
+    follow(visitor, new_table, receiver)
     send_all(site)
     assert receiver.requests == []  # it follows from now on
     names = []
     for _ in range(2):
-        names.append(site.load(opened).names[site.find_mover(opened)])
-        site.submit(opened, site.list_moves(opened)[0])
+        names.append(site.load(new_table).names[site.find_mover(new_table)])
+        site.submit(new_table, site.list_moves(new_table)[0])
         send_all(site)
     texts = list_texts(receiver)
     assert len(texts) == 2
     assert all(name in text for name, text in zip(names, texts, strict=True))
     bodies = b"".join(request.body for request in receiver.requests).decode()
-    assert f"/t/{site.app.links.make_watch_token(opened.table)}" in bodies
-    assert not [link for link in opened.links if link in bodies]
+    assert f"/t/{site.app.links.make_watch_token(new_table.table)}" in bodies
+    assert not [link for link in new_table.links if link in bodies]
     assert "board.png" not in bodies
 
 
 def test_the_picture_of_the_board_is_sent_on_request_and_can_be_loaded(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver, pictures="on")
-    site.submit(opened, site.list_moves(opened)[0])
+    follow(visitor, new_table, receiver, pictures="on")
+    site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
     url = receiver.requests[0].json["embeds"][0]["image"]["url"]
     response = visitor.client.get(url.removeprefix(site.app.settings.address))
@@ -81,20 +81,20 @@ def test_the_picture_of_the_board_is_sent_on_request_and_can_be_loaded(
 
 
 def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_nothing(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver, kind="webhook")
+    follow(visitor, new_table, receiver, kind="webhook")
     receiver.mood = "503"
-    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
-    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(new_table, site.list_moves(new_table)[0])
     site.time += 60
     receiver.mood = "200"
     send_all(site)
     first, again, later = receiver.requests
     assert first.headers["Webhook-Id"] == again.headers["Webhook-Id"] != later.headers["Webhook-Id"]
     assert first.body == again.body
-    assert load_hook(site).next_seq == site.load(opened).row.length
+    assert load_hook(site).next_seq == site.load(new_table).row.length
     assert load_hook(site).failures == 0
 
 
@@ -104,23 +104,23 @@ def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_noth
     ids=["a NUL, which PostgreSQL does not store", "a moment that no clock has"],
 )
 def test_a_strange_answer_counts_as_a_failure_and_holds_up_no_other_chat(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver, answer: bytes, headers: dict[str, str]
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver, answer: bytes, headers: dict[str, str]
 ) -> None:
-    follow(visitor, opened, receiver)
+    follow(visitor, new_table, receiver)
     receiver.mood, receiver.answer, receiver.headers = "503", answer, headers
-    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
     hook = load_hook(site)
     assert hook.failures == 1
     assert hook.error.isprintable()
-    assert visitor.post(f"/t/{opened.links[0]}/followers/{hook.id}/test").status_code == 200
+    assert visitor.post(f"/t/{new_table.links[0]}/followers/{hook.id}/test").status_code == 200
 
 
 def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver)
-    site.submit(opened, site.list_moves(opened)[0])
+    follow(visitor, new_table, receiver)
+    site.submit(new_table, site.list_moves(new_table)[0])
     with site.app.store.writing() as db:
         assert table_hooks.lease(db, site.time, 120)
     send_all(site)
@@ -132,7 +132,7 @@ def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
 
 
 def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
     woken, wake = list[str](), site.app.wakeups.wake
 
@@ -141,30 +141,30 @@ def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
         return wake(queue)
 
     site.app.wakeups.wake = note
-    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(new_table, site.list_moves(new_table)[0])
     assert "hooks" not in woken
-    follow(visitor, opened, receiver)
-    site.submit(opened, site.list_moves(opened)[0])
+    follow(visitor, new_table, receiver)
+    site.submit(new_table, site.list_moves(new_table)[0])
     assert "hooks" in woken
 
 
 def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver)
-    organiser, other = site.load(opened).seats
-    signing_in.renew_link(site.app, ProvenPerson(other.person or 0), opened.table, other.seat)
+    follow(visitor, new_table, receiver)
+    organiser, other = site.load(new_table).seats
+    signing_in.renew_link(site.app, ProvenPerson(other.person or 0), new_table.table, other.seat)
     assert load_hook(site)
-    signing_in.renew_link(site.app, ProvenPerson(organiser.person or 0), opened.table, organiser.seat)
+    signing_in.renew_link(site.app, ProvenPerson(organiser.person or 0), new_table.table, organiser.seat)
     assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
 
 
 def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver)
+    follow(visitor, new_table, receiver)
     receiver.mood = "404"  # a webhook of Discord that was deleted
-    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
     hook = load_hook(site)
     assert hook.disabled_at == site.time
@@ -175,30 +175,30 @@ def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
     letter = personal_letters.write(site.app, request)
     assert letter is not None
     assert letter["Subject"] == "“Discord” is switched off"
-    assert "switched off" in visitor.get(f"/t/{opened.links[0]}/followers")
+    assert "switched off" in visitor.get(f"/t/{new_table.links[0]}/followers")
     receiver.mood = "200"
-    visitor.post(f"/t/{opened.links[0]}/followers/{hook.id}/test")  # after a test that works, it is on again
+    visitor.post(f"/t/{new_table.links[0]}/followers/{hook.id}/test")  # after a test that works, it is on again
     assert load_hook(site).disabled_at is None
     send_all(site)
-    assert load_hook(site).next_seq == site.load(opened).row.length
+    assert load_hook(site).next_seq == site.load(new_table).row.length
 
 
 def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver)
+    follow(visitor, new_table, receiver)
     for path in ("", f"/{load_hook(site).id}/test", f"/{load_hook(site).id}/remove"):
-        assert visitor.post(f"/t/{opened.links[1]}/followers{path}").status_code == 422
-    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, opened.links[0]), False)
-    site.submit(opened, site.list_moves(opened)[0])
+        assert visitor.post(f"/t/{new_table.links[1]}/followers{path}").status_code == 422
+    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, new_table.links[0]), False)
+    site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
     assert receiver.requests == []
-    assert visitor.post(f"/t/{opened.links[0]}/followers").status_code == 422
+    assert visitor.post(f"/t/{new_table.links[0]}/followers").status_code == 422
 
 
-def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, opened: Opened, receiver: Receiver) -> None:
-    follow(visitor, opened, receiver)
-    path = f"/t/{opened.links[0]}/followers/{load_hook(site).id}"
+def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver) -> None:
+    follow(visitor, new_table, receiver)
+    path = f"/t/{new_table.links[0]}/followers/{load_hook(site).id}"
     assert "The test reached" in visitor.post(f"{path}/test").text
     assert visitor.post(f"{path}/remove").status_code == 303
     assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
@@ -207,20 +207,20 @@ def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, opened: Opene
 def test_a_chat_learns_no_more_than_spectators_of_a_game_with_hidden_hands(
     site: Site, visitor: Visitor, receiver: Receiver
 ) -> None:
-    opened = site.start_table("Anna", "Bert", game="turfmaster")
+    new_table = site.start_table("Anna", "Bert", game="turfmaster")
     with site.app.store.writing() as db:
         db.execute(seats.update().values(proven=True))
-    follow(visitor, opened, receiver)
-    site.submit(opened, site.list_moves(opened)[0])
+    follow(visitor, new_table, receiver)
+    site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
-    watched = visitor.get(f"/t/{site.app.links.make_watch_token(opened.table)}/feed.atom?in=en")
+    watched = visitor.get(f"/t/{site.app.links.make_watch_token(new_table.table)}/feed.atom?in=en")
     assert all(text.replace("\\", "") in watched.replace("&amp;", "&") for text in list_texts(receiver))
 
 
 def test_followers_are_in_the_organisers_download_and_are_erased_with_the_organiser(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    follow(visitor, opened, receiver)
+    follow(visitor, new_table, receiver)
     person = ProvenPerson(load_hook(site).person)
     assert leaving.export_person(site.app, person).table_hooks[0].address == receiver.url()
     with site.app.store.reading() as db:
@@ -232,11 +232,11 @@ def test_followers_are_in_the_organisers_download_and_are_erased_with_the_organi
 
 @pytest.mark.parametrize("day", range(4))
 def test_failures_of_days_switch_a_chat_off_and_failures_of_hours_do_not(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver, day: int
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver, day: int
 ) -> None:
-    follow(visitor, opened, receiver)
+    follow(visitor, new_table, receiver)
     receiver.mood = "500"
-    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(new_table, site.list_moves(new_table)[0])
     for _ in range(12):
         send_all(site)
         site.time += day * DAY_S // 10 + 1

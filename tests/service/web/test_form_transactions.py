@@ -50,15 +50,15 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
+def new_table(site: Site) -> Opened:
     return site.start_table(pace=Clock(hints=True))
 
 
 @pytest.mark.parametrize(("form", "fields"), SEAT_FORMS)
 def test_a_form_of_a_seat_is_one_transaction(
-    site: Site, visitor: Visitor, opened: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link = opened.links[site.find_mover(opened) if form == "hint" else 0]  # the first seat is the organiser's
+    link = new_table.links[site.find_mover(new_table) if form == "hint" else 0]  # the first seat is the organiser's
     with counting(monkeypatch) as begun:
         response = visitor.post(f"/t/{link}/{form}", **fields)
     assert response.status_code in (204, 303), response.text
@@ -67,9 +67,9 @@ def test_a_form_of_a_seat_is_one_transaction(
 
 @pytest.mark.parametrize(("form", "fields"), BRANCH_FORMS)
 def test_a_form_of_a_branch_is_one_transaction(
-    site: Site, visitor: Visitor, opened: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link = opened.links[site.find_mover(opened)]
+    link = new_table.links[site.find_mover(new_table)]
     branch = visitor.post(f"/t/{link}/whatif", at="3").location
     with counting(monkeypatch) as begun:
         response = visitor.post(f"{branch}/{form}", **fields)
@@ -78,22 +78,22 @@ def test_a_form_of_a_branch_is_one_transaction(
 
 
 def test_a_player_who_is_here_is_noted_by_a_second_transaction_only_when_that_is_due(
-    site: Site, visitor: Visitor, opened: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages say it every minute; only what is written every five minutes takes a lock."""
     for expected in (["reading", "writing"], ["reading"]):
         with counting(monkeypatch) as begun:
-            assert visitor.client.put(f"/t/{opened.links[0]}/here").status_code == 204
+            assert visitor.client.put(f"/t/{new_table.links[0]}/here").status_code == 204
         assert begun == expected
 
 
 def test_a_move_is_found_stored_and_judged_in_transactions_of_its_own(
-    site: Site, visitor: Visitor, opened: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row must be committed before the referee is woken, and nothing may be locked while the page waits."""
     site.judging = False
-    link = opened.links[site.find_mover(opened)]
-    move = site.list_moves(opened)[0]
+    link = new_table.links[site.find_mover(new_table)]
+    move = site.list_moves(new_table)[0]
     with counting(monkeypatch) as begun:
         visitor.post(f"/t/{link}", move=move)
     assert begun[:2] == ["peeking", "writing"]

@@ -32,10 +32,10 @@ PACE = Clock(pace=7 * DAY_S, hints=True)
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
-    opened = site.start_table(pace=PACE)
-    site.submit(opened, site.list_moves(opened)[0])
-    return opened
+def new_table(site: Site) -> Opened:
+    new_table = site.start_table(pace=PACE)
+    site.submit(new_table, site.list_moves(new_table)[0])
+    return new_table
 
 
 def get_text(client: FlaskClient, path: str) -> str:
@@ -43,17 +43,17 @@ def get_text(client: FlaskClient, path: str) -> str:
     return f"{response.status_code} {KEY.sub('', response.text)}"
 
 
-def find_place(site: Site, opened: Opened, seat: int = 0) -> Place:
-    return access.find(site.app, opened.links[seat])
+def find_place(site: Site, new_table: Opened, seat: int = 0) -> Place:
+    return access.find(site.app, new_table.links[seat])
 
 
-def change_seat(site: Site, opened: Opened, deed: Callable[..., None], changed: object) -> None:
-    apps.change(site.app, deed, find_place(site, opened), changed)
+def change_seat(site: Site, new_table: Opened, deed: Callable[..., None], changed: object) -> None:
+    apps.change(site.app, deed, find_place(site, new_table), changed)
 
 
-def set_column(site: Site, opened: Opened, seat: int = 0, **columns: object) -> None:
+def set_column(site: Site, new_table: Opened, seat: int = 0, **columns: object) -> None:
     with site.app.store.writing() as db:
-        db.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == seat).values(**columns))
+        db.execute(update(seats).where(seats.c.table == new_table.table, seats.c.seat == seat).values(**columns))
 
 
 def set_person(site: Site, **columns: object) -> None:
@@ -61,57 +61,59 @@ def set_person(site: Site, **columns: object) -> None:
         db.execute(update(people).where(people.c.address == "anna@example.org").values(**columns))
 
 
-def move(site: Site, opened: Opened) -> None:
-    site.submit(opened, site.list_moves(opened)[0])
+def move(site: Site, new_table: Opened) -> None:
+    site.submit(new_table, site.list_moves(new_table)[0])
 
 
-def undo(site: Site, opened: Opened) -> None:
-    mover = site.find_mover(opened)
-    move(site, opened)
-    site.submit(opened, "undo", mover)
+def undo(site: Site, new_table: Opened) -> None:
+    mover = site.find_mover(new_table)
+    move(site, new_table)
+    site.submit(new_table, "undo", mover)
 
 
 CHANGES: dict[str, Callable[[Site, Opened], object]] = {
     "a move": move,
     "an undo": undo,
-    "a pause": lambda site, opened: site.submit(opened, "pause", 0),
-    "an end": lambda site, opened: site.submit(opened, "resign", 1),
-    "a standing order": lambda site, opened: site.submit(opened, "order pass", 0),
-    "a remark": lambda site, opened: apps.say(site.app, find_place(site, opened, 1), "Good luck!"),
-    "a note": lambda site, opened: change_seat(site, opened, seat_commands.write, "Keep the lady"),
-    "a setting": lambda site, opened: change_seat(site, opened, seat_commands.move_at_once, True),
-    "no spectators": lambda site, opened: change_seat(site, opened, seat_commands.allow_spectators, False),
-    "another link": lambda site, opened: set_column(site, opened, link="another", link_number=1),
-    "a bounce": lambda site, opened: set_person(site, bounced_at=site.time),
-    "a deadline": lambda site, opened: set_column(site, opened, site.find_mover(opened), due_at=site.time + HOUR_S),
-    "a player who left": lambda site, opened: set_column(site, opened, status="bot"),
-    "a doubt": lambda site, opened: set_column(site, opened, proven=False),
-    "a transfer": lambda site, opened: set_table(site, opened, moved_to="https://other.example.org"),
-    "an hour": lambda site, opened: setattr(site, "time", site.time + HOUR_S),
-    "a notice": lambda site, opened: site.app.notices.set("banner", "Closed tonight"),
+    "a pause": lambda site, new_table: site.submit(new_table, "pause", 0),
+    "an end": lambda site, new_table: site.submit(new_table, "resign", 1),
+    "a standing order": lambda site, new_table: site.submit(new_table, "order pass", 0),
+    "a remark": lambda site, new_table: apps.say(site.app, find_place(site, new_table, 1), "Good luck!"),
+    "a note": lambda site, new_table: change_seat(site, new_table, seat_commands.write, "Keep the lady"),
+    "a setting": lambda site, new_table: change_seat(site, new_table, seat_commands.move_at_once, True),
+    "no spectators": lambda site, new_table: change_seat(site, new_table, seat_commands.allow_spectators, False),
+    "another link": lambda site, new_table: set_column(site, new_table, link="another", link_number=1),
+    "a bounce": lambda site, new_table: set_person(site, bounced_at=site.time),
+    "a deadline": lambda site, new_table: set_column(
+        site, new_table, site.find_mover(new_table), due_at=site.time + HOUR_S
+    ),
+    "a player who left": lambda site, new_table: set_column(site, new_table, status="bot"),
+    "a doubt": lambda site, new_table: set_column(site, new_table, proven=False),
+    "a transfer": lambda site, new_table: set_table(site, new_table, moved_to="https://other.example.org"),
+    "an hour": lambda site, new_table: setattr(site, "time", site.time + HOUR_S),
+    "a notice": lambda site, new_table: site.app.notices.set("banner", "Closed tonight"),
 }
 
 
-def set_table(site: Site, opened: Opened, **columns: object) -> None:
+def set_table(site: Site, new_table: Opened, **columns: object) -> None:
     with site.app.store.writing() as db:
-        db.execute(update(tables).where(tables.c.id == opened.table).values(**columns))
+        db.execute(update(tables).where(tables.c.id == new_table.table).values(**columns))
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_no_change_of_what_a_page_shows_is_missed(site: Site, opened: Opened, change: str) -> None:
+def test_no_change_of_what_a_page_shows_is_missed(site: Site, new_table: Opened, change: str) -> None:
     cached = site.flask_app.test_client()
-    paths = ["/", *(f"/t/{link}" for link in (*opened.links, opened.watch))]
+    paths = ["/", *(f"/t/{link}" for link in (*new_table.links, new_table.watch))]
     before = [get_text(cached, path) for path in paths]
     assert [get_text(cached, path) for path in paths] == before
-    CHANGES[change](site, opened)
+    CHANGES[change](site, new_table)
     after = [get_text(cached, path) for path in paths]
     assert after == [get_text(create_app(site.app).test_client(), path) for path in paths]
     assert after != before, "this changed nothing"
 
 
-def test_an_unchanged_page_is_not_made_again(site: Site, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_page_is_not_made_again(site: Site, new_table: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     client = site.flask_app.test_client()
-    paths = ["/", *(f"/t/{link}" for link in (*opened.links, opened.watch))]
+    paths = ["/", *(f"/t/{link}" for link in (*new_table.links, new_table.watch))]
     before = [client.get(path).text for path in paths]
     monkeypatch.setattr(table_pages, "make_table_page", None)
     monkeypatch.setattr(lobby_pages, "LobbyPage", None)
@@ -122,17 +124,17 @@ def test_an_unchanged_page_is_not_made_again(site: Site, opened: Opened, monkeyp
 
 def test_the_lobby_shows_each_new_table_and_each_move_at_once(site: Site, visitor: Visitor) -> None:
     before = visitor.get("/")
-    opened = site.start_table()
-    set_table(site, opened, shown=True, awaits_confirmation=False)
+    new_table = site.start_table()
+    set_table(site, new_table, shown=True, awaits_confirmation=False)
     watched = visitor.get("/")
     assert watched != before
     while visitor.get("/") == watched:  # the page shows who is to move, and the scores
-        move(site, opened)
+        move(site, new_table)
     assert visitor.get("/") == Visitor(create_app(site.app).test_client()).get("/")
 
 
 def test_an_entry_is_described_once_to_each_seat_in_each_language(
-    site: Site, opened: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, new_table: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described, describe = list[tuple[int, int | None]](), narration.describe_entries
 
@@ -141,9 +143,9 @@ def test_an_entry_is_described_once_to_each_seat_in_each_language(
         return describe(game, entries, narrator, seat)
 
     monkeypatch.setattr(narration, "describe_entries", record)
-    client, paths = site.flask_app.test_client(), [f"/t/{link}" for link in (*opened.links, opened.watch)]
+    client, paths = site.flask_app.test_client(), [f"/t/{link}" for link in (*new_table.links, new_table.watch)]
     for _ in range(3):
-        move(site, opened)
+        move(site, new_table)
         assert len({client.get(path).text for path in paths}) == len(paths)
     assert len(described) == len(set(described)) >= 9
     client.set_cookie("language", "nl")
@@ -152,8 +154,8 @@ def test_an_entry_is_described_once_to_each_seat_in_each_language(
     assert len(described) > before
 
 
-def test_visitors_get_no_page_of_another_language_or_theme(site: Site, opened: Opened) -> None:
-    path, clients = f"/t/{opened.links[0]}", [site.flask_app.test_client() for _ in range(4)]
+def test_visitors_get_no_page_of_another_language_or_theme(site: Site, new_table: Opened) -> None:
+    path, clients = f"/t/{new_table.links[0]}", [site.flask_app.test_client() for _ in range(4)]
     clients[3].set_cookie("theme", "dark")
     clients[1].set_cookie("language", "de")
     clients[2].environ_base["HTTP_ACCEPT_LANGUAGE"] = "fr"
@@ -162,8 +164,8 @@ def test_visitors_get_no_page_of_another_language_or_theme(site: Site, opened: O
     assert len(set(kept[0])) == 4
 
 
-def test_a_signed_in_player_sees_when_another_table_waits(site: Site, opened: Opened) -> None:
-    path, person = f"/t/{opened.links[0]}", site.load(opened).seats[0].person
+def test_a_signed_in_player_sees_when_another_table_waits(site: Site, new_table: Opened) -> None:
+    path, person = f"/t/{new_table.links[0]}", site.load(new_table).seats[0].person
     client = site.flask_app.test_client()
     client.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     before = get_text(client, path)
@@ -177,17 +179,17 @@ def test_a_signed_in_player_sees_when_another_table_waits(site: Site, opened: Op
     assert get_text(client, path) == before
 
 
-def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, opened: Opened) -> None:
-    client, path = site.flask_app.test_client(), f"/t/{opened.links[0]}"
+def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, new_table: Opened) -> None:
+    client, path = site.flask_app.test_client(), f"/t/{new_table.links[0]}"
     etag = client.get(path).headers["ETag"]
     again = client.get(path, headers={"If-None-Match": etag})
     assert (again.status_code, again.data) == (HTTPStatus.NOT_MODIFIED, b"")
-    move(site, opened)
+    move(site, new_table)
     assert client.get(path, headers={"If-None-Match": etag}).status_code == HTTPStatus.OK
 
 
-def test_pages_are_compressed_and_their_length_tells_nothing(site: Site, opened: Opened) -> None:
-    client, path = site.flask_app.test_client(), f"/t/{opened.links[0]}"
+def test_pages_are_compressed_and_their_length_tells_nothing(site: Site, new_table: Opened) -> None:
+    client, path = site.flask_app.test_client(), f"/t/{new_table.links[0]}"
     plain = client.get(path)
     for encoding, decompress in (("gzip", gzip.decompress), ("br", brotli.decompress)):
         sent = [client.get(path, headers={"Accept-Encoding": encoding}) for _ in range(2)]

@@ -19,13 +19,13 @@ MINUTE_S = 60
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
+def new_table(site: Site) -> Opened:
     return site.start_table()
 
 
-def be_here(site: Site, opened: Opened, seat: int = 1) -> None:
+def be_here(site: Site, new_table: Opened, seat: int = 1) -> None:
     """Send what the page of this seat sends now and then."""
-    assert site.flask_app.test_client().put(f"/t/{opened.links[seat]}/here").status_code == 204
+    assert site.flask_app.test_client().put(f"/t/{new_table.links[seat]}/here").status_code == 204
 
 
 @pytest.mark.parametrize(
@@ -40,55 +40,55 @@ def be_here(site: Site, opened: Opened, seat: int = 1) -> None:
     ],
 )
 def test_the_others_see_about_how_long_ago_a_player_was_here(
-    site: Site, visitor: Visitor, opened: Opened, ago: int, words: str
+    site: Site, visitor: Visitor, new_table: Opened, ago: int, words: str
 ) -> None:
-    visitor.get(f"/t/{opened.links[0]}")
-    be_here(site, opened)
+    visitor.get(f"/t/{new_table.links[0]}")
+    be_here(site, new_table)
     site.time += ago
-    assert words in visitor.get(f"/t/{opened.links[0]}")
-    for link in (opened.links[1], opened.watch):  # neither the player nor a spectator
+    assert words in visitor.get(f"/t/{new_table.links[0]}")
+    for link in (new_table.links[1], new_table.watch):  # neither the player nor a spectator
         page = visitor.get(f"/t/{link}")
         assert "last seen" not in page
         assert "here now" not in page
 
 
 def test_a_page_that_is_sent_again_does_not_say_that_a_player_is_still_here(
-    site: Site, visitor: Visitor, opened: Opened
+    site: Site, visitor: Visitor, new_table: Opened
 ) -> None:
-    be_here(site, opened)
-    assert "here now" in visitor.get(f"/t/{opened.links[0]}")
+    be_here(site, new_table)
+    assert "here now" in visitor.get(f"/t/{new_table.links[0]}")
     site.time += presence.HERE_S
-    assert "here now" not in visitor.get(f"/t/{opened.links[0]}")
+    assert "here now" not in visitor.get(f"/t/{new_table.links[0]}")
 
 
 def test_a_player_can_keep_it_private_and_what_was_stored_is_deleted(
-    site: Site, visitor: Visitor, opened: Opened
+    site: Site, visitor: Visitor, new_table: Opened
 ) -> None:
-    be_here(site, opened)
-    visitor.post(f"/t/{opened.links[1]}/presence", wanted="no")
-    assert apps.load_table(site.app, opened.table).seats[1].seen_at is None
-    be_here(site, opened)
-    assert apps.load_table(site.app, opened.table).seats[1].seen_at is None
-    assert "data-here" not in visitor.get(f"/t/{opened.links[1]}")
-    assert "here now" not in visitor.get(f"/t/{opened.links[0]}")
-    visitor.post(f"/t/{opened.links[1]}/presence", wanted="yes")
-    be_here(site, opened)
-    assert "here now" in visitor.get(f"/t/{opened.links[0]}")
+    be_here(site, new_table)
+    visitor.post(f"/t/{new_table.links[1]}/presence", wanted="no")
+    assert apps.load_table(site.app, new_table.table).seats[1].seen_at is None
+    be_here(site, new_table)
+    assert apps.load_table(site.app, new_table.table).seats[1].seen_at is None
+    assert "data-here" not in visitor.get(f"/t/{new_table.links[1]}")
+    assert "here now" not in visitor.get(f"/t/{new_table.links[0]}")
+    visitor.post(f"/t/{new_table.links[1]}/presence", wanted="yes")
+    be_here(site, new_table)
+    assert "here now" in visitor.get(f"/t/{new_table.links[0]}")
 
 
-def test_a_setting_keeps_it_private_at_all_tables(site: Site, visitor: Visitor, opened: Opened) -> None:
-    be_here(site, opened)
-    person = apps.load_table(site.app, opened.table).seats[1].person
+def test_a_setting_keeps_it_private_at_all_tables(site: Site, visitor: Visitor, new_table: Opened) -> None:
+    be_here(site, new_table)
+    person = apps.load_table(site.app, new_table.table).seats[1].person
     assert person
     path = f"/wishes/{site.app.links.make_preferences_token(person)}"
     assert 'name="presence" value="on" checked' in visitor.get(path)
     visitor.post(path, letters="turn", hour="8", language="en")
-    assert apps.load_table(site.app, opened.table).seats[1].seen_at is None
-    be_here(site, opened)
-    assert "here now" not in visitor.get(f"/t/{opened.links[0]}")
+    assert apps.load_table(site.app, new_table.table).seats[1].seen_at is None
+    be_here(site, new_table)
+    assert "here now" not in visitor.get(f"/t/{new_table.links[0]}")
 
 
-def test_one_note_is_written_in_five_minutes(site: Site, opened: Opened) -> None:
+def test_one_note_is_written_in_five_minutes(site: Site, new_table: Opened) -> None:
     written = list[str]()
     event.listen(
         site.app.store.engine,
@@ -96,27 +96,27 @@ def test_one_note_is_written_in_five_minutes(site: Site, opened: Opened) -> None
         lambda _db, _cursor, statement, *_: written.append(statement) if "UPDATE seats" in statement else None,
     )
     for _ in range(11):
-        be_here(site, opened)
+        be_here(site, new_table)
         site.time += MINUTE_S
     assert len(written) == 3
 
 
-def test_a_substitute_does_not_inherit_it(site: Site, opened: Opened) -> None:
-    be_here(site, opened)
+def test_a_substitute_does_not_inherit_it(site: Site, new_table: Opened) -> None:
+    be_here(site, new_table)
     with site.app.store.writing() as db:
-        queries.change_seat(db, opened.table, 1, link="another", link_number=1)
-    assert apps.load_table(site.app, opened.table).seats[1].seen_at is None
+        queries.change_seat(db, new_table.table, 1, link="another", link_number=1)
+    assert apps.load_table(site.app, new_table.table).seats[1].seen_at is None
 
 
 def test_the_page_says_so_by_itself_while_it_is_seen(service: RunningService, visit: Visit) -> None:
-    opened = service.start_table()
-    page = visit(f"/t/{opened.links[1]}")
+    new_table = service.start_table()
+    page = visit(f"/t/{new_table.links[1]}")
     with page.expect_request(lambda one: one.method == "PUT"):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it looks for news at once
     page.wait_for_timeout(300)
-    other = visit(f"/t/{opened.links[0]}")
+    other = visit(f"/t/{new_table.links[0]}")
     expect(other.locator(".strip .here")).to_have_count(1)
     expect(other.locator("#now .players")).to_contain_text("here now")
-    apps.change(service.app, seat_commands.show_presence, access.find(service.app, opened.links[1]), False)
+    apps.change(service.app, seat_commands.show_presence, access.find(service.app, new_table.links[1]), False)
     other.reload()
     expect(other.locator(".strip .here")).to_have_count(0)

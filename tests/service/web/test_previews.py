@@ -19,7 +19,7 @@ PROPERTY = re.compile(r'<meta property="og:([\w:]+)" content="([^"]*)">')
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
+def new_table(site: Site) -> Opened:
     return site.start_table()
 
 
@@ -35,22 +35,22 @@ def load_picture(visitor: Visitor, site: Site, url: str) -> Image.Image:
     return Image.open(io.BytesIO(response.data))
 
 
-def test_a_table_to_watch_shows_its_board_and_whose_move_it_is(site: Site, visitor: Visitor, opened: Opened) -> None:
-    site.submit(opened, site.list_moves(opened)[0])
-    preview = read_preview(visitor, f"/t/{site.app.links.make_watch_token(opened.table)}")
-    mover = site.load(opened).names[site.find_mover(opened)]
+def test_a_table_to_watch_shows_its_board_and_whose_move_it_is(site: Site, visitor: Visitor, new_table: Opened) -> None:
+    site.submit(new_table, site.list_moves(new_table)[0])
+    preview = read_preview(visitor, f"/t/{site.app.links.make_watch_token(new_table.table)}")
+    mover = site.load(new_table).names[site.find_mover(new_table)]
     assert (preview["title"], preview["description"]) == ("Kaiser, König, Edelmann: Anna, Bert", f"Waiting for {mover}")
     assert load_picture(visitor, site, preview["image"]).width == 760
 
 
 def test_a_finished_game_says_who_won_and_a_replay_shows_its_position(
-    site: Site, visitor: Visitor, opened: Opened
+    site: Site, visitor: Visitor, new_table: Opened
 ) -> None:
-    before = site.load(opened).row.length
-    site.submit(opened, "resign", 0)
-    for link in opened.links:
+    before = site.load(new_table).row.length
+    site.submit(new_table, "resign", 0)
+    for link in new_table.links:
         apps.change(site.app, seat_commands.release, access.find(site.app, link), True)
-    link = access.make_gallery_link(opened.table)
+    link = access.make_gallery_link(new_table.table)
     preview = read_preview(visitor, f"/t/{link}/replay?at={before - 1}")
     assert preview["description"] == "Bert wins"
     assert f"at={before - 1}" in preview["image"]
@@ -67,9 +67,9 @@ def test_a_lesson_shows_its_position(site: Site, visitor: Visitor) -> None:
 @pytest.mark.parametrize("agent", [SLACK, DISCORD], ids=["slack", "discord"])
 @pytest.mark.parametrize("path", ["", "/replay", "/board.svg", "/then", "/log.json", "/whatif"])
 def test_the_link_of_a_seat_previews_as_a_table_and_nothing_more(
-    site: Site, visitor: Visitor, opened: Opened, path: str, agent: dict[str, str]
+    site: Site, visitor: Visitor, new_table: Opened, path: str, agent: dict[str, str]
 ) -> None:
-    link = opened.links[0]
+    link = new_table.links[0]
     preview = read_preview(visitor, f"/t/{link}{path}", agent)
     assert preview == {"site_name": "Depesche", "title": f"A table at {urlsplit(site.app.settings.address).netloc}"}
     page = visitor.client.get(f"/t/{link}{path}", headers=agent).text
@@ -78,22 +78,26 @@ def test_the_link_of_a_seat_previews_as_a_table_and_nothing_more(
 
 
 def test_nor_does_the_page_of_a_seat_say_more_to_an_unknown_program(
-    site: Site, visitor: Visitor, opened: Opened
+    site: Site, visitor: Visitor, new_table: Opened
 ) -> None:
-    assert set(read_preview(visitor, f"/t/{opened.links[0]}", {})) == {"site_name", "title"}
-    visitor.get(f"/t/{opened.links[0]}/board.png", 404)
+    assert set(read_preview(visitor, f"/t/{new_table.links[0]}", {})) == {"site_name", "title"}
+    visitor.get(f"/t/{new_table.links[0]}/board.png", 404)
 
 
-def test_a_letters_link_to_the_settings_shows_a_crawler_nothing(site: Site, visitor: Visitor, opened: Opened) -> None:
+def test_a_letters_link_to_the_settings_shows_a_crawler_nothing(
+    site: Site, visitor: Visitor, new_table: Opened
+) -> None:
     with site.app.store.reading() as db:
-        person = seat_commands.queries.list_seats(db, opened.table)[0].person
+        person = seat_commands.queries.list_seats(db, new_table.table)[0].person
     token = site.app.links.make_preferences_token(person or 0)
     assert "Anna" not in visitor.client.get(f"/wishes/{token}", headers=SLACK).text
     assert "radio" not in visitor.client.get(f"/wishes/{token}", headers=SLACK).text
 
 
-def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, visitor: Visitor, opened: Opened) -> None:
-    address, watch = site.app.settings.address, site.app.links.make_watch_token(opened.table)
+def test_programs_embed_public_pages_and_learn_nothing_of_others(
+    site: Site, visitor: Visitor, new_table: Opened
+) -> None:
+    address, watch = site.app.settings.address, site.app.links.make_watch_token(new_table.table)
     for path in (f"/t/{watch}", f"/t/{watch}/replay?at=3", "/learn/kaiser/1"):
         embedded = json.loads(visitor.get(f"/oembed?url={quote(address + path, safe='')}"))
         picture = load_picture(visitor, site, embedded["url"])
@@ -103,7 +107,7 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, vis
             *picture.size,
         )
     for url in (
-        f"{address}/t/{opened.links[0]}",
+        f"{address}/t/{new_table.links[0]}",
         "https://elsewhere.example/t/x",
         f"{address}/t/none",
         f"{address}/my",
@@ -113,8 +117,8 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(site: Site, vis
     visitor.get(f"/oembed?format=xml&url={quote(f'{address}/t/{watch}', safe='')}", 404)
 
 
-def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, opened: Opened) -> None:
-    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, opened.links[0]), False)
-    watch = site.app.links.make_watch_token(opened.table)
+def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, new_table: Opened) -> None:
+    apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, new_table.links[0]), False)
+    watch = site.app.links.make_watch_token(new_table.table)
     assert visitor.client.get(f"/t/{watch}", headers=SLACK).status_code == 404
     visitor.get(f"/t/{watch}/board.png", 404)

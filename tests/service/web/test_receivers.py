@@ -21,13 +21,13 @@ from workers.outgoing import deliveries, post
 
 
 @pytest.fixture
-def opened(site: Site) -> Opened:
+def new_table(site: Site) -> Opened:
     return site.start_table(pace=3 * DAY_S)
 
 
-def find_mover(site: Site, opened: Opened) -> ProvenPerson:
+def find_mover(site: Site, new_table: Opened) -> ProvenPerson:
     with site.app.store.reading() as db:
-        own = select(seats.c.person).where(seats.c.table == opened.table, seats.c.open_since.is_not(None))
+        own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.open_since.is_not(None))
         return ProvenPerson(db.execute(own).scalar_one())
 
 
@@ -51,39 +51,39 @@ def send_all(site: Site) -> None:
 
 
 def test_a_turn_reaches_the_webhook_of_its_player_and_has_no_link_that_acts(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    person = find_mover(site, opened)
+    person = find_mover(site, new_table)
     add(site, visitor, person, receiver)
     send_all(site)
     turns = [request.json for request in receiver.requests if request.json["type"] == "turn"]
-    assert [turn["data"]["table"] for turn in turns] == [opened.table]
-    assert turns[0]["data"]["url"] == f"{site.app.settings.address}/my/table/{opened.table}"
+    assert [turn["data"]["table"] for turn in turns] == [new_table.table]
+    assert turns[0]["data"]["url"] == f"{site.app.settings.address}/my/table/{new_table.table}"
     assert turns[0]["data"]["deadline"]
     bodies = b"".join(request.body for request in receiver.requests)
-    assert not [link for link in opened.links if link.encode() in bodies]
+    assert not [link for link in new_table.links if link.encode() in bodies]
     assert b"@example.org" not in bodies
 
 
 def test_a_message_without_an_answer_is_sent_again_with_the_same_id(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    add(site, visitor, find_mover(site, opened), receiver)
+    add(site, visitor, find_mover(site, new_table), receiver)
     receiver.mood = "500"
     send_all(site)
-    assert list_channels(site, find_mover(site, opened))[0].failures > 0
+    assert list_channels(site, find_mover(site, new_table))[0].failures > 0
     receiver.mood = "200"
     site.time += 60
     send_all(site)
     ids = [request.headers["Webhook-Id"] for request in receiver.requests]
     assert len(ids) == 2 * len(set(ids))
-    assert list_channels(site, find_mover(site, opened))[0].failures == 0
+    assert list_channels(site, find_mover(site, new_table))[0].failures == 0
 
 
 def test_a_receiver_that_is_gone_is_switched_off_and_its_owner_gets_a_letter(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    person = find_mover(site, opened)
+    person = find_mover(site, new_table)
     channel = add(site, visitor, person, receiver)
     receiver.mood = "410"
     send_all(site)
@@ -98,8 +98,8 @@ def test_a_receiver_that_is_gone_is_switched_off_and_its_owner_gets_a_letter(
     assert (list_channels(site, person)[0].disabled_at, list_channels(site, person)[0].error) == (None, "")
 
 
-def test_the_test_button_shows_the_answer(site: Site, visitor: Visitor, opened: Opened, receiver: Receiver) -> None:
-    person = find_mover(site, opened)
+def test_the_test_button_shows_the_answer(site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver) -> None:
+    person = find_mover(site, new_table)
     path = f"{make_path(site, person)}/receivers/{add(site, visitor, person, receiver, 'slack').id}/test"
     receiver.answer = b"<b>fine</b>"
     page = visitor.post(path).text
@@ -114,9 +114,9 @@ def test_the_test_button_shows_the_answer(site: Site, visitor: Visitor, opened: 
     assert "localhost is not on the public Internet" in visitor.post(path).text
 
 
-def test_a_private_address_is_refused_when_it_is_added(site: Site, visitor: Visitor, opened: Opened) -> None:
+def test_a_private_address_is_refused_when_it_is_added(site: Site, visitor: Visitor, new_table: Opened) -> None:
     site.app.client = SafeClient(resolve=lambda _: ["192.168.0.7"])
-    person = find_mover(site, opened)
+    person = find_mover(site, new_table)
     for address in ("https://router.example.org/", "https://127.0.0.1/", "http://example.org/", "https://[::1]:6379/"):
         response = visitor.post(f"{make_path(site, person)}/receivers", kind="webhook", address=address)
         assert response.status_code == 422
@@ -125,9 +125,9 @@ def test_a_private_address_is_refused_when_it_is_added(site: Site, visitor: Visi
 
 
 def test_no_one_else_can_try_or_remove_a_receiver(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    person = find_mover(site, opened)
+    person = find_mover(site, new_table)
     channel = add(site, visitor, person, receiver)
     with site.app.store.reading() as db:
         other = ProvenPerson(db.execute(select(people.c.id).where(people.c.id != person.id)).scalars().first())
@@ -139,9 +139,9 @@ def test_no_one_else_can_try_or_remove_a_receiver(
 
 
 def test_the_secret_of_a_standard_webhook_is_shown_and_the_token_of_a_chat_is_not(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    person = find_mover(site, opened)
+    person = find_mover(site, new_table)
     secret = add(site, visitor, person, receiver).secret
     visitor.post(f"{make_path(site, person)}/receivers", kind="gotify", address=receiver.url(""), token="AbCdEf")
     page = visitor.get(make_path(site, person))
@@ -151,9 +151,9 @@ def test_the_secret_of_a_standard_webhook_is_shown_and_the_token_of_a_chat_is_no
 
 
 def test_receivers_are_in_a_players_download_and_are_erased_with_the_player(
-    site: Site, visitor: Visitor, opened: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
 ) -> None:
-    person = find_mover(site, opened)
+    person = find_mover(site, new_table)
     add(site, visitor, person, receiver)
     assert leaving.export_person(site.app, person).channels[0].address == receiver.url()
     with site.app.store.reading() as db:

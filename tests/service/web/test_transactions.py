@@ -44,15 +44,17 @@ def measuring(site: Site) -> Iterator[Cost]:
 
 
 @pytest.fixture
-def opened(site: Site, game: str) -> Opened:
-    opened = site.start_table(game=game)
+def new_table(site: Site, game: str) -> Opened:
+    new_table = site.start_table(game=game)
     for _ in range(3):
-        site.submit(opened, site.list_moves(opened)[0])
-    return opened
+        site.submit(new_table, site.list_moves(new_table)[0])
+    return new_table
 
 
-def test_a_running_game_costs_two_transactions_and_seven_selects(site: Site, visitor: Visitor, opened: Opened) -> None:
-    for link in (*opened.links, opened.watch):
+def test_a_running_game_costs_two_transactions_and_seven_selects(
+    site: Site, visitor: Visitor, new_table: Opened
+) -> None:
+    for link in (*new_table.links, new_table.watch):
         visitor.get(f"/t/{link}")
         with measuring(site) as cost:
             visitor.get(f"/t/{link}?new")  # with a query the page is not taken from the cache
@@ -60,9 +62,9 @@ def test_a_running_game_costs_two_transactions_and_seven_selects(site: Site, vis
         assert len(set(cost.selects)) == len(cost.selects)
 
 
-def test_signed_in_and_with_a_verdict_it_costs_nine_selects(site: Site, visitor: Visitor, opened: Opened) -> None:
-    seat = site.find_mover(opened)
-    link, person = opened.links[seat], site.load(opened).seats[seat].person
+def test_signed_in_and_with_a_verdict_it_costs_nine_selects(site: Site, visitor: Visitor, new_table: Opened) -> None:
+    seat = site.find_mover(new_table)
+    link, person = new_table.links[seat], site.load(new_table).seats[seat].person
     visitor.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
     visitor.get("/")  # the notices of the host are cached from now on
     response = visitor.post(f"/t/{link}", move="order pass")

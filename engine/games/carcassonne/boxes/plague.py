@@ -36,7 +36,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, get_plain_name, list_neighbours
+from engine.games.carcassonne.tiles import DATA, PIECES, Piece, get_plain_name, list_neighbours
 from engine.menu import Choice, Menu, Move
 
 SOURCE = "source"
@@ -192,21 +192,27 @@ def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
                 continue
             for segment, feature in iter_segments(state, other):
                 spot = (other, segment.token)
-                if feature == root and spot not in seen and _touches(state, (cell, token), spot):
+                if feature == root and spot not in seen and _is_joined_to(state, (cell, token), spot):
                     seen.add(spot)
                     waiting.append(spot)
                     if not is_barred(state, rules, other):
                         yield f"{other}/{segment.token}"
 
 
-def _touches(state: State, one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether two segments of one feature meet at the side that their tiles share."""
-    (cell, token), (beyond, far) = one, other
-    side = list_neighbours(cell).index(beyond)
-    near, next_one = (PIECES[state.tiles[at].tile][state.tiles[at].turn] for at in (cell, beyond))
-    ends, far_ends = near.joins[side], next_one.meets[side - 2]
-    pairs = product(ends, far_ends) if near.shared or next_one.shared else zip(ends, far_ends, strict=False)
-    return (near.locals[token], next_one.locals[far]) in pairs
+def _is_joined_to(state: State, spot: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Return whether two segments (cell, token) of one feature meet at the side that their tiles share."""
+    cell, other_cell = spot[0], other[0]
+    side = list_neighbours(cell).index(other_cell)
+    piece, other_piece = _get_piece(state, cell), _get_piece(state, other_cell)
+    ends, other_ends = piece.joins[side], other_piece.meets[side - 2]  # the opposite side is two sides further
+    meet_all = piece.shared or other_piece.shared  # where two segments share a side, each meets all beyond it
+    pairs = product(ends, other_ends) if meet_all else zip(ends, other_ends, strict=False)
+    return (piece.locals[spot[1]], other_piece.locals[other[1]]) in pairs
+
+
+def _get_piece(state: State, cell: str) -> Piece:
+    placed = state.tiles[cell]
+    return PIECES[placed.tile][placed.turn]
 
 
 class Plague(BoxHooks):

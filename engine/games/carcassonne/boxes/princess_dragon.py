@@ -149,8 +149,9 @@ def move_dragon(state: State, rules: Rules, seat: int, cell: str) -> DragonMoved
 
 def find_companions_of(state: State, rules: Rules, prey: Sequence[Figure]) -> Iterator[Figure]:
     """Yield the figures on other tiles that leave a feature with the last meeple of their owner."""
-    for figure in {(find_figure_root(state, figure), figure.seat): figure for figure in prey}.values():
-        feature = state.features[find_figure_root(state, figure)]
+    once_each = {(find_figure_root(state, figure), figure.seat): figure for figure in prey}
+    for (root, _), figure in once_each.items():
+        feature = state.features[root]
         left = tuple(other for other in feature.figures if other not in prey)
         yield from scoring.find_companions(state, rules, replace(feature, figures=left), figure)
 

@@ -41,10 +41,10 @@ def links(app) -> list[str]:
     links = []
     for number, (name, game) in enumerate(catalogue.find_all().items()):
         guests = [Invitee(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
-        opened = apps.open_new(app, name, {}, guests, 0)
-        for link in opened.links:
+        new_table = apps.open_new(app, name, {}, guests, 0)
+        for link in new_table.links:
             apps.submit(app, access.find(app, link), "sit word")
-        links += [opened.links[0], opened.watch]
+        links += [new_table.links[0], new_table.watch]
     return [*links, apps.open_new(app, name, {}, guests, 0).links[1]]
 
 
@@ -88,9 +88,9 @@ def test_the_examples_work(app):
     def example(path: str) -> Any:
         return paths[path]["post"]["requestBody"]["content"][CONTENT]["example"]
 
-    opened = client.post("/api/v1/tables", json=example("/tables"))
-    assert opened.status_code == 201
-    link = opened.json["links"][0]
+    new_table = client.post("/api/v1/tables", json=example("/tables"))
+    assert new_table.status_code == 201
+    link = new_table.json["links"][0]
     assert client.post(f"/api/v1/t/{link}/sit", json=example("/t/{link}/sit")).json["accepted"]
     answer = client.post(f"/api/v1/t/{link}/moves", json=example("/t/{link}/moves"))
     assert answer.status_code in (200, 422)
@@ -115,7 +115,7 @@ door = Door()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def opened(app, links) -> None:
+def filled_door(app, links) -> None:
     door.app, door.links = create_app(app), itertools.cycle(links)
 
 
