@@ -118,6 +118,7 @@ class BusyApp:
         }
         common |= {"channel": 1, "filename": "depesche.css", "token": tokens.get(rule.rule.split("/")[1])}
         common |= {"number": branch[0].id if branch and "whatif" in rule.rule else 1}
+        common |= {"branch": branch[0].id if branch else 1}
         for link in self.links.values() if "link" in rule.arguments else [""]:
             yield {name: value for name, value in {**common, "link": link}.items() if name in rule.arguments}
 
