@@ -90,7 +90,7 @@ class Windows:
         yield open_page
         faults = [fault for window in used for fault in window.faults]
         self._give_back(used)
-        assert faults == []
+        assert faults == [], faults
 
     def _take(self, motion: str, options: dict[str, Any]) -> Window:
         for window in self._free:
