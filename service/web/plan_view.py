@@ -155,19 +155,19 @@ def list_branch_steps(
 
 
 def _list_branch_deeds(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanDeed]:
-    """Yield what can be done with a move; it is made later by making the next one of its seat sooner."""
+    """Yield what can be done with a move. “Later” moves the next own move of its seat in front of this one."""
 
-    def send(label: Sentence, view: str, step: int) -> PlanDeed:
+    def make_deed(label: Sentence, view: str, step: int) -> PlanDeed:
         action = url_for(f"whatif.{view}", link=link, number=branch.id)
         return PlanDeed(_say(label), action, (("step", str(step)),))
 
     yield PlanDeed(_say(GO_HERE), url_for("whatif.show", link=link, number=branch.id, step=number))
     if find_previous_step(branch.moves, number):
-        yield send(MAKE_EARLIER, "move_sooner", number)
+        yield make_deed(MAKE_EARLIER, "move_sooner", number)
     for later in range(number + 1, length + 1):
         if find_previous_step(branch.moves, later) == number:
-            yield send(MAKE_LATER, "move_sooner", later)
-    yield send(TAKE_OUT, "take_out", number)
+            yield make_deed(MAKE_LATER, "move_sooner", later)
+    yield make_deed(TAKE_OUT, "take_out", number)
 
 
 def _describe(move: str, narrator: Narrator) -> str:

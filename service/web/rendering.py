@@ -38,7 +38,7 @@ def from_replica(view: View) -> View:
     @functools.wraps(view)
     def call(**words: str) -> Any:
         if get_app().store.replica is not None and ("link" not in words or _is_over(words["link"])):
-            with suppress(OperationalError, Refused):
+            with suppress(OperationalError, Refused):  # a replica may be away, or behind: then ask the database itself
                 return view(**words, replica=True)
         return view(**words, replica=False)
 

@@ -297,7 +297,9 @@ def _list_players(scene: Scene, me: int, movers: list[int], standing: Sequence[S
 def _choose_actor(movers: list[int], me: int) -> int:
     """The seat that the page plays for: the one chosen, else the reader's own, else the one to move."""
     chosen = _parse_number(request.values.get("as", ""), me)
-    return chosen if chosen in movers else me if me in movers or not movers else movers[0]
+    if chosen in movers:
+        return chosen
+    return me if me in movers or not movers else movers[0]
 
 
 def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, narrator: Narrator, step: int) -> Turn:

@@ -84,6 +84,7 @@ class Receiver:
         ]
         if isinstance(server, LMTP):
             return "\r\n".join(replies)  # RFC 2033: a reply for each recipient
+        # SMTP has one reply for all recipients: the worst one, so that the mail is sent again where that helps.
         return max(replies, key=(REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER).index)
 
 
