@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -31,7 +31,7 @@ from tests import apps, servers
 from tests.bench.bench_servers import start_servers
 from tests.bench.verdict import run_worker
 
-TABLES, TURNS, TURN_MOVES, WARM_UP_MOVES = 64, 5, 30, 10
+TABLES, TURNS, TURN_MOVES, WARM_UP_MOVES = 64, 4, 25, 10
 MOVES = TURNS * TURN_MOVES + WARM_UP_MOVES  # of one planned game
 REFEREES = 1  # with so few cores, more referees would only judge smaller batches
 MIN_SHARE = 0.4
@@ -109,8 +109,11 @@ def measure(work: Callable[[], int]) -> Rate:
 
 def read_cpu_seconds() -> float:
     """Return the processor time of this process and of all that it started, those that have ended included."""
-    own = psutil.Process()
-    return sum(sum(one.cpu_times()[:4]) for one in (own, *own.children(recursive=True)))
+    own, seconds = psutil.Process(), 0.0
+    for process in (own, *own.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it has ended just now, and counts for its parent
+            seconds += sum(process.cpu_times()[:4])
+    return seconds
 
 
 def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], None] = lambda: None) -> Game:
