@@ -46,3 +46,8 @@ def asks_citizens_before_churches(edition: int) -> bool:
 def drives_from_leipzig(edition: int) -> bool:
     """§32.3: Whether a wagon that was sent to Leipzig is asked where it drives all the same."""
     return edition < 4
+
+
+def lists_every_turn_of_towers(edition: int) -> bool:
+    """§2.2, §23.5: Whether the tile with a tower in one of two cities can be placed with either city on a side."""
+    return edition >= 5

@@ -237,9 +237,13 @@ def _list_segments_along(segments: Sequence[Segment], kind: str, side: int) -> t
     return tuple(dict.fromkeys(find_all(("field", first), ("field", last))))
 
 
-def _describe_look(piece: Piece) -> object:
-    """Return a value that is equal for rotations of a tile that look the same."""
-    return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers)
+def _describe_look(piece: Piece, no_castle: Sequence[int]) -> object:
+    """Return a value that is equal for rotations of a tile that look the same.
+
+    A city on which no castle can be built looks different from its twin: on one tile it has a tower.
+    """
+    barred = frozenset(piece.segments[index].ends for index in no_castle)
+    return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers), barred
 
 
 def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
@@ -248,10 +252,12 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
     Of turns that look the same only the first is listed (§2.2).
     """
     fits, seen = [Args()] * SURROUNDINGS, set[object]()
+    no_castle = ROWS[tile.partition(BRIDGE)[0]].get("no_castle", ())
     for turn, piece in PIECES[tile].items():
-        if _describe_look(piece) in seen:
+        appearance = _describe_look(piece, no_castle)
+        if appearance in seen:
             continue
-        seen.add(_describe_look(piece))
+        seen.add(appearance)
         codes = [EDGE_DIGITS[edge] * weight for edge, weight in zip(piece.edges, SIDE_WEIGHTS, strict=True)]
         for sides in range(1, 16):  # a bit for each side that has a neighbour
             fits[sum(code for side, code in enumerate(codes) if sides >> side & 1)] += (str(turn),)

@@ -94,6 +94,18 @@ def test_23_5_the_other_city_of_a_tower_s_tile_can_become_a_castle():
     assert set(NO_CASTLE) == {"TO15", "AM03", "AM09", "BB04", "HS01", "HS07"}
 
 
+@pytest.mark.parametrize(("edition", "turns"), [(5, {"0", "180"}), (4, {"0"})])
+def test_22_1_the_tile_with_two_cities_and_a_tower_has_four_turns_since_edition_5(edition, turns):
+    game = set_up_castles((), drawn="TO15", tower=True, edition=edition)
+    (place,) = [entry for entry in carcassonne.menu(game.state, 0) if entry.verb == "place"]
+    assert {turn for cell, turn in place.options if cell == "0,-1"} == turns
+
+
+def test_23_5_turned_round_the_city_with_the_tower_becomes_no_castle():
+    game = set_up_castles((), drawn="TO15", tower=True).play("place 0,-1 180", "pass")
+    assert (game.points, game.find_events("CastleOffered")) == ([4, 0], [])
+
+
 def test_23_6_the_six_cells_are_those_of_the_castle_and_beside_its_long_sides():
     assert list_castle_cells(("0,0", "0,-1")) == {"-1,0", "0,0", "1,0", "-1,-1", "0,-1", "1,-1"}
     assert list_castle_cells(("2,5", "3,5")) == {"2,4", "2,5", "2,6", "3,4", "3,5", "3,6"}

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne import scoring
+from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_figure_root, lift_figures, remove_figures
 from engine.games.carcassonne.state import (
@@ -35,6 +35,9 @@ TOWER = "tower"
 RANSOM_POINTS = 3
 FLOORS: dict[str, int] = DATA["tower_floors"]
 """How many floors each seat gets, by the number of seats."""
+
+TWO_CITIES, FIRST_TURNS = "TO15", ("0", "90")
+"""The tile whose tower stands in one of its two cities, and the turns in which it could be placed before edition 5."""
 
 TILES = frozenset(tile for tile, turns in PIECES.items() if TOWER in turns[0].locals)
 
@@ -240,6 +243,12 @@ class Tower(BoxHooks):
     def prepare(self, state: State, rules: Rules) -> State:
         seats = len(state.track)
         return replace(state, floors=(FLOORS[str(seats)],) * seats)
+
+    def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+        """§22.1: In earlier editions the half turns of a tile with two cities were said to look the same."""
+        if tile != TWO_CITIES or editions.lists_every_turn_of_towers(state.edition):
+            return options
+        return [args for args in options if args[1] in FIRST_TURNS]
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§22.6: Offer to ransom an own meeple, once a turn, to a seat that can pay."""
