@@ -37,6 +37,8 @@ MAX_BRANCHES = 20
 MAX_MOVES = 500
 MAX_NAME_CHARS = 40
 Moves = tuple[tuple[int, str], ...]
+PlannedMove = tuple[str, Condition]
+"""An own move of a branch, and when it is made."""
 
 
 class Branch(Struct, frozen=True):
@@ -281,19 +283,26 @@ def order_branch(app: App, place: Place, number: int, *, always: bool = False) -
         if table.position.phase != "playing":
             raise Refused("The game is over; there is nothing left to order.")
         then, line = snapshots.load_past(app, db, table, branch.seq), play_out(app, db, table, branch)
+    planned = list(list_conditional_moves(table.game, then, branch, line))
     with at_table(app, place.table) as work:
-        planned = list(list_conditional_moves(table.game, then, branch, line))
-        statuses = standing_orders.compute_statuses(work.locked, branch.seat, planned)
-        if "left" in statuses and not always:
-            raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
-        coming = [one for one, status in zip(planned, statuses, strict=True) if status != "done"]
+        coming = _list_coming_orders(work.locked, branch, planned, always=always)
         if not coming:
             raise Refused("No move of your own is still to come in this branch; make one first.")
         work.locked = standing_orders.follow(_add_orders(work.locked, branch, coming, always))
     return len(coming)
 
 
-def _add_orders(locked: LockedTable, branch: Branch, coming: list[tuple[str, Condition]], always: bool) -> LockedTable:
+def _list_coming_orders(
+    locked: LockedTable, branch: Branch, planned: list[PlannedMove], *, always: bool
+) -> list[PlannedMove]:
+    """Return the moves of a branch that are still to come; raise Refused if the game has left the branch."""
+    statuses = standing_orders.compute_statuses(locked, branch.seat, planned)
+    if "left" in statuses and not always:
+        raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
+    return [one for one, status in zip(planned, statuses, strict=True) if status != "done"]
+
+
+def _add_orders(locked: LockedTable, branch: Branch, coming: list[PlannedMove], always: bool) -> LockedTable:
     if not always:
         return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
     for move, _ in coming:
@@ -301,9 +310,7 @@ def _add_orders(locked: LockedTable, branch: Branch, coming: list[tuple[str, Con
     return locked
 
 
-def list_conditional_moves(
-    game: Game, then: Table, branch: Branch, line: PlayedBranch
-) -> Iterator[tuple[str, Condition]]:
+def list_conditional_moves(game: Game, then: Table, branch: Branch, line: PlayedBranch) -> Iterator[PlannedMove]:
     """Yield the own moves of a branch with their conditions; `then` is the table where the branch begins."""
     own, since, moves = branch.seat, then.last.seq if then.last else -1, list[tuple[int, str | None]]()
     for (seat, text), state, events in zip(branch.moves, line.states, line.events, strict=False):
@@ -319,18 +326,27 @@ def move_order(app: App, place: Place, order: int, number: int) -> None:
     """
     with app.store.reading() as db:
         table, row = snapshots.load_table(app, db, place.table), _find_conditional_order(db, place, order)
-        source, target = find(db, place, row.branch), find(db, place, number)
-        lines = [
-            make_first_position(table, snapshots.load_past(app, db, table, one.seq), one) for one in (source, target)
-        ]
+        pair = find(db, place, row.branch), find(db, place, number)
+        thens = [snapshots.load_past(app, db, table, branch.seq) for branch in pair]
+    firsts = [make_first_position(table, then, branch) for then, branch in zip(thens, pair, strict=True)]
     condition = standing_orders.parse_condition(row.after)
-    pair = _exchange(table.game, lines, source, target, len(condition.moves) if condition else 0)
-    for branch in sorted(pair, key=lambda one: one.id):
-        _change(app, place, branch.id, moves=_dump_moves(branch.moves))
-        if any(seat == branch.seat for seat, _ in branch.moves):
-            order_branch(app, place, branch.id)
-        else:
-            delete_orders(app, place, branch.id)
+    changed = _exchange(table.game, firsts, *pair, len(condition.moves) if condition else 0)
+    with at_table(app, place.table) as work:
+        rows = sorted(zip(pair, changed, thens, firsts, strict=True), key=lambda row: row[0].id)
+        for branch, other, then, first in rows:
+            _replace_moves(work.locked.flush(), place, branch, other.moves)
+            line = play_moves(table.game, first, other)
+            planned = list(list_conditional_moves(table.game, then, other, line))
+            coming = _list_coming_orders(work.locked, other, planned, always=False)
+            work.locked = standing_orders.replace_branch_orders(work.locked, other.seat, other.id, coming)
+        work.locked = standing_orders.follow(work.locked)
+
+
+def _replace_moves(db: Connection, place: Place, branch: Branch, moves: Moves) -> None:
+    """Replace the moves of a branch; raise Refused if it is not any more as it was loaded."""
+    if find(db, place, branch.id) != branch:
+        raise Refused("This branch has changed meanwhile; please look at it and try again.")
+    _update(db, branch, moves=_dump_moves(moves))
 
 
 def _find_conditional_order(db: Connection, place: Place, order: int) -> Any:

@@ -91,7 +91,8 @@ def replace_branch_orders(
         raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MAX_BRANCH_ORDERS)
     common = {"table": locked.row.id, "seat": seat, "branch": branch, "at": locked.now}
     rows = [{**common, "move": move, "after": dump_condition(condition)} for move, condition in planned]
-    locked.flush().execute(insert(orders), rows)
+    if rows:
+        locked.flush().execute(insert(orders), rows)
     return _store_order_count(locked, seat)
 
 

@@ -15,7 +15,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import entries, letters, seats, submissions
-from service.tables import access, branches, joining, seat_commands
+from service.tables import access, branches, joining, seat_commands, standing_orders
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
@@ -384,6 +384,17 @@ def test_orders_of_two_branches_are_exchanged_where_the_seat_is_not_to_move_at_t
         branches.move_order(app, place, first.id, numbers[0])
     with pytest.raises(Unknown):
         branches.move_order(app, place, apps.list_orders(app, place)[0].id, 999)
+
+
+def test_a_refused_move_of_an_order_changes_neither_branch(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = apps.find_waiting(app, apps.start_table(app))
+    numbers, moves = order_two_branches(app, place, longer=True)
+    texts = [list_texts(app, place, number) for number in numbers]
+    monkeypatch.setattr(standing_orders, "MAX_BRANCH_ORDERS", 1)
+    with pytest.raises(Refused, match="at a time"):
+        branches.move_order(app, place, apps.list_orders(app, place)[0].id, numbers[1])
+    assert [list_texts(app, place, number) for number in numbers] == texts
+    assert list_plan(app, place) == [(numbers[0], moves[0]), (numbers[1], moves[1])]
 
 
 def test_an_order_is_not_moved_to_an_empty_branch_where_the_seat_is_not_to_move(app: App) -> None:
