@@ -95,7 +95,7 @@ def name_nodes(node: ast.AST) -> Iterator[str]:
 @functools.cache
 def list_words() -> frozenset[str]:
     """List every word in the code and its tests: a name that is gone is in none of them."""
-    suffixes = (".py", ".py.in", ".js", ".mjs", ".html", ".txt", ".toml")
+    suffixes = (".py", ".py.in", ".js", ".mjs", ".html", ".svg", ".txt", ".toml")
     sources = [path for path in list_files() if path.endswith(suffixes) and path not in NOT_SOURCES]
     return frozenset[str]().union(*(WORD.findall((ROOT / path).read_text("utf-8")) for path in sources))
 

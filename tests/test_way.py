@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (58, 480), "mail": (38, 250), "reminder": (34, 266)}
+BOUNDS = {"move": (58, 480), "mail": (38, 250), "reminder": (34, 270)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -86,7 +86,8 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
     snapshot = site.load(finished)
-    assert {len(line.split()) for line in lines} == {len(apps.load(site.app, game_story._load_moments, snapshot))}
+    points = apps.load(site.app, game_story._load_chance_history, snapshot)
+    assert {len(line.split()) for line in lines} == {len(points)}
     winner = snapshot.position.places.index(1)
     assert f"{snapshot.names[winner]} <strong>100 %" in page
     page = visitor.get(f"/t/{finished.links[0]}/replay?at={snapshot.row.length // 2}")
@@ -98,14 +99,14 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visit
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished: Opened) -> None:
     snapshot = site.load(finished)
-    moments = apps.load(site.app, game_story._load_moments, snapshot)
-    shares = {moment.seq: moment.shares for moment in moments}
+    points = apps.load(site.app, game_story._load_chance_history, snapshot)
+    shares = {point.seq: point.shares for point in points}
     history = apps.load(site.app, game_story.load_chances, snapshot, 0)
     assert history
     assert 1 <= len(history.swings) <= game_story.MAX_SWINGS
     assert [swing.seq for swing in history.swings] == sorted({swing.seq for swing in history.swings})
     least = min(swing.after - swing.before for swing in history.swings)
-    for one, other in pairwise(moments):
+    for one, other in pairwise(points):
         gain = max(then - now for now, then in zip(one.shares, other.shares, strict=True))
         assert other.seq in {swing.seq for swing in history.swings} or 100 * gain <= max(least + 1, 10)
     for swing in history.swings:

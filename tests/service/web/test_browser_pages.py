@@ -48,10 +48,16 @@ MEASURE_PAINT = """() => new Promise((done) => {
 # Endpoints that no reader opens as a page: pictures, data, parts of pages, and what a program fetches.
 NO_PAGE = re.compile(
     r"^(static|api|feeds|table_feed|monitoring|devices|previews)\b"
-    r"|\.(picture|board|things|log|protocol|frame|foresee|pulse|then|show_stock|body|export)$"
+    r"|\.(send_\w+|log|export|foresee|show_frame|show_earlier|show_stock)$"
 )
 # Pages that are tried elsewhere: they need a signed-in reader, a missed deadline, or players who released their game.
-NOT_HERE = {"account.tables", "account.table", "account.ask_to_delete", "joining.show_offer", "gallery.game"}
+NOT_HERE = {
+    "account.show_tables",
+    "account.open_table",
+    "account.ask_to_delete",
+    "joining.show_offer",
+    "gallery.open_replay",
+}
 
 
 def list_pages(service: RunningService) -> list[str]:

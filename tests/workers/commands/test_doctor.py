@@ -123,7 +123,7 @@ def test_a_database_of_another_version_is_odd_and_not_renewed_by_looking(app: Ap
         connection.execute(text("UPDATE alembic_version SET version_num = '9999_later'"))
     (finding,) = find_findings(app, "schema")
     assert (finding.verdict, "depesche backup" in finding.mend) == ("warning", True)
-    assert app.store.revision() == "9999_later"
+    assert app.store.find_revision() == "9999_later"
 
 
 def test_a_secret_that_others_can_read_and_another_one(tmp_path: Path) -> None:

@@ -116,6 +116,7 @@ def test_the_other_players_of_each_running_table_get_a_letter(
     refusing["berta@example.org"] = "550 No such user here"
     third = apps.open_table(posted)
     post.run()
+    post.run()  # the refusal has woken it again
     notices = [letter for letter in smtp_sink.letters if "come back" in headline(letter)]
     assert {headline(letter) for letter in notices} == {"Letters to Berta come back."}
     assert len(notices) == 2 + 1 + 1 + 1

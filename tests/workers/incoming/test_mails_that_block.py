@@ -126,7 +126,7 @@ def test_while_the_database_cannot_be_reached_the_mail_server_keeps_the_mail(
     assert refusal.value.smtp_code == 451
 
 
-@pytest.mark.parametrize("transaction", range(4))
+@pytest.mark.parametrize("transaction", range(2))
 def test_an_outage_in_any_transaction_of_a_mail_leaves_it_with_the_mail_server(
     app: App, monkeypatch: pytest.MonkeyPatch, transaction: int
 ) -> None:
