@@ -41,7 +41,6 @@ class Store:
         self.outage = Outage("The database")
         self._snapshots = _make_snapshot_engine(self.engine)
         self._peeks = _make_peek_engine(self.engine)
-        self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
         self.replica = _make_snapshot_engine(_make_engine(replica)) if replica else None
         self._watch: sqlite3.Connection | None = None
 
@@ -55,7 +54,7 @@ class Store:
     @contextmanager
     def peeking(self) -> Iterator[Connection]:
         """A connection for single SELECTs by `queries.fetch`, each a transaction of its own."""
-        with self._peeks.connect() as connection:
+        with self._log_outages(), self._peeks.connect() as connection:
             yield connection
 
     @contextmanager

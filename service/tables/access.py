@@ -61,7 +61,7 @@ FORMER: Select[Any] = (
 
 def find(app: App, link: str) -> Place:
     """Find the place that this link leads to; nearly always by one SELECT, else in a transaction of its own."""
-    with suppress(SQLAlchemyError, app.store.driver_error), app.store.peeking() as db:
+    with suppress(SQLAlchemyError), app.store.peeking() as db:
         for table, seat, moved_to in queries.fetch(db, SEAT, {"key_link": hash_token(link)}):
             if not moved_to:
                 return Place(table, seat, link)

@@ -117,7 +117,7 @@ class PageCache:
     def check_all(self, pages: Sequence[CachedPage]) -> list[bool]:
         """Return for each page whether all that it shows is still the same; equal parts are loaded once."""
         loaded, banner = dict[Parts, Fingerprint](), self._app.notices.get().banner
-        with suppress(SQLAlchemyError, self._app.store.driver_error), self._app.store.peeking() as db:
+        with suppress(SQLAlchemyError), self._app.store.peeking() as db:
             for parts in {page.source.parts for page in pages}:
                 loaded[parts] = parts.load(db)
         # If the database fails, no page is: Flask asks it again, and says what is wrong.

@@ -3,8 +3,9 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -14,7 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, func, insert, inspect, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import log
 from engine.refusal import Refused
@@ -297,3 +298,28 @@ def test_who_leaves_does_not_wait_for_a_program_that_reads_all_the_time(tmp_path
             assert time.monotonic() - began < 10
         with store.reading() as connection:
             assert connection.execute(text("PRAGMA busy_timeout")).scalar_one() == 20_000
+
+
+BACKEND = select(func.pg_backend_pid())
+END_BACKEND = text("SELECT pg_terminate_backend(:pid)")
+
+
+def lose_connection(store: Store, connect: Callable[[], AbstractContextManager[Connection]]) -> None:
+    """Ask on a connection after its server process has ended."""
+    with connect() as connection:
+        ((pid,),) = queries.fetch(connection, BACKEND, {})
+        with store.reading() as other:
+            other.execute(END_BACKEND, {"pid": pid})
+        queries.fetch(connection, BACKEND, {})
+
+
+def test_a_lost_connection_is_told_of_once_and_not_used_again(migrated_postgres_url: str) -> None:
+    with closing(Store(migrated_postgres_url)) as store:
+        for connect in (store.peeking, store.reading):
+            with pytest.raises(OperationalError) as error:
+                lose_connection(store, connect)
+            assert error.value.connection_invalidated
+            assert store.outage.since is not None
+            with connect() as connection:
+                assert queries.fetch(connection, BACKEND, {})
+            assert store.outage.since is None

@@ -12,6 +12,7 @@ import brotli
 import pytest
 from msgspec.structs import replace
 from sqlalchemy import update
+from sqlalchemy.exc import OperationalError
 
 from service import create_app
 from service.app import App
@@ -175,7 +176,7 @@ def test_a_database_that_fails_is_told_of_by_flask(
     site.get(path)
 
     def fail(*_: object) -> None:
-        raise site.app.store.driver_error("gone")
+        raise OperationalError("", {}, Exception("gone"))
 
     monkeypatch.setattr(TableParts, "load", fail)
     assert site.get(path)[0] >= 500
