@@ -63,7 +63,7 @@ class Story(Struct, frozen=True):
     @property
     def luck(self) -> Shares:
         """The luck of each seat in the whole game, in shares of the victory."""
-        lucks = [moment.luck for moment in self.chance_history if moment.luck]
+        lucks = [point.luck for point in self.chance_history if point.luck]
         return tuple(map(sum, zip(*lucks, strict=True))) if lucks else ()
 
 
@@ -86,8 +86,8 @@ def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
     """Return the story of a game; it takes seconds, and is the same every time."""
     steps = list(_list_steps(game, entries))
     evaluations = MAX_EVALUATIONS // max(1, sum(map(_has_drawn, steps)))
-    moments = tuple(_make_chance_point(game, step, evaluations) for step in steps)
-    return Story(moments, _find_turning_points(game, steps))
+    points = tuple(_make_chance_point(game, step, evaluations) for step in steps)
+    return Story(points, _find_turning_points(game, steps))
 
 
 def _list_steps(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Step]:

@@ -17,7 +17,7 @@ export function findPlaces(places) {
 }
 
 /** @param {string[]} places @param {string} mark the name of a class */
-export function markPlaces(places, mark = "told-of") {
+export function markPlaces(places, mark = "mentioned") {
   removeClass(mark);
   for (const part of findPlaces(places)) part.classList.add(mark);
 }

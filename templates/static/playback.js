@@ -116,7 +116,7 @@ async function goTo(to, time = 0) {
   const slider = getControl("at");
   [slider.min, slider.max, slider.value] = [moment.first, moment.last, moment.at];
   entry = Number(moment.at);
-  getControl("told").replaceChildren(...moment.sentences);
+  getControl("sentences").replaceChildren(...moment.sentences);
   show(moment, time);
   if (entry < Number(moment.last)) load(entry + 1).catch(() => {});
 }

@@ -142,7 +142,7 @@ function describeNews() {
 
 /** Say what happened to readers who do not see it. */
 function announceNews() {
-  const sentence = [...document.querySelectorAll("#now .told li")].at(-1);
+  const sentence = [...document.querySelectorAll("#now .events li")].at(-1);
   const texts = [sentence, document.querySelector(".bar h1")].map((one) => one?.textContent.trim());
   document.getElementById("heard").textContent = texts.filter(Boolean).join(" ");
 }

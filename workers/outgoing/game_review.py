@@ -43,7 +43,7 @@ def chart_chances(story: Story) -> Chart | None:
     """Return the chances to win over the game, in per cent; None if there are fewer than two."""
     if len(story.chance_history) < 2:
         return None
-    shares = (tuple(100 * share for share in moment.shares) for moment in story.chance_history)
+    shares = (tuple(100 * share for share in point.shares) for point in story.chance_history)
     return Chart(tuple(enumerate(shares)), 0, 100, " %")
 
 

@@ -53,19 +53,19 @@ class ChanceHistory(Struct, frozen=True):
 
 def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHistory | None:
     """Return the chances of a game that is over, to be drawn; its moment is that of entry `at`."""
-    moments = _load_chance_history(app, db, table) if table.position.phase == "over" else ()
-    if len(moments) < 2:
+    points = _load_chance_history(app, db, table) if table.position.phase == "over" else ()
+    if len(points) < 2:
         return None
-    place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
-    step = WIDTH / (len(moments) - 1)
-    lines = tuple(_make_line(moments, seat, place, step) for seat in range(len(table.seats)))
-    return ChanceHistory(lines, round(place * step, 1), _find_swings(moments, step))
+    place = max((number for number, point in enumerate(points) if point.seq <= at), default=0)
+    step = WIDTH / (len(points) - 1)
+    lines = tuple(_make_line(points, seat, place, step) for seat in range(len(table.seats)))
+    return ChanceHistory(lines, round(place * step, 1), _find_swings(points, step))
 
 
-def _find_swings(moments: Sequence[ChancePoint], step: float) -> tuple[Swing, ...]:
+def _find_swings(points: Sequence[ChancePoint], step: float) -> tuple[Swing, ...]:
     """Return the greatest swings in their order, each with the seat that gained most by it."""
     swings = list[tuple[float, Swing]]()
-    for number, (one, other) in enumerate(pairwise(moments), 1):
+    for number, (one, other) in enumerate(pairwise(points), 1):
         gains = [then - now for now, then in zip(one.shares, other.shares, strict=True)]
         seat = gains.index(max(gains))
         before, after = round(100 * one.shares[seat]), round(100 * other.shares[seat])
@@ -74,20 +74,20 @@ def _find_swings(moments: Sequence[ChancePoint], step: float) -> tuple[Swing, ..
     return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
 
 
-def _make_line(moments: Sequence[ChancePoint], seat: int, place: int, step: float) -> ChanceLine:
-    shares = [moment.shares[seat] for moment in moments]
-    points = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
-    return ChanceLine(points, round(100 * shares[place]))
+def _make_line(points: Sequence[ChancePoint], seat: int, place: int, step: float) -> ChanceLine:
+    shares = [point.shares[seat] for point in points]
+    corners = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
+    return ChanceLine(corners, round(100 * shares[place]))
 
 
 def _load_chance_history(app: App, db: Connection, table: Snapshot) -> tuple[ChancePoint, ...]:
     """Compute the chances after each entry once, then take them from the cache."""
     key = ("course", table.row.id, table.row.length)
-    moments: tuple[ChancePoint, ...] | None = app.caches.stories.get(key)
-    if moments is None:
-        moments = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
-        app.caches.stories.put(key, moments)
-    return moments
+    points: tuple[ChancePoint, ...] | None = app.caches.stories.get(key)
+    if points is None:
+        points = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
+        app.caches.stories.put(key, points)
+    return points
 
 
 InPool = Callable[..., Story]

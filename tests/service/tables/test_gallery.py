@@ -47,7 +47,7 @@ def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, vis
     for word in ("Kaiser", "1. Anna", "2. Bert", f"{site.load(opened).row.length} entries", f"/gallery/{opened.table}"):
         assert word in page
     assert "<svg" in visitor.get(f"/gallery/{opened.table}.svg")
-    assert "This game hangs in the gallery" in visitor.get(f"/t/{opened.links[0]}")
+    assert "This game is shown in the gallery" in visitor.get(f"/t/{opened.links[0]}")
 
 
 def test_a_player_may_withdraw_an_agreement(site: Site, visitor: Visitor) -> None:

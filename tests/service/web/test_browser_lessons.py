@@ -68,7 +68,7 @@ def solve_by_taps(visit: Visit, name: str, window: str, part: slice) -> None:
     numbered = list(enumerate(lessons.load_lessons(name), 1))[part]
     page = open_lesson(visit, name, numbered[0][0], window)
     for number, lesson in numbered:
-        expect(page.locator("#told")).to_be_in_viewport(ratio=0.99)
+        expect(page.locator("#assignment")).to_be_in_viewport(ratio=0.99)
         player, move = Player(page, tap), lesson.scenario.steps[-1].move
         player.put_together(move)
         tap_inside(player.find_send_button(move))

@@ -128,7 +128,7 @@ def test_the_goal_of_a_game_is_told_before_its_first_lesson_in_every_language(vi
         assert len(set(goals)) == len(LANGUAGES)
         for language, goal in zip(LANGUAGES, goals, strict=True):
             told = unescape(page(visitor, name, 1, language))
-            assert told.index(f"</b> {goal}") < told.index('id="told"')
+            assert told.index(f"</b> {goal}") < told.index('id="assignment"')
 
 
 def test_a_try_keeps_nothing_and_has_its_limits(visitor):
