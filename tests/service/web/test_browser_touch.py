@@ -104,11 +104,21 @@ def test_a_tile_and_a_figure_confirmed_together_become_two_entries(
     assert [entry.move.split()[0] for entry in load_newest(service, table, 2)] == ["place", "figure"]
 
 
+# Let the page draw each frame late, as soon as the board has come to rest.
+DRAW_LATE = """() => new Promise((done) => {
+  const draw = requestAnimationFrame;
+  draw(() => draw(() => setTimeout(() => draw(() => {
+    window.requestAnimationFrame = (next) => setTimeout(next, 1500);
+    done();
+  }), 300)));
+})"""
+
+
 def test_early_figures_are_removed_once_the_tile_is_confirmed(service: RunningService, visit: Visit) -> None:
     """The page learns which figures could follow a tile only after the tile is confirmed and the board is redrawn."""
     _, player = open_with_tile(service, visit)
     page = player.page
-    page.evaluate("() => { window.requestAnimationFrame = (next) => setTimeout(next, 1500); }")
+    page.evaluate(DRAW_LATE)
     player.touch(next(iter(list_cells(player))))
     page.get_by_role("button", name="Confirm").click()
     page.locator(".note.good").wait_for()
