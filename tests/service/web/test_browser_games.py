@@ -242,8 +242,9 @@ def confirm_on_an_old_page(mover: Player, move: str) -> None:
     """Begin a move in one window, make it in another, and confirm the first: the table has changed."""
     old = open_window(mover)
     old.put_together(move)
+    old.page.locator("[data-early].lit").first.wait_for()  # figures are offered, and Confirm is now: Place no figure
     mover.move(move)
-    old.send(".bar .main:visible")  # Confirm, or once figures are offered: Place no figure
+    old.send(".bar .main:visible")
     expect(old.page.get_by_role("alert")).to_contain_text("The table has changed")
     old.page.close()
 

@@ -108,7 +108,7 @@ def test_a_tile_and_a_figure_confirmed_together_become_two_entries(
 DRAW_LATE = """() => new Promise((done) => {
   const draw = requestAnimationFrame;
   draw(() => draw(() => setTimeout(() => draw(() => {
-    window.requestAnimationFrame = (next) => setTimeout(next, 1500);
+    window.requestAnimationFrame = (next) => setTimeout(next, 4000);
     done();
   }), 300)));
 })"""
