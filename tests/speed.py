@@ -16,11 +16,9 @@ from sqlalchemy.engine.default import DefaultDialect
 from werkzeug.routing import Rule
 
 from service.store import connection as connecting
-from service.web import server
 from tests import apps
 from workers.outgoing import pictures
 
-TICK_S = 0.05  # in which a web server of a test notices that it has to stop
 GC_THRESHOLD = 50_000  # new objects before the garbage collector runs
 draw_png, new_engine = pictures.render_png, connecting.create_engine
 statement_caches: dict[type, Any] = {}  # the compiled statements of each kind of database
@@ -51,7 +49,6 @@ def skip_repeated_work() -> None:
     DefaultDialect.__hash__ = lambda self: hash(type(self))  # a dialect is part of the key of a compiled statement
     DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)
     pictures.render_png = apps.draw_dot
-    server.TICK_S = TICK_S
     # A pretty traceback takes a second, and needs a package that only the tests require.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])

@@ -68,7 +68,7 @@ def add(link: str) -> Response:
     app, form = get_app(), request.form
     with access.writing_at(app, link) as (db, place):
         if place.seat is None:
-            raise Refused("Only players are told about a table.")
+            raise Refused("Only players get messages about a table.")
         endpoint, secret = form.get("endpoint", ""), _parse_secret(form.get("p256dh", ""), form.get("auth", ""))
         parse_url(endpoint)
         seat = queries.list_seats(db, place.table)[place.seat]

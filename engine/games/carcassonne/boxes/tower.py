@@ -37,7 +37,7 @@ FLOORS: dict[str, int] = DATA["tower_floors"]
 """How many floors each seat gets, by the number of seats."""
 
 TWO_CITIES, FIRST_TURNS = "TO15", ("0", "90")
-"""The tile whose tower stands in one of its two cities, and the turns in which it could be placed before edition 5."""
+"""The tile with a tower in one of its two cities, and the turns that were possible before edition 5."""
 
 TILES = frozenset(tile for tile, turns in PIECES.items() if TOWER in turns[0].locals)
 
