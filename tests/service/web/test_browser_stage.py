@@ -99,11 +99,12 @@ def windows(service: RunningService, game: str, everything: bool) -> dict[str, l
 def measure_page(page: Page, path: str) -> dict[str, Any]:
     page.goto(path)
     page.locator("form.deed[data-said]").wait_for(state="attached")
+    shift = page.evaluate(SHIFTS)  # takes a few frames: what follows is measured as it is painted
     return {
         "choices": page.evaluate(CHOICES),
         "share": page.evaluate(SHARE),
         "scrolls": page.evaluate(SCROLLS),
-        "shift": page.evaluate(SHIFTS),
+        "shift": shift,
     }
 
 
