@@ -153,6 +153,7 @@ class Player:
     def _push(self, button: str | Locator) -> None:
         button = self.page.locator(button) if isinstance(button, str) else button
         if self._hand is press_keys:
+            expect(button).not_to_have_attribute("inert", "")  # one that has just come to the bar waits a moment
             button.focus()
             self.page.keyboard.press("Enter")
         elif self._hand is tap:

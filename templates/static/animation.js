@@ -1,17 +1,20 @@
 // Pieces glide from where they were to where they are, and points float from the piece that moved to the score. A piece
 // is known by its kind, for equal ones look alike: those that stay are matched first, then each goes the shortest way.
-// A piece that is new comes from its player, or is set down, and one that is gone goes home, or is lifted off.
+// A piece that is new comes from its player, or is set down, and one that is gone goes home, or is lifted off. What the
+// page has put on the board before the verdict does not glide there again.
 
 import { reducedMotion } from "./device.js";
 import { findWay, timeWay } from "./route.js";
 
 /** @typedef {{ piece: SVGGElement, x: number, y: number }} Placed */
-/** @typedef {Map<string, Placed[]>} Placement pieces by kind */
+/** @typedef {Map<string, Placed[]>} Placement pieces by kind; those of a pending move that are new have no kind */
 
 const GLIDE_MS = 260;
 const LIFTED = 1.35; // the size of a piece before it is set down
 const FLOAT_MS = 900;
 const STEPS = 32; // of a trail or a road
+const CLOSE = 4; // units between a piece and where it was, so that it need not glide
+const LOCATED = "[data-piece]:not(.left), [data-laid], [data-goes], [data-ghost].pending";
 
 /**
  * Return where the pieces are.
@@ -20,12 +23,10 @@ const STEPS = 32; // of a trail or a road
 export function locatePieces(world) {
   /** @type {Placement} */
   const placement = new Map();
-  for (const piece of /** @type {Iterable<SVGGElement>} */ (
-    world?.querySelectorAll("[data-piece], [data-laid]") ?? []
-  )) {
+  for (const piece of /** @type {Iterable<SVGGElement>} */ (world?.querySelectorAll(LOCATED) ?? [])) {
     const matrix = piece.transform.baseVal.consolidate()?.matrix;
     if (!matrix) continue;
-    const kind = piece.dataset.piece ?? piece.dataset.laid ?? "";
+    const kind = piece.dataset.piece ?? piece.dataset.laid ?? piece.dataset.goes ?? "";
     placement.set(kind, [...(placement.get(kind) ?? []), { piece, x: matrix.e, y: matrix.f }]);
   }
   return placement;
@@ -39,13 +40,15 @@ export function glide(before, world, time = GLIDE_MS) {
   let last = null;
   if (reducedMotion.matches) return last;
   const after = locatePieces(world);
-  for (const kind of new Set([...before.keys(), ...after.keys()])) {
+  const added = [...(before.get("") ?? [])];
+  for (const kind of [...new Set([...before.keys(), ...after.keys()])].filter(Boolean)) {
     const olds = [...(before.get(kind) ?? [])];
-    const moved = (after.get(kind) ?? []).filter((one) => !takeEqual(olds, one));
+    const all = (after.get(kind) ?? []).map((one) => ({ one, old: takeClose(olds, one) ?? takeClose(added, one) }));
+    const moved = all.filter(({ old }) => !old).map(({ one }) => one);
     const source = findPlayer(kind, world);
     for (const one of moved) animate(one, takeNearest(olds, one) ?? source, world, time);
     for (const old of olds) lift(old, world, time);
-    last = moved.at(-1)?.piece ?? last;
+    last = all.findLast(({ old }) => !old || old.piece.matches(".pending"))?.one.piece ?? last;
   }
   return last;
 }
@@ -95,10 +98,9 @@ function findHome({ dataset: { piece = "", home } }, world) {
 }
 
 /** @param {Placed[]} olds @param {Placed} one */
-function takeEqual(olds, one) {
-  const index = olds.findIndex((old) => old.x === one.x && old.y === one.y);
-  if (index >= 0) olds.splice(index, 1);
-  return index >= 0;
+function takeClose(olds, one) {
+  const index = olds.findIndex((old) => Math.hypot(old.x - one.x, old.y - one.y) < CLOSE);
+  return index < 0 ? null : olds.splice(index, 1)[0];
 }
 
 /** @param {Placed[]} olds @param {Placed} one */

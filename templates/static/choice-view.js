@@ -12,7 +12,7 @@ import {
   labelConfirm,
   nameSpot,
 } from "./choice-text.js";
-import { getReach } from "./device.js";
+import { getReach, noteButtons } from "./device.js";
 import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
 import { showPieces } from "./pending-view.js";
@@ -210,7 +210,11 @@ export class ChoiceView {
     const spots = readSpots(this.lookahead.show(next));
     this.spots = new Map([...this.spots, ...spots]);
     this.state = chain(state, next, [...spots.values()]);
+    const holdNewButtons = noteButtons();
+    const isFocused = document.activeElement === this.bar.confirm;
     this.draw();
+    holdNewButtons();
+    if (isFocused && this.bar.confirm.hidden) [...spots.keys()].find((one) => one.tabIndex >= 0)?.focus();
   }
 
   draw() {

@@ -48,6 +48,7 @@ export function drawGoing(piece, { x, y, turn }, look) {
   going.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   if (turn) going.querySelector("[transform^=rotate]")?.setAttribute("transform", `rotate(${turn})`);
   going.setAttribute("class", `piece ${look}`);
+  if (look === "pending") going.dataset.goes = piece.dataset.piece ?? "";
   piece.parentNode?.append(going);
   return going;
 }
@@ -86,7 +87,9 @@ export function showPieces(world, moves, look) {
   const drawn = going.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step, look));
   const marked = [
     ...[...world.querySelectorAll("[data-ghost]")].map((ghost) => ({ one: ghost, name: look })),
-    ...steps.flatMap(({ piece }) => pieces[piece] ?? []).map((piece) => ({ one: piece, name: "leaving" })),
+    ...steps.flatMap(({ piece, turn }) =>
+      pieces[piece] ? { one: pieces[piece], name: look !== "pending" || turn === GONE ? "leaving" : "left" } : [],
+    ),
     ...(look === "pending" ? findResults(moves) : []).map((result) => ({ one: result, name: "rolling" })),
   ];
   for (const { one, name } of marked) one.classList.add(name);

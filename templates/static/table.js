@@ -4,7 +4,7 @@
 import { floatPoints, glide, locatePieces, readScores } from "./animation.js";
 import { Board } from "./board.js";
 import * as bubble from "./bubble.js";
-import { reducedMotion } from "./device.js";
+import { noteButtons, reducedMotion } from "./device.js";
 import { watch } from "./live.js";
 import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
@@ -87,6 +87,7 @@ async function replacePage(page, form = null) {
   counting?.stop();
   const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
   const isNews = fresh.dataset.length !== getTable().dataset.length;
+  const holdNewButtons = noteButtons();
   board.leave(); // before there is another world, on which it might still draw
   const piece = await replaceWorld(fresh);
   form?.reset();
@@ -96,6 +97,7 @@ async function replacePage(page, form = null) {
   update(page);
   board = new Board(getTable(), showBubble, moved);
   if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);
+  holdNewButtons();
   if (isNews) {
     floatPoints(scores, piece);
     announceNews();

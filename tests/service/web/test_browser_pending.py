@@ -101,9 +101,48 @@ def test_a_move_is_on_the_board_within_100_ms_and_a_refusal_takes_it_back_with_a
         route.continue_(post_data=sent.replace(f"move={verb}+".encode(), b"move=unknown+"))
         expect(page.locator(".bar .note.bad")).to_be_visible()
         expect(page.locator(PENDING)).to_have_count(0)
-        expect(page.locator("[data-stage] .leaving")).to_have_count(0)
+        expect(page.locator("[data-stage] :is(.leaving, .left)")).to_have_count(0)
     print(f"{game}: {min(times):.0f} ms until the move is on the board, {SLOWER} times slower")
     assert min(times) < SHOWN_MS, times
+
+
+# Notes what begins to glide on the board: each piece or tile by its kind.
+RECORD = """() => {
+  window.glided = [];
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (...all) {
+    if (this.ownerSVGElement) window.glided.push(this.dataset.piece ?? this.dataset.laid ?? "?");
+    return animate.apply(this, all);
+  };
+}"""
+
+
+@pytest.mark.parametrize("game", catalogue.find_all())
+def test_what_is_on_the_board_before_the_verdict_does_not_glide_there_again(
+    service: RunningService, visit: Visit, game: str
+) -> None:
+    player, move = open_at_move(service, visit, game, reduced_motion="no-preference")
+    page = player.page
+    player.put_together(move)
+    page.evaluate(RECORD)
+    page.locator(".bar .confirm").click()
+    expect(page.locator(".note.good")).to_be_visible()
+    assert page.evaluate("() => window.glided") == []
+
+
+def test_a_tile_and_its_figure_do_not_come_to_the_board_twice(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne")
+    place = f"/t/{opened.links[service.find_mover(opened.table)]}"
+    player = Player(visit(place, reduced_motion="no-preference"))
+    page = player.page
+    player.touch(page.evaluate(MENU)["menu"][0]["options"][0][0])
+    page.locator(".stage g > [data-early].lit").first.wait_for()
+    figures = "[data-early].lit:not([data-token^=city]):not([data-token=cloister])"  # no city is completed at once
+    player.touch(page.locator(figures).first.get_attribute("data-token") or "")
+    page.evaluate(RECORD)
+    page.locator(".bar .confirm").click()
+    expect(page.locator(".note.good")).to_be_visible()
+    assert page.evaluate("() => window.glided") == []
 
 
 def test_a_courier_that_is_not_known_yet_rolls_until_the_verdict(service: RunningService, visit: Visit) -> None:

@@ -340,3 +340,61 @@ def test_what_is_needed_stays_in_sight_when_the_window_shrinks(crowded_inn: Page
     page.set_viewport_size({"width": 360, "height": 480})
     page.wait_for_timeout(100)
     assert page.evaluate(LIST_OUTSIDE) == []
+
+
+# Notes the forms that are sent from now on.
+COUNT_SENT = """() => {
+  window.sent = 0;
+  document.addEventListener("submit", () => { window.sent += 1; }, true);
+}"""
+
+# Waits until the bar offers to place no figure; returns the point at which that can be touched.
+WAIT_FOR_PASS = """() => new Promise((done) => new MutationObserver((_, watch) => {
+  const button = document.querySelector('.bar [data-whole="pass"]');
+  if (!button) return;
+  watch.disconnect();
+  const { left, top, width, height } = button.getBoundingClientRect();
+  done([left + width / 2, top + height / 2]);
+}).observe(document.querySelector(".bar"), { childList: true, subtree: true }))"""
+
+# Notes whether “Undo” can be pressed as soon as it is in the bar.
+WATCH_UNDO = """() => new MutationObserver(() => {
+  const undo = document.querySelector('.bar [value="undo"]');
+  if (!undo || window.undo) return;
+  const { left, top, width, height } = undo.getBoundingClientRect();
+  const touched = document.elementFromPoint(left + width / 2, top + height / 2);
+  window.undo = undo.contains(touched) ? "at once" : "later";
+}).observe(document.querySelector(".bar"), { childList: true, subtree: true, attributes: true })"""
+
+
+def test_confirm_pressed_as_it_becomes_another_button_places_no_figure_by_mistake(
+    service: RunningService, visit: Visit
+) -> None:
+    """Once figures may follow a tile, its Confirm becomes “Place no figure”, under a finger that is on its way."""
+    table, player = open_with_tile(service, visit)
+    page, length = player.page, apps.load_table(service.app, table).row.length
+    page.evaluate(COUNT_SENT)
+    player.touch(next(iter(list_cells(player))))
+    page.mouse.click(*page.evaluate(WAIT_FOR_PASS))
+    page.wait_for_timeout(100)
+    assert page.evaluate("() => window.sent") == 0
+    assert apps.load_table(service.app, table).row.length == length
+    page.get_by_role("button", name="Place no figure").click()  # waits until it can be pressed
+    page.locator(".note.good").wait_for()
+    assert [entry.move.split()[0] for entry in load_newest(service, table, 2)] == ["place", "pass"]
+
+
+def test_a_second_press_of_confirm_does_not_undo_the_move(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    mover = service.find_mover(opened.table)
+    start, end = SHORT_GAMES[mover].split()[0].split("-")
+    player = Player(visit(f"/t/{opened.links[mover]}", viewport={"width": 1366, "height": 650}))
+    player.put_together(f"move {start} {end}")
+    page, length = player.page, apps.load_table(service.app, opened.table).row.length
+    page.evaluate(WATCH_UNDO)
+    page.locator(".bar .confirm").click()
+    page.locator(".note.good").wait_for()
+    assert page.evaluate("() => window.undo") == "later"
+    page.locator('.bar [value="undo"]').click()
+    expect(page.locator('.bar [value="undo"]')).to_have_count(0)
+    assert apps.load_table(service.app, opened.table).row.length == length + 2
