@@ -49,8 +49,8 @@ class Standing(Struct, frozen=True):
 class Game(Protocol):
     """The contract: a module that offers these names is a game.
 
-    It may also offer `outlook(state)`, see `engine.win_shares`, and `sources(event, seat)`, which says where points
-    come from.
+    It may also offer `outlook(state)`, see `engine.win_shares`, `prune(state, seat, menu)`, which leaves out moves that
+    no bot makes, and `sources(event, seat)`, which says where points come from.
     """
 
     __name__: str

@@ -11,6 +11,7 @@ from msgspec import Struct
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
+from engine.chance import Chance
 from engine.game import Game
 from engine.menu import Menu, Move
 from engine.search.tree import MAX_LISTED_MOVES, Node, Search, grow
@@ -61,7 +62,7 @@ def choose_move(
 
     Moves in `avoid` were refused before; one of them is returned only if there is no other.
     """
-    menu = game.menu(state, seat)
+    menu = prune_menu(game, state, seat, avoid)
     if menus.count(menu) == 1:
         return next(menus.iter_moves(menu))
     search = Search(game, state, seat, level.evaluations, level.seconds, seed)
@@ -73,6 +74,14 @@ def choose_move(
         considered = _overlook(ranking, level.miss_rate, search.random)
         return _choose_safe(search, seat, _misjudge(considered, level.noise, search.random), ranking)
     return _choose_without_debt(search, seat, [search.random.choice(_select_equal(ranking)), *ranking])
+
+
+def prune_menu(game: Game, state: Any, seat: int, avoid: Collection[Move]) -> Menu:
+    """Return the menu without what `prune` of the game leaves out; the whole menu if all the rest was refused."""
+    menu = game.menu(state, seat)
+    prune = getattr(game, "prune", None)
+    pruned: Menu = prune(state, seat, menu) if prune else menu
+    return pruned if any(move not in avoid for move in menus.iter_moves(pruned)) else menu
 
 
 def rank_moves(search: Search, seat: int, menu: Menu) -> list[RankedMove]:
@@ -133,8 +142,8 @@ def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking
     """
     hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= misjudged[0].share / 2]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
-        after = search.play(search.redeal(search.make_chance()), seat, ranked.move, search.make_chance())
-        if not _is_in_debt(search, after, seat) and not _loses_at_once(search, after, seat):
+        after = _play_without_debt(search, seat, ranked.move, search.make_chance(), search.make_chance())
+        if after is not None and not _loses_at_once(search, after, seat):
             return ranked.move
     return _choose_without_debt(search, seat, [misjudged[0], *ranking])
 
@@ -143,16 +152,22 @@ def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -
     """Return the first move that does not take the seat's score below 0, or further below; the first if all do."""
     chances_of_debt = search.make_chances(MAX_DEALS)
     for ranked in ranking:
-        after = search.play(search.redeal(next(chances_of_debt)), seat, ranked.move, next(chances_of_debt))
-        if not _is_in_debt(search, after, seat):
+        if _play_without_debt(search, seat, ranked.move, next(chances_of_debt), next(chances_of_debt)) is not None:
             return ranked.move
     return ranking[0].move
 
 
-def _is_in_debt(search: Search, after: Any, seat: int) -> bool:
-    """Whether the score of the seat is below 0, and lower than in the position that is searched."""
-    score = search.game.standing(after)[seat].score
-    return score < min(0, search.score)
+def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chance: Chance) -> Any | None:
+    """Return the position after a move, or None if the score of the seat was below 0 and lower than before.
+
+    The score is looked at before the rules go on, too: their draws may bring points in this deal only.
+    """
+    game, lowest = search.game, min(0, search.score)
+    state = search.redeal(deal)
+    paid = games.fold(game, game.decide(state, seat, move, chance), state)
+    after = games.settle(game, paid, (), chance).state
+    scores = [game.standing(one)[seat].score for one in (paid, after)]
+    return None if min(scores) < lowest else after
 
 
 def _loses_at_once(search: Search, state: Any, seat: int) -> bool:

@@ -3,7 +3,7 @@
 from engine.games.carcassonne import board as board  # loaded here because templates find it by its name
 from engine.games.carcassonne.boxes import State
 from engine.games.carcassonne.evolve import Event, evolve
-from engine.games.carcassonne.outlook import outlook
+from engine.games.carcassonne.outlook import outlook, prune
 from engine.games.carcassonne.rules import (
     META,
     decide,
@@ -27,6 +27,7 @@ __all__ = [
     "menu",
     "objection",
     "outlook",
+    "prune",
     "redeal",
     "setup",
     "sources",

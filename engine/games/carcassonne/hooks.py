@@ -281,6 +281,10 @@ class BoxHooks(Protocol):
         """Return the points that a seat can still expect from the pieces of this box."""
         return 0.0
 
+    def prune_menu(self, state: State, rules: Rules, seat: int, menu: Menu) -> Menu:
+        """Return the menu without the moves of this box that no bot makes; at least one move."""
+        return menu
+
     # Its own moves and tasks.
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
@@ -334,6 +338,7 @@ class Rules(Struct, frozen=True, eq=False):
 
 def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
     """Return the rules of the base game with these boxes."""
+    more_kinds = [dict.fromkeys(box.feature_kinds) for box in boxes]
     return Rules(
         boxes=tuple(boxes),
         hooks={name: tuple(box for box in boxes if _overrides(box, name)) for name in HOOKS},
@@ -347,11 +352,7 @@ def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
         unobtrusive=frozenset().union(*(box.unobtrusive for box in boxes)),
         shared_tasks=frozenset().union(*(box.shared_tasks for box in boxes)),
         scoring_figures=max((box.scoring_figures for box in boxes), default=1),
-        feature_order=tuple(
-            merge_distinct(
-                "feature kinds", dict.fromkeys(BASE_ORDER), *(dict.fromkeys(box.feature_kinds) for box in boxes)
-            )
-        ),
+        feature_order=tuple(merge_distinct("feature kinds", dict.fromkeys(BASE_ORDER), *more_kinds)),
         verbs=merge_distinct("verbs", dict.fromkeys(BASE_VERBS), *(dict.fromkeys(box.verbs, box) for box in boxes)),
         tasks=merge_distinct("tasks", *(dict.fromkeys(box.tasks, box) for box in boxes)),
     )

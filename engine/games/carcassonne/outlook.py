@@ -1,4 +1,4 @@
-"""The contract's `outlook`: the points that each seat can expect from its features, meeples and boxes.
+"""The contract's `outlook`: the points that each seat can expect from its features, meeples and boxes; and `prune`.
 
 Every number in capitals was tuned by matches of this outlook against itself with that number changed.
 """
@@ -18,6 +18,7 @@ from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.hooks import Rules, is_barred
 from engine.games.carcassonne.state import Feature, Part, State, count_points_of, find_root
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, list_neighbours
+from engine.menu import Menu
 from engine.win_shares import Shares, from_points
 
 USE_OF_FITTING_TILE, USE_OF_OTHER_TILE = {"city": 0.25, "road": 0.22}, 0.22
@@ -62,6 +63,14 @@ def outlook(state: State) -> Shares:
             points[seat] += box.estimate_points(state, estimate.rules, seat)
     points[state.turn] += estimate.value_turn()
     return from_points(points, estimate.coming.unit)
+
+
+def prune(state: State, seat: int, menu: Menu) -> Menu:
+    """Return the menu without the moves that no bot of any level makes: those that cost more than they bring."""
+    rules = get_rules(state.options)
+    for box in rules.hooks["prune_menu"]:
+        menu = box.prune_menu(state, rules, seat, menu)
+    return menu
 
 
 class ComingTiles:

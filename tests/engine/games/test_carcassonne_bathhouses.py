@@ -1,10 +1,7 @@
 """The bathhouses, paragraph by paragraph of the book."""
 
 import pytest
-from msgspec.structs import replace
 
-from engine import bots, options, search
-from engine.games import carcassonne
 from engine.games.carcassonne.boxes.bathhouses import LEFT_OUT, Bather
 from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
@@ -105,40 +102,3 @@ def test_31_4_one_scoring_figure_pays_the_whole_and_no_message_is_drawn():
 def test_31_5_at_the_end_a_meeple_in_a_bathhouse_brings_and_costs_nothing():
     game = bathe(((0,), (0,)), bag=("U", "U")).play("pass")
     assert (game.over, game.points, len(game.state.bathers)) == (True, [7, 0], 1)
-
-
-PAYING_BOXES = ("bathhouses", "revolts", "tower", "bridges_castles", "princess_dragon", "plague")
-LAST_PAYMENT = 4
-"""The most that a bot may be below zero before the final scoring, which pays it back at once."""
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("level", "games"), [("easy", 50), ("normal", 50), ("strong", 4)])
-@pytest.mark.parametrize("box", PAYING_BOXES)
-def test_bots_do_not_pay_themselves_to_ruin(box, level, games):
-    """Strong bots think for 300 positions a move here: no more games fit into a test."""
-    chosen = options.parse(carcassonne.META.options, {"messages": False, box: True})
-    budget = replace(search.LEVELS[level], evaluations=300) if level == "strong" else search.LEVELS[level]
-
-    def choose(game, state, seat, _, random):
-        return search.choose_move(budget, game, state, seat, random.getrandbits(64))
-
-    for number in range(games):
-        for _, _, state, _ in bots.play_out(carcassonne, chosen, 3, b"payments %d" % number, choose):
-            assert min(sum(steps) for steps in state.track) >= -LAST_PAYMENT
-        assert min(standing.score for standing in carcassonne.standing(state)) >= 0
-
-
-@pytest.mark.parametrize("number", range(2))
-def test_an_easy_bot_protects_no_meeple_with_points_that_it_does_not_have(number):
-    chosen = options.parse(carcassonne.META.options, {"messages": False, "revolts": True})
-
-    def choose(game, state, seat, _, random):
-        return search.choose_move(search.LEVELS["easy"], game, state, seat, random.getrandbits(64))
-
-    lowest = [
-        min(sum(steps) for steps in state.track)
-        for _, _, state, _ in bots.play_out(carcassonne, chosen, 3, b"ruin %d" % number, choose)
-    ]
-    assert min(lowest) >= -LAST_PAYMENT

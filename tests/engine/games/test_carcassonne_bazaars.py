@@ -3,8 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, options, search
-from engine.games import carcassonne
 from engine.games.carcassonne.boxes.bazaars import MOST_POINTS
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_messages import set_up_messages
@@ -182,24 +180,3 @@ def test_23_10_with_two_scoring_figures_one_of_them_pays_even_below_zero(figures
         assert game.state.track[0] == (5, 2)
     assert not game.find_events("MessageDrawn")
     assert game.state.moved == ()
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize(("level", "most", "mean"), [("easy", MOST_POINTS, 2), ("normal", 5, 1)])
-def test_bots_do_not_bid_themselves_to_ruin(level, most, mean):
-    """Only an easy bot, which misjudges its moves, pays more for a tile than it is worth, and seldom much more."""
-    chosen = options.parse(carcassonne.META.options, {"messages": False, **BAZAARS})
-    prices = list[int]()
-
-    def choose(game, state, seat, _, random):
-        return search.choose_move(search.LEVELS[level], game, state, seat, random.getrandbits(64))
-
-    for number in range(50):
-        for _, _, state, events in bots.play_out(carcassonne, chosen, 3, b"bazaar %d" % number, choose):
-            assert min(sum(steps) for steps in state.track) >= 0
-            bought = [event for event in events if type(event).__name__ == "TileBought"]
-            prices += [-event.awards[0].points if event.awards else 0 for event in bought]
-    assert max(prices) <= most
-    assert sum(prices) / len(prices) < mean
-    assert any(prices)

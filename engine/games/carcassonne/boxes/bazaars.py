@@ -29,7 +29,7 @@ from engine.games.carcassonne.state import (
     take_from_bag,
 )
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, get_plain_name
-from engine.menu import Choice, Menu, Move
+from engine.menu import Choice, Menu, MenuEntry, Move
 
 BAZAAR = "bazaar"
 MOST_POINTS = 20
@@ -296,6 +296,24 @@ class Bazaars(BoxHooks):
             return points + ANY_TILE
         value = value_tile(state, auction.tile, seat)
         return points + (value - auction.bid if seat == auction.bidder else max(value - auction.bid, auction.bid))
+
+    def prune_menu(self, state: State, rules: Rules, seat: int, menu: Menu) -> Menu:
+        """Leave out what costs more than the tile is worth: in a game that is nearly decided all bids look the same."""
+        auction = get_auction(state)
+        if auction is None or not auction.tile:
+            return menu
+        most = int(value_tile(state, auction.tile, seat))
+        return tuple(_limit_price(entry, auction.bid, most) for entry in menu)
+
+
+def _limit_price(entry: MenuEntry, bid: int, most: int) -> MenuEntry:
+    """Return a choice of the auction without bids above `most`, and without buying above it."""
+    match entry:
+        case Choice("bid", options):
+            return replace(entry, options=tuple(args for args in options if args[0] == NO_BID or int(args[0]) <= most))
+        case Choice("deal") if bid > most:
+            return replace(entry, options=((SELL,),))
+    return entry
 
 
 def value_tile(state: State, tile: str, seat: int) -> float:
