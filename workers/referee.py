@@ -23,7 +23,7 @@ from service.tables import judging, locked_table, submitting
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable
 from service.tables.submitting import VerdictMessage
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 
 log = structlog.get_logger()

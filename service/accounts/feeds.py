@@ -23,10 +23,8 @@ from service.store import queries
 from service.store.schema import people
 from service.tables import snapshots
 from service.tables.access import Unknown
-from service.text.atom import Feed, FeedEntry, make_id
-from service.text.icalendar import CalendarEvent
-from service.text.languages import format_moment, translate_in_game
-from service.text.sentences import Translator
+from service.text.feed_formats import CalendarEvent, Feed, FeedEntry, make_entry_id
+from service.text.languages import Translator, format_moment, translate_in_game
 
 REFRESH_S = 3_600
 
@@ -90,7 +88,7 @@ def make_feed(app: App, db: Connection, reader: FeedReader, own_url: str) -> Fee
     _ = Translator(reader.language).gettext
     newest = sorted(turns, key=lambda turn: started[turn.table], reverse=True)
     return Feed(
-        id=make_id(app.settings.mail_host, reader.since, f"turns/{reader.person}"),
+        id=make_entry_id(app.settings.mail_host, reader.since, f"turns/{reader.person}"),
         title=_("My turns on Depesche"),
         author=app.settings.sender_name,
         language=reader.language,
@@ -127,7 +125,7 @@ def _make_entry(app: App, reader: FeedReader, turn: MyTable, started_at: int) ->
         text = f"{text}\n{until}"
     path = f"{turn.table}/{turn.seat}/{turn.turn}"
     return FeedEntry(
-        id=make_id(app.settings.mail_host, reader.since, path),
+        id=make_entry_id(app.settings.mail_host, reader.since, path),
         title=_make_title(reader, turn),
         text=text,
         url=_make_url(app, turn),

@@ -11,7 +11,7 @@ from dns.exception import DNSException
 from dns.nameserver import Do53Nameserver
 from dns.resolver import NXDOMAIN, NoResolverConfiguration, Resolver
 
-from service.commands.check_results import CheckResult, succeed, warn
+from service.commands.terminal import CheckResult, succeed, warn
 from service.settings import Settings
 
 TOPIC = "dns"

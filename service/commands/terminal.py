@@ -1,18 +1,22 @@
-"""Helpers of all commands: parsers, reading and writing of files, printing, and errors."""
+"""Helpers of all commands: parsers, reading and writing of files, printing, errors, and results of checks."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
+
+from msgspec import Struct
 
 from service.text import numbers
 
 MAX_SENTENCE_CHARS = 1_000  # characters of a sentence
 FINE, WRONG, MISUSE = 0, 1, 2
 INTERRUPT = 130  # 128 and the number of the signal, as in shells
+LINE_END = "\n"  # after it drivers add advice of their own
+Verdict = Literal["ok", "warning", "FAILED", "look"]
 
 
 class Misuse(Exception):
@@ -204,3 +208,32 @@ def describe_error(error: Exception) -> str | None:
 def _find_first_line(error: object) -> str:
     """Return the first line of an error; database drivers repeat the statement after it."""
     return str(error).strip().partition("\n")[0].rstrip(".;")
+
+
+class CheckResult(Struct, frozen=True):
+    """One line of the doctor; the verdict `look` asks the host to look at something."""
+
+    verdict: Verdict
+    about: str
+    what: str
+    mend: str = ""
+
+
+def succeed(about: str, what: str) -> CheckResult:
+    return CheckResult("ok", about, what)
+
+
+def warn(about: str, what: str, mend: str) -> CheckResult:
+    return CheckResult("warning", about, what, mend)
+
+
+def fail(about: str, what: str, mend: str) -> CheckResult:
+    return CheckResult("FAILED", about, what, mend)
+
+
+def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[CheckResult]]) -> Iterator[CheckResult]:
+    """Run a check; a check that raises an error has failed."""
+    try:
+        yield from check()
+    except Exception as error:
+        yield fail(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)

@@ -1,8 +1,12 @@
-"""The channels of a player: adding, listing, choosing their notices, removing, and switching off after failures."""
+"""The channels of a player: adding, listing, choosing their notices, removing, and switching off after failures.
+
+A notice is what a channel sends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 from msgspec import Struct, structs
 from sqlalchemy import Connection
@@ -21,6 +25,7 @@ MAX_CHANNELS = 20  # of a person
 MAX_LABEL_CHARS, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS = 60, 2_000, 300
 FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for so long is switched off
 FAILING_MIN_TIMES = 10
+Outcome = Literal["sent", "gone", "refused", "retry"]
 
 
 class NewChannel(Struct, frozen=True):
@@ -155,3 +160,40 @@ def switch_on(db: Connection, channel: ChannelRow) -> None:
 def wants(channel: ChannelRow, group: str) -> bool:
     """Return whether a channel gets the notices of this group."""
     return group in channel.groups.split()
+
+
+class Notice(Struct, frozen=True):
+    """A few words to a player, the same by all channels.
+
+    `id` is the same each time that a notice is sent, so that a receiver recognises it. `subject` names the table and
+    the group: a newer notice of the same subject replaces an older one. `link` is a capability: it leads to the
+    reader's seat, and a channel sends it only where the reader alone sees it. `waiting` counts the reader's tables that
+    wait for a move, and `deadline` is that of the reader's turn.
+    """
+
+    id: str
+    kind: str
+    group: str
+    subject: str
+    title: str
+    sentence: str
+    link: str
+    language: str
+    at: int
+    table: str = ""
+    game: str = ""
+    deadline: int | None = None
+    waiting: int = 0
+
+
+class SenderAnswer(Struct, frozen=True):
+    """The result of sending a notice once.
+
+    `gone`: the other end does not exist any more, and gets nothing more. `refused`: this notice is not taken, and
+    trying again does not help. `retry`: try again, after `pause_s` seconds if the other end names a time. The owner of
+    the channel and the host read `why`.
+    """
+
+    outcome: Outcome
+    why: str = ""
+    pause_s: int = 0

@@ -1,4 +1,7 @@
-"""Chats that follow a table: its organiser adds them, and they get what spectators may know."""
+"""Chats that follow a table: its organiser adds them, and they get what spectators may know.
+
+The secrets of all webhooks, those of players too, are renewed here if they may have leaked.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from engine.refusal import Refused
 from service.app import App
-from service.notify import channels
+from service.notify import channels, webhooks
 from service.notify.channels import FAILING_MAX_S, FAILING_MIN_TIMES, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS
 from service.notify.webhooks import HookOutcome, Target
 from service.people.proof import ProvenPerson
-from service.store import queries
+from service.store import channel_queries, queries
 from service.store.rows import TableHookRow, TableRow
+from service.store.schema import channels as channel_table
 from service.store.schema import table_hooks, tables
+from service.store.schema import table_hooks as hook_table
 from service.timing import HOUR_S
 
 MAX_HOOKS = 3  # of a table
@@ -24,6 +29,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 IS_OWN_TABLE = tables.c.id == table_hooks.c.table
 HAS_NEWS = (tables.c.length > table_hooks.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
 IS_ON = table_hooks.c.disabled_at.is_(None)
+KIND = "webhook"
 
 
 def has_due(now: Any) -> Any:
@@ -122,3 +128,23 @@ def record_failure(db: Connection, hook: TableHookRow, now: int, outcome: HookOu
         queries.owe_personal_letter(db, hook.person, f"follower/{hook.id}/{now}", now)
     failed = table_hooks.c.failed + 1
     db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values, failed=failed))
+
+
+def renew_webhook_secrets(app: App) -> int:
+    """Give all webhooks new secrets, and owe a letter to the owner of each; return how many there are.
+
+    Until the next renewal messages are signed with the old secret, too, so that no receiver misses one.
+    """
+    now = app.now()
+    with app.store.writing() as db:
+        own = channel_queries.list_channels(db, channel_table.c.kind == KIND)
+        followers = list_hooks(db, hook_table.c.kind == KIND)
+        for channel in own:
+            channel_queries.update_channel(db, channel.id, secret=webhooks.renew_secret(channel.secret))
+            queries.owe_personal_letter(db, channel.person, f"secret/channel/{channel.id}/{now}", now)
+        for hook in followers:
+            renewed = update(hook_table).where(hook_table.c.id == hook.id)
+            db.execute(renewed.values(secret=webhooks.renew_secret(hook.secret)))
+            queries.owe_personal_letter(db, hook.person, f"secret/follower/{hook.id}/{now}", now)
+    app.wakeups.wake("post")
+    return len(own) + len(followers)

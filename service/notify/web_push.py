@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from engine.canonical_json import make_decoder
 from service.app import App
-from service.notify.notices import Notice, SenderAnswer
+from service.notify.channels import Notice, SenderAnswer
 from service.notify.webhooks import HookOutcome
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.settings import DAY_S
@@ -29,7 +29,7 @@ from service.store.push_keys import (
     restore_key,
 )
 from service.text import numbers
-from service.text.sentences import Sentence, Translator
+from service.text.languages import Sentence, Translator
 
 if TYPE_CHECKING:  # loaded with the first message
     from cryptography.hazmat.primitives.asymmetric import ec

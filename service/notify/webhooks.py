@@ -27,7 +27,7 @@ from service.notify import channels
 from service.notify.channels import NewChannel
 from service.people.proof import ProvenPerson
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
-from service.text.sentences import Sentence, Translator
+from service.text.languages import Sentence, Translator
 
 Outcome = Literal["sent", "gone", "refused", "retry"]
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how a secret of Standard Webhooks begins

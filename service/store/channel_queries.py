@@ -23,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from service.store.dialects import insert_into
+from service.store.queries import insert_into
 from service.store.schema import channels, deliveries, letters, people, seats
 
 WINDOW_S = 300  # letters that the post has not claimed are at most this old, or wait

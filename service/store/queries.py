@@ -1,4 +1,7 @@
-"""Statements that several modules share: tables, seats, entries, verdicts and owed letters."""
+"""Statements that several modules share: tables, seats, entries, verdicts and owed letters.
+
+SQLite and PostgreSQL write some of them in words of their own.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from engine import log
 from engine.log import Export
 from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, list_seat_values
-from service.store.dialects import insert_into
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import (
     branches,
@@ -45,7 +47,7 @@ from service.store.schema import (
     table_hooks,
     tables,
 )
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 
 
 def get_facts(connection: Connection, names: Iterable[str]) -> dict[str, str]:
@@ -325,3 +327,14 @@ def release_seat_letters(db: Connection, table: str, seat: int, at: int) -> None
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None))
     released = select(tables.c.id).where(tables.c.id == table, ~tables.c.awaits_confirmation).exists()
     db.execute(update(letters).where(*own, released).values(due_at=at))
+
+
+def insert_into(dialect: str, table: Table) -> Any:
+    """Return an INSERT that can say what to do about a row with the same key."""
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql  # 2 MB that SQLite does not need
+
+        return postgresql.insert(table)
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table)

@@ -24,7 +24,7 @@ from service.tables import seat_commands, standing_orders
 from service.tables.access import make_transfer_refusal
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
 from service.text import words
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 
 BACK_MOVE = Move("back")
 QUEUES = ("referee", "inbox", "post")  # of workers that skip a locked table, or send what it owes now

@@ -20,10 +20,10 @@ from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.rows import SeatRow
 from service.store.schema import submissions, tables
-from service.tables import access, seat_changes, standing_orders
+from service.tables import access, locked_table, standing_orders
 from service.tables.access import Place, require_seat
 from service.tables.locked_table import LockedTable, append_command, change_seat
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 
 Words = list[str]
 MODES = get_args(Mode)
@@ -39,7 +39,7 @@ def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -
 def restart_deadline(locked: LockedTable, seat: int) -> None:
     """Compute the deadline and the reminder of a seat again, by its player's calendar of now."""
     row, share = locked.seats[seat], locked.settings.reminder
-    update = seat_changes.restart_deadline(row, locked.position, locked.clock, share, locked.now)
+    update = locked_table.restart_deadline(row, locked.position, locked.clock, share, locked.now)
     if update is not None:
         queries.update_seat(locked.flush(), locked.row.id, update)
 

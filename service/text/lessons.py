@@ -23,7 +23,7 @@ from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
 from engine.scenario import Scenario, ScenarioMoment, ScenarioPicture, Trial
-from service.text import drawing, languages, sentences, templates, words
+from service.text import drawing, languages, templates, words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
 
@@ -219,7 +219,7 @@ def describe_refusal(stage: ScenarioMoment, language: str) -> str:
     """Return why the last step was refused; moves in the sentence are translated too."""
     assert stage.refusal
     moves = {key: translate_move(stage, str(word), language) for key, word in stage.refusal.words.items()}
-    return sentences.translate(language, Refused(stage.refusal.sentence, rule="", **moves))
+    return languages.translate(language, Refused(stage.refusal.sentence, rule="", **moves))
 
 
 def translate_move(stage: ScenarioMoment, move: str, language: str) -> str:

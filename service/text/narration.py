@@ -16,7 +16,7 @@ from engine.log import Entry
 from engine.table_events import TABLE_EVENTS
 from service.lru import LRU
 from service.text import templates
-from service.text.sentences import mark_place, name_place, remove_place_marks
+from service.text.languages import mark_place, name_place, remove_place_marks
 
 SPACE = re.compile(r"[ \n]+")  # but not the no-break space, which French has before a colon
 PLACE_FIELDS = ("cell", "start", "end", "inn")  # the fields of games' events that name a place of the board

@@ -22,7 +22,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from engine import catalogue
-from service.text import languages, sentences
+from service.text import languages
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 GAMES = "games/"
@@ -133,15 +133,15 @@ def get_environment(language: str = "en", domain: str = languages.COMMON) -> jin
     )
     translations = languages.load_translations(language, domain)
     environment.install_gettext_translations(translations, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
-    if language == sentences.FRENCH:
+    if language == languages.FRENCH:
         install_french(environment, translations)
     environment.globals |= {
-        "colon": sentences.COLONS.get(language, ":"),
+        "colon": languages.COLONS.get(language, ":"),
         "canvas": Canvas,
         "once": MacroCache(),
         "sprite": draw_sprite,
         "laid": draw_piece,
-        "spot": sentences.name_place,
+        "spot": languages.name_place,
         "language": language,
         "languages": languages.LANGUAGES,
         "in_game": functools.partial(languages.translate_in_game, language),
@@ -151,11 +151,11 @@ def get_environment(language: str = "en", domain: str = languages.COMMON) -> jin
         "weekday": functools.partial(languages.format_weekday, language),
         "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
         "day": functools.partial(languages.format_day, language),
-        "say": functools.partial(sentences.translate, language),
+        "say": functools.partial(languages.translate, language),
         "brief": shorten_name,
         "join_words": functools.partial(languages.join_words, language),
-        "linked": sentences.link_places,
-        "unmarked": sentences.remove_place_marks,
+        "linked": languages.link_places,
+        "unmarked": languages.remove_place_marks,
     }
     return environment
 
@@ -175,7 +175,7 @@ def install_french(environment: jinja2.Environment, translations: NullTranslatio
 
 
 def _fill_in_french(context: Context, sentence: str, words: Mapping[str, Any]) -> str:
-    ready = sentences.elide(sentence, words)
+    ready = languages.elide(sentence, words)
     return (Markup(ready) if context.eval_ctx.autoescape else ready) % words  # noqa: S704 - our own catalogues
 
 

@@ -20,8 +20,7 @@ from service.people import proof
 from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access
 from service.text import numbers
-from service.text.languages import translate_in_game
-from service.text.sentences import Sentence, translate
+from service.text.languages import Sentence, translate, translate_in_game
 from service.web.rendering import get_app, get_language, join_names, render
 
 account = Blueprint("account", __name__)

@@ -15,7 +15,7 @@ from service.safe_http import parse_url
 from service.store import push_keys, queries
 from service.store.push_keys import PUSH, decode, dump_public, encode, parse_public
 from service.tables import access
-from service.text.sentences import Translator
+from service.text.languages import Translator
 from service.text.templates import TEMPLATES
 from service.web.account_pages import find_visitor
 from service.web.rendering import get_app, get_language

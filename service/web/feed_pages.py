@@ -10,11 +10,10 @@ from service.app import App
 from service.tables import access, snapshots
 from service.tables.access import Unknown
 from service.tables.snapshots import Snapshot
-from service.text import atom, icalendar
-from service.text.atom import Feed, FeedEntry
-from service.text.languages import LANGUAGES, translate_in_game
+from service.text import feed_formats
+from service.text.feed_formats import Feed, FeedEntry
+from service.text.languages import LANGUAGES, Translator, remove_place_marks, translate_in_game
 from service.text.narration import Chapter, Narrator, describe_entries
-from service.text.sentences import Translator, remove_place_marks
 from service.web.rendering import get_app, get_language
 
 own_feeds = Blueprint("feeds", __name__)
@@ -31,7 +30,7 @@ def send_calendar(token: str) -> Reply:
         reader = feeds.find_reader(app, db, token)
         events = feeds.list_deadlines(app, db, reader)
     name = Translator(reader.language).gettext("My turns on Depesche")
-    return _send(icalendar.write_calendar(name, feeds.REFRESH_S, events).encode(), icalendar.KIND)
+    return _send(feed_formats.write_calendar(name, feeds.REFRESH_S, events).encode(), feed_formats.CALENDAR_TYPE)
 
 
 @own_feeds.get("/turns/<token>.atom")
@@ -41,7 +40,7 @@ def send_turns(token: str) -> Reply:
     with app.store.reading() as db:
         reader = feeds.find_reader(app, db, token)
         feed = feeds.make_feed(app, db, reader, app.settings.address + url_for("feeds.send_turns", token=token))
-    return _send(atom.write_feed(feed), atom.KIND)
+    return _send(feed_formats.write_feed(feed), feed_formats.ATOM_TYPE)
 
 
 @table_feed.get("/feed.atom")
@@ -59,7 +58,9 @@ def show(link: str) -> Reply:
     in_language = chosen if chosen in LANGUAGES else get_language()
     narrator = Narrator(snapshot.game, snapshot.names, in_language)
     chapters = describe_entries(snapshot.game, entries, narrator, None)
-    return _send(atom.write_feed(_make_feed(app, snapshot, link, in_language, chapters)), atom.KIND)
+    return _send(
+        feed_formats.write_feed(_make_feed(app, snapshot, link, in_language, chapters)), feed_formats.ATOM_TYPE
+    )
 
 
 def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters: tuple[Chapter, ...]) -> Feed:
@@ -69,7 +70,7 @@ def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters:
     page = app.settings.address + url_for("table.show", link=link)
     host, opened_at = app.settings.mail_host, table.row.opened_at
     return Feed(
-        id=atom.make_id(host, opened_at, f"{table.row.id}/{in_language}"),
+        id=feed_formats.make_entry_id(host, opened_at, f"{table.row.id}/{in_language}"),
         title=f"{title}: {names}",
         author=app.settings.sender_name,
         language=in_language,
@@ -83,7 +84,7 @@ def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters:
 def _make_entry(app: App, table: Snapshot, link: str, chapter: Chapter) -> FeedEntry:
     sentences = [remove_place_marks(sentence) for sentence in chapter.sentences]
     return FeedEntry(
-        id=atom.make_id(app.settings.mail_host, table.row.opened_at, f"{table.row.id}/{chapter.seq}"),
+        id=feed_formats.make_entry_id(app.settings.mail_host, table.row.opened_at, f"{table.row.id}/{chapter.seq}"),
         title=sentences[0][:MAX_TITLE_CHARS],
         text=" ".join(sentences),
         url=app.settings.address + url_for("replay.show", link=link, at=chapter.seq),

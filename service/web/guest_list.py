@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from engine.refusal import Refused
 from service.people import register
 from service.tables.opening import LEVELS, Invitee, Strength
-from service.text.languages import LANGUAGES
-from service.text.sentences import translate
+from service.text.languages import LANGUAGES, translate
 
 MAX_CHARS = 2_000
 BOT, FREE_SEAT = Refused("bot"), Refused("free seat")

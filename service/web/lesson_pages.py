@@ -1,8 +1,13 @@
-"""Lessons: small positions with a move to find, on the same stage and with the same bar as a table."""
+"""Lessons: small positions with a move to find, on the same stage and with the same bar as a table.
+
+An answer that a reader asks for is shown by numbers on the places of the board.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 
 from flask import Blueprint, Response, request, url_for
 from msgspec import Struct
@@ -11,7 +16,7 @@ from msgspec.structs import replace
 from engine import catalogue
 from engine.game import Meta
 from service.tables.access import Unknown
-from service.text import board_marks, lessons
+from service.text import lessons
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage
 from service.text.lessons import Attempt, Lesson
 from service.text.narration import Narrator
@@ -21,6 +26,7 @@ from service.web.rendering import get_language, render, translate_title
 
 learning = Blueprint("learning", __name__, url_prefix="/learn")
 MAX_ATTEMPT_CHARS = 200
+TOKEN = re.compile(r'data-token="([^"]+)"')
 
 
 class LessonPlayer(Struct, frozen=True):
@@ -61,7 +67,7 @@ class LessonPage(Struct, frozen=True):
     def names_places(self) -> bool:
         """Whether the task calls a place by its name, which the board has to show then."""
         words = {word.strip(".,:;!?") for word in self.task.split()}
-        return not words.isdisjoint(board_marks.find_spots(self.stage.world))
+        return not words.isdisjoint(find_spots(self.stage.world))
 
 
 @learning.get("/<name>")
@@ -114,9 +120,9 @@ def _draw(lesson: Lesson, scene: Scene, is_shown: bool) -> Stage:
     if not is_shown:
         return stage
     answer = lessons.get_answer(lesson)
-    spots = board_marks.find_spots(stage.world) | board_marks.find_spots(stage.tray)
-    marks = board_marks.choose_spots(spots, (answer.verb, *answer.args))
-    world, tray = (board_marks.number_spots(part, marks) for part in (stage.world, stage.tray))
+    spots = find_spots(stage.world) | find_spots(stage.tray)
+    marks = choose_spots(spots, (answer.verb, *answer.args))
+    world, tray = (number_spots(part, marks) for part in (stage.world, stage.tray))
     return replace(stage, world=world, tray=tray)
 
 
@@ -139,3 +145,31 @@ def find_lesson(name: str, number: int) -> tuple[Lesson, int]:
     if not 0 < number <= len(all_lessons):
         raise Unknown("There is no such lesson; please choose a game and begin with its first one.")
     return all_lessons[number - 1], len(all_lessons)
+
+
+def find_spots(drawing: str) -> frozenset[str]:
+    """Return what can be touched in a drawing or a tray: a token, or several that are touched at once."""
+    return frozenset(map(unescape, TOKEN.findall(drawing)))
+
+
+def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
+    """Return the spots of a move in their order, the longest where there are several; words without a spot are left."""
+    drawn, chosen, at = frozenset(spots), list[str](), 0
+    while at < len(words):
+        ends = range(len(words), at, -1)
+        length = next((end - at for end in ends if " ".join(words[at:end]) in drawn), 0)
+        if length:
+            chosen.append(" ".join(words[at : at + length]))
+        at += max(length, 1)
+    return tuple(dict.fromkeys(chosen))
+
+
+def number_spots(drawing: str, spots: Sequence[str]) -> str:
+    """Number these spots of a drawing; a spot that is drawn twice has its number twice."""
+    numbers = {spot: number for number, spot in enumerate(spots, 1)}
+
+    def add_number(match: re.Match[str]) -> str:
+        number = numbers.get(unescape(match[1]))
+        return f'{match[0]} data-mark="{number}"' if number else match[0]
+
+    return TOKEN.sub(add_number, drawing)

@@ -25,8 +25,7 @@ from service.app import App
 from service.links import hash_token
 from service.store.queries import Verdict
 from service.tables import submitting
-from service.tables.move_intake import LinkedMove, MoveIntake, Outcome
-from service.tables.submitting import MoveText, StoredSubmission
+from service.tables.submitting import LinkedMove, MoveIntake, MoveText, Outcome, StoredSubmission
 from service.web import table_pages
 from service.web.api import operations
 from service.web.rate_limits import ALLOWANCE, Allowance, Limit, RateLimits

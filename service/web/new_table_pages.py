@@ -19,8 +19,7 @@ from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import access, joining, opening
 from service.tables.opening import ChanceSource, Invitee, NewTable, Strength
 from service.text import numbers, rulebook
-from service.text.languages import translate_in_game
-from service.text.sentences import translate
+from service.text.languages import translate, translate_in_game
 from service.timing import HOUR_S, Clock
 from service.web import guest_list
 from service.web.account_pages import load_visitor

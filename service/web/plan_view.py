@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from engine.menu import Move
 from service.tables.branches import Branch, OrdersOfBranch, find_previous_step
 from service.text.drawing import Player
+from service.text.languages import Sentence, translate
 from service.text.narration import Narrator
-from service.text.sentences import Sentence, translate
 from service.web.menu_forms import describe_move
 from service.web.rendering import get_language
 

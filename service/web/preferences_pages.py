@@ -29,7 +29,7 @@ from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
 from service.web.channel_pages import ChannelTable
-from service.web.receiver_forms import TriedReceiver, describe_outcome
+from service.web.connection_pages import TriedReceiver, describe_outcome
 from service.web.rendering import COLOURS, COOKIE, get_app, get_language, join_names, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")

@@ -16,7 +16,7 @@ from service.tables import access, snapshots
 from service.tables.access import Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
-from service.text import lessons, numbers, painting
+from service.text import drawing, lessons, numbers
 from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
 from service.web.lesson_pages import find_lesson
@@ -68,7 +68,7 @@ def _send_picture(svg: str, audience: str) -> Reply:
 @functools.lru_cache(maxsize=128)
 def _paint(svg: str) -> bytes:
     with PAINTER_LOCK:
-        return painting.render(svg)
+        return drawing.render(svg)
 
 
 @pictures.get("/oembed")
@@ -79,7 +79,7 @@ def describe() -> Response:
     preview, svg = _find_page(request.args.get("url", ""))
     answer: dict[str, Any] = {"type": "link"}
     if svg:
-        width, height = painting.measure(svg)
+        width, height = drawing.measure(svg)
         answer = {"type": "photo", "url": preview.picture, "width": width, "height": height}
     return jsonify(
         {

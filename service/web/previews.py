@@ -15,7 +15,7 @@ from engine.refusal import Refused
 from service.tables import access
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
-from service.text.sentences import Translator
+from service.text.languages import Translator
 from service.web.rendering import get_app, get_language, render, translate_title
 
 CRAWLERS = re.compile(

@@ -23,8 +23,7 @@ from service.settings import EMBEDDED
 from service.store import queries
 from service.tables import access
 from service.text import languages, numbers
-from service.text.languages import LANGUAGES, SOURCE, translate_in_game
-from service.text.sentences import Translatable
+from service.text.languages import LANGUAGES, SOURCE, Translatable, translate_in_game
 from service.text.templates import get_environment
 from service.wakeups import REQUEST_ID
 from service.web.wsgi_threads import UNKNOWN_PROXY, name_network

@@ -24,7 +24,7 @@ from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
 from service.web.previews import Preview
 from service.web.rendering import from_replica, get_app, get_language, join_names, render, translate_title
-from service.web.story_view import StoryInWords, load_story
+from service.web.result_view import StoryInWords, load_story
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 verify = Blueprint("verify", __name__, url_prefix="/verify")

@@ -26,7 +26,7 @@ from service.app import App
 from service.monitoring import find_first_line
 from service.store.connection import is_unavailable
 from service.tables.access import TransferredAway, Unknown
-from service.text.sentences import Sentence, translate
+from service.text.languages import Sentence, translate
 from service.web import compression
 from service.web.api.operations import JSON, Garbled, Refusal
 from service.web.compression import choose_encoding, compress_with_noise

@@ -10,9 +10,8 @@ from engine.game import Meta
 from engine.options import describe
 from service.tables.access import Unknown
 from service.text import lessons, rulebook
-from service.text.guide import Guide, load_guide
 from service.text.languages import LANGUAGES
-from service.text.rulebook import Rulebook, RulesChapter
+from service.text.rulebook import Guide, Rulebook, RulesChapter, load_guide
 from service.web.rendering import get_language, render, translate_title
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")

@@ -21,9 +21,8 @@ from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Player, list_players
-from service.text.languages import translate_in_game
+from service.text.languages import Sentence, translate, translate_in_game
 from service.text.narration import Chapter
-from service.text.sentences import Sentence, translate
 from service.timing import Clock
 from service.web import live, previews
 from service.web.previews import Preview

@@ -16,7 +16,7 @@ from service.store.rows import TableHookRow, TableRow
 from service.store.schema import table_hooks as hook_table
 from service.tables import access
 from service.tables.access import Unknown
-from service.web.receiver_forms import (
+from service.web.connection_pages import (
     KINDS,
     ReceiverForm,
     ReceiverRow,

@@ -27,11 +27,17 @@ from service.text.narration import Chapter, Narrator
 from service.web import menu_forms
 from service.web.account_pages import find_visitor
 from service.web.menu_forms import Turn, make_turn
-from service.web.own_time import OwnTime, list_planned_words, load_orders, make_own_time, plan_orders
-from service.web.player_lines import PlayerLine, list_player_lines
+from service.web.player_lines import (
+    OwnTime,
+    PlayerLine,
+    list_planned_words,
+    list_player_lines,
+    load_orders,
+    make_own_time,
+    plan_orders,
+)
 from service.web.rendering import get_app, get_language, join_names
-from service.web.result_view import FinalResult, list_ranks, load_result
-from service.web.story_view import StoryInWords, load_story
+from service.web.result_view import FinalResult, StoryInWords, list_ranks, load_result, load_story
 from service.web.table_frame import Chair, TableFrame, describe_verdict, draw_qr_code, list_chairs, make_frame
 
 MAX_CHAPTERS = 40

@@ -23,10 +23,9 @@ from service.app import App
 from service.commands.benches import Measure, register_bench
 from service.tables import access, submitting
 from service.tables.access import Place
-from service.tables.move_intake import LinkedMove, MoveIntake, Outcome
 from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
-from service.tables.submitting import StoredSubmission
+from service.tables.submitting import LinkedMove, MoveIntake, Outcome, StoredSubmission
 from tests import apps, servers
 from tests.bench.bench_servers import start_servers
 from tests.bench.verdict import run_worker

@@ -1,34 +1,58 @@
-"""The checks of `depesche doctor`: database, schema, secret, Redis, mail, inbound, clock, disk. They change nothing."""
+"""The checks of `depesche doctor`: database, schema, secret, Redis, mail, channels, clock, disk. They change nothing.
+
+The relay is tried with a test letter if the host names an address for it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import smtplib
 import socket
+import ssl
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import localtime, make_msgid
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from msgspec import Struct
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
 from service.app import connect_redis
-from service.commands.check_results import CheckResult, fail, succeed, try_check, warn
+from service.commands.terminal import CheckResult, fail, succeed, try_check, warn
 from service.links import Links
+from service.notify import webhooks
+from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
-from service.store.schema import deliveries, letters, submissions, tables
-from workers.commands import channel_checks
+from service.store.schema import channels, deliveries, letters, submissions, table_hooks, tables
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
+from workers.outgoing.emails import WirePolicy, connect
 
 OVERDUE_S = 15 * 60  # a letter or submission that waits longer has no worker
 MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /healthz fails
 MAX_CLOCK_SKEW_S = 5  # beyond it two machines disagree about deadlines and leases
 TIMEOUT_S = 5.0
 START_WORKER = "start one: depesche worker, or depesche serve"
+TEST_TEXT = """\
+This letter tries the way from {address} to you.
+
+Look at its headers ("show original" in your mail program):
+- Authentication-Results should say spf=pass, dkim=pass and dmarc=pass.
+- The DKIM-Signature should list list-unsubscribe and list-unsubscribe-post in h=,
+  or large providers show no button to unsubscribe.
+- Should it lie among the spam, begin with what is not "pass".
+"""
+CHECK = "channels"
+MEND = "let this machine reach it by https, or name a proxy with DEPESCHE_PROXY"
 
 
 def check_all(settings: Settings) -> Iterator[CheckResult]:
@@ -55,7 +79,7 @@ def check_all(settings: Settings) -> Iterator[CheckResult]:
     if settings.imap:
         name, mend = settings.imap.rpartition("@")[2], "correct DEPESCHE_IMAP: user, password, or the folder's name"
         yield from try_check("inbound", f"mailbox {name}", mend, lambda: _check_mailbox(settings, name))
-    yield from channel_checks.check_channels(settings)
+    yield from check_channels(settings)
     yield from _check_disk(settings)
 
 
@@ -232,3 +256,87 @@ def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
                 yield warn("work", f"notices that are not sent: {count}", START_WORKER)
             if count := connection.execute(late_moves).scalar_one():
                 yield warn("work", f"moves that are not judged: {count}", START_WORKER)
+
+
+class Delivery(Struct, frozen=True):
+    """The result of a test letter: whether the relay accepted it, its last reply, the TLS version, and the headers."""
+
+    accepted: bool
+    reply: str
+    tls: str
+    sender: str
+    headers: tuple[str, ...]
+
+
+def send_test_letter(settings: Settings, address: str) -> Delivery:
+    """Hand one letter to the relay and return its reply; raise OSError if the relay cannot be reached."""
+    message = write_test_letter(settings, address)
+    sender = settings.sender_address
+    with connect(settings.smtp) as server:
+        tls = f"{server.sock.version()}" if isinstance(server.sock, ssl.SSLSocket) else ""
+        server.ehlo_or_helo_if_needed()
+        code, text = _hand_over(server, sender, address, message)
+    reply = f"{code} {text.decode('utf-8', 'replace')}"
+    return Delivery(code == 250, " ".join(reply.split()), tls, sender, tuple(message.keys()))
+
+
+def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
+    """Return the relay's reply to the first of sender, recipient and letter that it refuses, or to the letter."""
+    for code, reply in (server.mail(sender), server.rcpt(address)):
+        if code >= 400:
+            return code, reply
+    try:
+        return server.data(message.as_bytes(policy=message.policy.clone(linesep="\r\n")))
+    except smtplib.SMTPDataError as error:
+        refusal = error.smtp_error
+        return error.smtp_code, refusal if isinstance(refusal, bytes) else refusal.encode()
+
+
+def write_test_letter(settings: Settings, address: str) -> EmailMessage:
+    """Return a letter with the headers of letters that can be unsubscribed from."""
+    message = EmailMessage(WirePolicy(cte_type="7bit"))
+    message["From"] = Address(settings.sender_name, addr_spec=settings.sender_address)
+    message["To"] = address
+    message["Subject"] = f"Depesche: a letter to try the way ({settings.mail_host})"
+    message["Date"] = localtime()
+    message["Message-ID"] = make_msgid(domain=settings.mail_host)
+    message["Auto-Submitted"] = "auto-generated"
+    message["List-Id"] = f"Depesche <doctor.{settings.mail_host}>"
+    message["List-Unsubscribe"] = f"<{settings.address}/wishes/doctor/stop>"
+    message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    message.set_content(TEST_TEXT.format(address=settings.address))
+    return message
+
+
+def check_channels(settings: Settings) -> Iterator[CheckResult]:
+    """Ask the server of the newest channel of each kind for its first page; any answer is good."""
+    url = settings.database_url
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+        return
+    rows: Sequence[Any] = ()
+    with closing(Store(url)) as store, suppress(OperationalError):  # the check of the database has said it
+        rows = _list_newest(store)
+    client = SafeClient(settings.proxy, timeout_s=TIMEOUT_S)
+    for row in rows:
+        host = urlsplit(webhooks.TELEGRAM if row.kind == "telegram" else row.address).netloc
+        try:
+            client.request("GET", f"https://{host}/")
+        except Refused as refusal:
+            yield warn(CHECK, f"notices by {row.kind}: {refusal}", MEND)
+        else:
+            yield succeed(CHECK, f"notices by {row.kind}: {host} answers")
+
+
+def _list_newest(store: Store) -> Sequence[Any]:
+    """Return kind and address of the newest channel and the newest chat of a table of each kind.
+
+    Return none while the database waits for its migration.
+    """
+    if not store.is_current():
+        return ()
+    rows = list[Any]()
+    with store.reading() as db:
+        for one in (channels, table_hooks):
+            newest = select(func.max(one.c.id)).where(one.c.disabled_at.is_(None)).group_by(one.c.kind)
+            rows += db.execute(select(one.c.kind, one.c.address).where(one.c.id.in_(newest))).all()
+    return list(dict.fromkeys(rows))

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from engine.refusal import Refused
-from service.commands.check_results import CheckResult, fail, succeed, warn
 from service.commands.terminal import (
     FINE,
     WRONG,
+    CheckResult,
     Misuse,
     Parser,
     Subparsers,
     add_command,
     add_json,
+    fail,
     print_json,
     print_line,
+    succeed,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -127,14 +130,14 @@ def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:
     """Send a letter to this address; report the answer of the mail server and what to look at in the letter."""
     from service.people import register
     from service.settings import EMBEDDED
-    from workers.outgoing import relay_check
+    from workers.commands import checkups
 
     address = register.clean_address(to)
     if settings.smtp == EMBEDDED:
         raise Refused("No letter leaves this server; name a mail server with DEPESCHE_SMTP, and try again.")
     mend = "the sentence is the mail server's own; correct DEPESCHE_SMTP or DEPESCHE_SENDER by it"
     try:
-        trial = relay_check.send_test_letter(settings, address)
+        trial = checkups.send_test_letter(settings, address)
     except Exception as error:
         yield fail("letter", f"letter to {address}: {error}", mend)
         return

@@ -28,7 +28,7 @@ from service.store.batch import OwedLetter
 from service.store.schema import mails, people, refused_mails, seats
 from service.tables import access, talk
 from service.tables.access import Place
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from workers.incoming import bounce_reports, mail_headers, reply_text
 from workers.incoming.mail_headers import Ignored, MailHeaders, Stranger
 from workers.incoming.mail_reports import DIGEST, OTHER_LETTER

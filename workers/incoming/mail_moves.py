@@ -32,9 +32,9 @@ from service.tables import hints, joining, judging, opening, snapshots, standing
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from service.text.words import Vocabulary
-from workers.incoming import mail_commands, mail_orders, mail_reports, second_thoughts
+from workers.incoming import mail_commands, mail_orders, mail_reports
 from workers.incoming.mail_commands import REMATCH, SIT
 from workers.incoming.mail_orders import ConditionalOrder
 from workers.incoming.mail_reports import MailReport, ReportLine
@@ -194,7 +194,7 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
         made = [one.move for one in progress.lines if one.outcome == "done"]
         if progress.lines and progress.lines[-1].outcome == "refused" and len(made) == 1:
             menu = tables.menu(start.locked.game, start.locked.position, mail.seat)
-            doubt = second_thoughts.find_other_move(line, Move.parse(made[0]), menu, vocabulary)
+            doubt = mail_commands.find_other_move(line, Move.parse(made[0]), menu, vocabulary)
             if doubt:
                 raise SecondThought(start.add(_report_guess(start.locked, line, doubt.as_guess())))
     return progress
@@ -256,7 +256,7 @@ def _question_doubt(options: Menu, line: str, later: Sequence[str], move: Move, 
     """Return a move, or a question about it if the mail goes on with words that take it back."""
     if not menus.allows(options, move) and move != REMATCH:
         return move
-    doubt = second_thoughts.find_doubt(line, later, move, options, vocabulary)
+    doubt = mail_commands.find_doubt(line, later, move, options, vocabulary)
     return doubt.as_guess() if doubt else move
 
 

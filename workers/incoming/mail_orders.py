@@ -20,7 +20,7 @@ from engine.refusal import Refused
 from service.tables import branches, standing_orders
 from service.tables.branches import Branch, Moves
 from service.tables.locked_table import LockedTable
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from service.text.words import Vocabulary
 from workers.incoming.move_parser import find_verb, parse_move_line, split_words
 

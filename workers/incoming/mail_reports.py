@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, func, select, update
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.store.schema import mails
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from service.timing import HOUR_S
 
 # The entry `mails.answers` of a mail that answers a letter to another seat, or a digest of several tables.

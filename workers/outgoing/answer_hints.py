@@ -13,9 +13,8 @@ from engine.game import Game
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
 from service.text import numbers, words
-from service.text.languages import SOURCE
+from service.text.languages import SOURCE, Sentence, Translator
 from service.text.narration import Narrator
-from service.text.sentences import Sentence, Translator
 from service.text.words import PARTS
 
 MAX_LINES = 10  # of one verb; the page has them all

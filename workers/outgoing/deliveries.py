@@ -7,7 +7,7 @@ one transaction; requests are sent outside of all transactions, several at the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import structlog
@@ -16,8 +16,9 @@ from sqlalchemy import Connection
 
 from engine.catalogue import NotInstalled
 from service.app import App
-from service.notify import channels
-from service.notify.notices import Notice, SenderAnswer
+from service.notify import channels, web_push, webhooks
+from service.notify.channels import Notice, SenderAnswer
+from service.notify.webhooks import HookMessage, Target
 from service.store import channel_queries
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
@@ -25,7 +26,6 @@ from service.timing import HOUR_S
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import notice, owed
 from workers.outgoing.owed import OwedNotice
-from workers.outgoing.senders import SENDERS
 
 BATCH = 32
 THREADS = 8  # requests that one process sends at the same time
@@ -189,3 +189,25 @@ def retry_later(app: App, db: Connection, delivery: ClaimedDelivery, kind: str, 
     due_at = app.now() + max(doubled_s, min(pause_s, LONGEST_PAUSE_S))
     channel_queries.postpone_delivery(db, delivery.id, due_at, delivery.tries, why[:500])
     app.metrics.count("deliveries", f"{kind} retry")
+
+
+def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
+    """Send a notice to a webhook or a chat: its link asks to sign in."""
+    message = HookMessage(
+        id=notice.id,
+        type=notice.kind,
+        title=notice.title,
+        sentence=notice.sentence,
+        url=webhooks.make_url(app, notice.table),
+        at=notice.at,
+        table=notice.table,
+        game=notice.game,
+        deadline=notice.deadline,
+    )
+    outcome = webhooks.send(app, Target(channel.kind, channel.address, channel.secret), message)
+    why = "" if outcome.outcome == "sent" else outcome.summary
+    return SenderAnswer(outcome.outcome, why, outcome.pause_s)
+
+
+Sender = Callable[[App, ChannelRow, Notice], SenderAnswer]
+SENDERS: dict[str, Sender] = {"push": web_push.send, **dict.fromkeys(webhooks.BUILDERS, send_to_webhook)}

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from service.app import App
 from service.text import receipts
-from service.text.sentences import Translator
+from service.text.languages import Translator
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
 from workers.outgoing.letter import LetterRequest, find_kind, make_mailto

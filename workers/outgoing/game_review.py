@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.story import Story, TurningPoint
 from service.tables.history import game_story
-from service.tables.history.score_history import load_score_history
+from service.tables.history.game_story import load_score_history
 from service.text.drawing import list_players
 from workers import process_pool
 from workers.outgoing import letter_parts

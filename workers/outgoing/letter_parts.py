@@ -21,9 +21,8 @@ from service.tables import access, hints
 from service.tables.snapshots import Snapshot
 from service.text import narration
 from service.text.drawing import Scene, draw_board, draw_board_text, list_players
-from service.text.languages import LANGUAGES, format_weekday
+from service.text.languages import LANGUAGES, Sentence, Translator, format_weekday
 from service.text.narration import Narrator
-from service.text.sentences import Sentence, Translator
 from service.timing import HOUR_S, Calendar
 from workers import process_pool
 from workers.incoming.mail_reports import MailReport, ReportLine

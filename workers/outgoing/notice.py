@@ -5,13 +5,12 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from service.app import App
-from service.notify.notices import Notice
+from service.notify.channels import Notice
 from service.store import queries
 from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import numbers
-from service.text.languages import translate_in_game
-from service.text.sentences import Translator
+from service.text.languages import Translator, translate_in_game
 from workers.outgoing import letter_bodies, personal_letters, table_letters
 from workers.outgoing.letter import TALK, LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import TableDraft

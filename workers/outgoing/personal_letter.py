@@ -10,8 +10,7 @@ from sqlalchemy import Row
 from service import timing
 from service.app import App
 from service.tables.snapshots import Snapshot
-from service.text.languages import translate_in_game
-from service.text.sentences import Translator
+from service.text.languages import Translator, translate_in_game
 from service.timing import Calendar
 from workers.outgoing import emails
 from workers.outgoing.answer_hints import Answers

@@ -20,8 +20,7 @@ from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text.languages import format_moment, translate_in_game
-from service.text.sentences import Translator
+from service.text.languages import Translator, format_moment, translate_in_game
 from service.text.templates import get_environment
 from service.timing import HOUR_S, Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from service.text import painting
+from service.text import drawing
 from service.text.drawing import Player
 from service.text.templates import get_environment
 from workers import process_pool
@@ -23,7 +23,7 @@ NAME_HEIGHT = 34
 @functools.lru_cache(maxsize=256)
 def render_png(svg: str) -> bytes:
     """Return a drawing as a PNG file; drawn in the process pool, with the fonts of the service."""
-    return process_pool.run(painting.render, svg)
+    return process_pool.run(drawing.render, svg)
 
 
 class ChartLine(Struct, frozen=True):

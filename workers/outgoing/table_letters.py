@@ -15,9 +15,8 @@ from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text import numbers
 from service.text.drawing import Scene, list_players
-from service.text.languages import translate_in_game
+from service.text.languages import Translator, translate_in_game
 from service.text.narration import Narrator
-from service.text.sentences import Translator
 from service.text.templates import get_environment
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport

@@ -14,9 +14,8 @@ from service.store.rows import TableHookRow
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 from service.text import narration
-from service.text.languages import translate_in_game
+from service.text.languages import remove_place_marks, translate_in_game
 from service.text.narration import Narrator
-from service.text.sentences import remove_place_marks
 from workers.jobs import StepResult, empty_queue
 
 MAX_ENTRIES = 20  # in a message, the newest ones

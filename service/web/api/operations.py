@@ -24,7 +24,7 @@ from engine.record import Request, UndoRequest
 from engine.refusal import Refused
 from service.store.queries import Verdict
 from service.tables.submitting import MoveText
-from service.text.sentences import translate
+from service.text.languages import translate
 from service.timing import Clock
 from service.web.rendering import choose_language
 

@@ -28,9 +28,8 @@ from service.tables.history import replays
 from service.tables.opening import ChanceSource, Invitee, NewTable, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
-from service.text.languages import translate_in_game
+from service.text.languages import translate, translate_in_game
 from service.text.narration import Narrator
-from service.text.sentences import translate
 from service.timing import Clock
 from service.web.api import openapi
 from service.web.api.operations import (

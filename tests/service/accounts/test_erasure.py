@@ -15,7 +15,7 @@ from service.people.proof import ProvenPerson
 from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access
 from service.tables.opening import Invitee
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from tests import apps
 
 ADDRESS, NAME = "xanthippe@example.org", "Xanthippe"

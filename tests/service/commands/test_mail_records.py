@@ -12,8 +12,8 @@ import pytest
 
 from service import cli
 from service.commands import mail_records
-from service.commands.check_results import CheckResult
 from service.commands.mail_records import NotAnswered, Server, Zone, fetch_records, list_name_servers
+from service.commands.terminal import CheckResult
 from service.settings import Settings
 from tests import servers
 from tests.conftest import or_skip

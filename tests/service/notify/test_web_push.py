@@ -13,8 +13,7 @@ from sqlalchemy import update
 
 from service.app import App
 from service.notify import channels, web_push
-from service.notify.channels import NewChannel
-from service.notify.notices import Notice
+from service.notify.channels import NewChannel, Notice
 from service.store import push_keys
 from service.store.push_keys import decode, dump_public, encode
 from service.store.schema import letters

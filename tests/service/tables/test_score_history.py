@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from engine import catalogue
-from service.tables.history.score_history import load_score_history
+from service.tables.history.game_story import load_score_history
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from tests import apps

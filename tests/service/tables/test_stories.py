@@ -18,7 +18,7 @@ from service.store.schema import stories as rows
 from service.tables.access import Place
 from service.tables.history import game_story
 from service.tables.opening import Invitee, Opened
-from service.text import painting
+from service.text import drawing
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
@@ -199,7 +199,7 @@ def test_the_last_letter_draws_how_the_chances_went(last_letter: LastLetter) -> 
     }
     shown = re.findall(r'<img src="cid:([^"]+)" alt="([^"]*)"', read_body(message, "html"))
     assert [cid for cid, _ in shown] == list(attached)
-    assert all(picture.startswith(painting.PNG_SIGNATURE) for picture in attached.values())
+    assert all(picture.startswith(drawing.PNG_SIGNATURE) for picture in attached.values())
     ends = ["100 %" if place == 1 else "0 %" for place in places]
     assert re.fullmatch(rf"Anna: .* → {ends[0]}; Bert: .* → {ends[1]}", shown[-1][1])
 

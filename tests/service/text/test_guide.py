@@ -16,9 +16,9 @@ from service.app import App
 from service.store.batch import Batch
 from service.tables import submitting
 from service.tables.locked_table import LockedTable, lock_table
-from service.text import guide, messages, words
-from service.text.guide import FOLDER, STATIC, load_guide, make_markdown
+from service.text import messages, rulebook, words
 from service.text.languages import LANGUAGES, SOURCE, load_translations
+from service.text.rulebook import FOLDER, STATIC, load_guide, make_markdown
 from service.text.templates import TEMPLATES
 from service.text.words import Vocabulary
 from tests import apps
@@ -156,7 +156,7 @@ def test_every_picture_exists(language: str) -> None:
 
 
 def test_markup_stays_text_and_addresses_of_pages_are_links() -> None:
-    page = guide.parse_guide("# T\n\n## A <b>?\n\n<script>x</script> `/my` `undo`\n")
+    page = rulebook.parse_guide("# T\n\n## A <b>?\n\n<script>x</script> `/my` `undo`\n")
     assert "<script" not in page.html
     assert '<a href="/my"><code>/my</code></a> <code>undo</code>' in page.html
     assert '<h2 id="a-b">' in page.html

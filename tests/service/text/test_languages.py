@@ -30,11 +30,10 @@ from service.store.queries import NO_REASON
 from service.store.schema import people
 from service.tables import access, submitting
 from service.tables.opening import Invitee
-from service.text import drawing, languages, messages, sentences, templates
+from service.text import drawing, languages, messages, templates
 from service.text.drawing import Scene
-from service.text.languages import COMMON, LANGUAGES, SOURCE
+from service.text.languages import COMMON, LANGUAGES, SOURCE, Sentence
 from service.text.narration import Narrator
-from service.text.sentences import Sentence
 from tests import apps
 from tests.engine.cases import make_cases
 from tests.sampling import pair_in_turn
@@ -398,13 +397,13 @@ def test_a_sentence_is_stored_with_its_words():
     sentence = Sentence.from_refusal(Refused("Choose at most {most} for “{verb}”.", most=2, verb="keep"))
     assert Sentence.load(sentence.dump()) == sentence
     assert str(sentence) == "Choose at most 2 for “keep”."
-    assert sentences.translate("nl", sentence) == "Kies er hoogstens 2 voor “keep”."
-    assert sentences.translate("fr", sentence) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
+    assert languages.translate("nl", sentence) == "Kies er hoogstens 2 voor “keep”."
+    assert languages.translate("fr", sentence) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
 
 
 def test_a_stored_plain_sentence_is_loaded_unchanged():
     assert str(Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
-    assert sentences.translate("nl", Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
+    assert languages.translate("nl", Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
     assert (NO_REASON.dump(), bool(Sentence.load(""))) == ("", False)
 
 
@@ -413,7 +412,7 @@ def test_what_a_game_objects_to_is_said_in_every_language(game):
     for seats in (0, *game.META.seats):
         why = games.objection(game, game.META.options(), seats)
         if why is not None:
-            assert len({sentences.translate(language, why) for language in LANGUAGES}) == len(LANGUAGES)
+            assert len({languages.translate(language, why) for language in LANGUAGES}) == len(LANGUAGES)
 
 
 def test_moments_are_written_as_people_write_them():

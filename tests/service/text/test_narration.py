@@ -1,7 +1,7 @@
 """Entries of a log in prose."""
 
+from service.text.languages import mark_place
 from service.text.narration import fold_repeats
-from service.text.sentences import mark_place
 
 
 def test_what_is_said_several_times_in_a_row_is_told_once_with_the_number() -> None:

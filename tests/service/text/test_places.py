@@ -6,7 +6,7 @@ import pytest
 
 from engine import bots, catalogue, chance, game, options
 from engine.menu import iter_moves
-from service.text import sentences
+from service.text import languages
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 
@@ -26,9 +26,9 @@ def narrate(name: str, narrator: Narrator) -> list[str]:
 def test_marked_prose_has_the_same_words_and_names_places(name: str, language: str) -> None:
     rules = catalogue.find(name)
     plain, marked = (narrate(name, Narrator(rules, NAMES, language, marked=marks)) for marks in (False, True))
-    assert [sentences.remove_place_marks(text) for text in marked] == plain
-    assert any("data-at=" in sentences.link_places(text) for text in marked)
-    assert not any(sentences.FIRST in text for text in plain)
+    assert [languages.remove_place_marks(text) for text in marked] == plain
+    assert any("data-at=" in languages.link_places(text) for text in marked)
+    assert not any(languages.FIRST in text for text in plain)
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
@@ -40,10 +40,10 @@ def test_labels_have_no_marks(name: str) -> None:
     for seat in range(2):
         for move in list(iter_moves(rules.menu(state, seat)))[:20]:
             texts += [narrator.label_verb(move.verb), *(narrator.label_token(move.verb, token) for token in move.args)]
-    assert not any(sentences.FIRST in one for one in texts)
+    assert not any(languages.FIRST in one for one in texts)
 
 
 def test_a_sentence_is_escaped_and_its_places_are_links() -> None:
-    text = f"<i> to {sentences.mark_place('B2', 'the <inn>')}"
+    text = f"<i> to {languages.mark_place('B2', 'the <inn>')}"
     link = '<a class="place" href="#stage" data-at="B2" data-name="B2">the &lt;inn&gt;</a>'
-    assert sentences.link_places(text) == f"&lt;i&gt; to {link}"
+    assert languages.link_places(text) == f"&lt;i&gt; to {link}"

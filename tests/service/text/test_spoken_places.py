@@ -12,7 +12,7 @@ from engine.games.carcassonne.state import Figure, PlacedTile, TilePlaced
 from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
 from engine.games.turfmaster import ride
-from service.text import sentences
+from service.text import languages
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from service.web import menu_forms
@@ -64,10 +64,10 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
         )
         page += filter(None, map(Narrator(rules, NAMES, language, marked=True, view=view).describe, events))
         letter += filter(None, map(Narrator(rules, NAMES, language).describe, events))
-    assert len({sentences.remove_place_marks(sentence) for sentence in page}) > 40
-    assert not any(CROSSING_NAME.search(sentences.remove_place_marks(sentence)) for sentence in page)
+    assert len({languages.remove_place_marks(sentence) for sentence in page}) > 40
+    assert not any(CROSSING_NAME.search(languages.remove_place_marks(sentence)) for sentence in page)
     for sentence, exact in zip(page, letter, strict=True):
-        named = [place for place, _ in sentences.PLACE_MARK.findall(sentence)]
+        named = [place for place, _ in languages.PLACE_MARK.findall(sentence)]
         assert named in (CROSSING_NAME.findall(exact), CROSSING_NAME.findall(exact)[-1:])
 
 

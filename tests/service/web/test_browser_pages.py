@@ -16,8 +16,7 @@ from service.hosting import local_mailbox, overview
 from service.settings import DAY_S
 from service.tables.history.replays import Archive
 from service.tables.opening import Invitee
-from service.text.languages import LANGUAGES
-from service.text.sentences import Translator
+from service.text.languages import LANGUAGES, Translator
 from service.web.table_frame import draw_qr_code
 from tests import apps
 from tests.browsing import SHORT_GAMES

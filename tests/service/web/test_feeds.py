@@ -15,7 +15,7 @@ from service.settings import DAY_S
 from service.store.schema import people, seats
 from service.tables import access, seat_commands
 from service.tables.opening import Opened
-from service.text.icalendar import CalendarEvent, write_calendar
+from service.text.feed_formats import CalendarEvent, write_calendar
 from service.timing import Calendar
 from tests import apps
 from tests.sites import Site, Visitor

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.text.guide import load_guide
 from service.text.languages import LANGUAGES
+from service.text.rulebook import load_guide
 from tests.sites import Site
 
 

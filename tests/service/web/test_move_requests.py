@@ -19,9 +19,9 @@ from sqlalchemy.exc import OperationalError
 from service import create_app
 from service.app import App
 from service.store.schema import submissions, tables
-from service.tables import move_intake, submitting
+from service.tables import submitting
 from service.tables.access import Place
-from service.tables.move_intake import LinkedMove, MoveIntake
+from service.tables.submitting import LinkedMove, MoveIntake
 from service.web import server
 from service.web.wsgi_threads import ThreadedWsgi
 from tests import apps
@@ -222,7 +222,7 @@ def test_a_database_that_fails_is_an_error_of_the_server(site: MoveSite, monkeyp
         raise OperationalError("", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(move_intake, "store_moves", fail)
+        patch.setattr(submitting, "store_moves", fail)
         status, headers, body = site.move(place, move)
     assert (status, headers["retry-after"]) == (503, "5")
     assert "refused" in json.loads(body)
@@ -271,9 +271,9 @@ def make_moves(app: App, number: int) -> list[LinkedMove]:
 def test_moves_of_many_links_are_stored_together(any_app: App) -> None:
     first, second, third = make_moves(any_app, 3)
     unknown = LinkedMove("nowhere", "pass", "key", None)
-    stored = move_intake.store_moves(any_app, [first, unknown, second, third, third])
+    stored = submitting.store_moves(any_app, [first, unknown, second, third, third])
     assert [one is not None for one in stored[:4]] == [True, False, True, True]
-    assert move_intake.store_moves(any_app, [first]) == [None]  # its key is known
+    assert submitting.store_moves(any_app, [first]) == [None]  # its key is known
     referee.run()
     for one in (stored[0], stored[2], stored[3]):
         assert one

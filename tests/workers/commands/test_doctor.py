@@ -14,7 +14,7 @@ from sqlalchemy import insert, text, update
 
 from service import cli
 from service.app import App
-from service.commands.check_results import CheckResult
+from service.commands.terminal import CheckResult
 from service.people import register
 from service.safe_http import SafeClient
 from service.settings import Settings
@@ -22,7 +22,7 @@ from service.store import channel_queries
 from service.store.schema import letters, table_hooks, tables
 from tests import apps, servers
 from tests.receivers import Receiver
-from workers.commands import channel_checks, checkups
+from workers.commands import checkups
 from workers.commands.checkups import OVERDUE_S
 from workers.commands.doctor import check_settings
 from workers.incoming import inbox
@@ -203,7 +203,7 @@ def test_the_servers_behind_all_channels_are_asked_those_of_table_chats_too(
         asked.append(url)
 
     monkeypatch.setattr(SafeClient, "request", answer)
-    results = list(channel_checks.check_channels(app.settings))
+    results = list(checkups.check_channels(app.settings))
     assert [one.verdict for one in results] == ["ok"] * 3
     server = receiver.url("/")
     assert sorted(asked) == sorted([server, server, "https://api.telegram.org/"])

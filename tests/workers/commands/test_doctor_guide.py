@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from service.commands import mail_records
-from workers.commands import channel_checks, checkups, doctor
+from workers.commands import checkups, doctor
 
 GUIDE = Path(__file__).parents[3] / "docs" / "hosting.md"
-MODULES = (doctor, checkups, mail_records, channel_checks)
+MODULES = (doctor, checkups, mail_records)
 ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
 GAP = "…"  # what differs from server to server
 

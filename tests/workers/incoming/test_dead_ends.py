@@ -10,7 +10,7 @@ from engine.menu import Choice, Move, make_menu
 from service.app import App
 from service.store.schema import letters, seats, talk
 from service.text import words
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from tests import apps
 from tests.workers.incoming.test_inbox import app, deliver, last_letter, list_mailed_moves, report, rows, start, text
 from workers.incoming.move_parser import TALK, Guess, TalkLine, parse_move_line

@@ -20,8 +20,7 @@ from service.store.schema import seats
 from service.tables import standing_orders
 from service.tables.access import Place
 from service.text import words
-from service.text.languages import LANGUAGES
-from service.text.sentences import Sentence, Translator, translate
+from service.text.languages import LANGUAGES, Sentence, Translator, translate
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import deliver, last_letter, list_answer_kinds, text

@@ -19,8 +19,8 @@ from tests.workers.incoming.test_inbox import (
     start,
     text,
 )
+from workers.incoming.mail_commands import find_doubt
 from workers.incoming.move_parser import parse_move_line
-from workers.incoming.second_thoughts import find_doubt
 
 assert app  # the fixture
 MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *make_menu("undo", "resign"))

@@ -10,7 +10,7 @@ from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import letters, mails, seats
-from service.text.sentences import Sentence
+from service.text.languages import Sentence
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink

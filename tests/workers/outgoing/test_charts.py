@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from service.text import painting
+from service.text import drawing
 from service.text.drawing import list_players
 from workers.outgoing import pictures
 from workers.outgoing.pictures import Chart
@@ -66,6 +66,6 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
     random = Random(1)
     moments = tuple((step, tuple(random.uniform(0, 100) for _ in NAMES)) for step in range(600))
-    made = painting.render(Chart(moments, 0, 100).draw(list_players(NAMES)))
-    assert made.startswith(painting.PNG_SIGNATURE)
-    assert len(made) <= painting.MAX_PICTURE_BYTES
+    made = drawing.render(Chart(moments, 0, 100).draw(list_players(NAMES)))
+    assert made.startswith(drawing.PNG_SIGNATURE)
+    assert len(made) <= drawing.MAX_PICTURE_BYTES

@@ -8,8 +8,7 @@ from sqlalchemy import select, update
 
 from service.app import App
 from service.notify import channels
-from service.notify.channels import NewChannel
-from service.notify.notices import Notice, SenderAnswer
+from service.notify.channels import NewChannel, Notice, SenderAnswer
 from service.people.letter_settings import LetterSettings, dump_settings
 from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
@@ -22,7 +21,7 @@ from service.timing import Calendar, dump_calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
-from workers.outgoing import deliveries, post, senders
+from workers.outgoing import deliveries, post
 
 KIND = "pigeon"
 
@@ -42,7 +41,7 @@ class Loft:
 @pytest.fixture
 def loft(monkeypatch: pytest.MonkeyPatch) -> Loft:
     one = Loft()
-    monkeypatch.setitem(senders.SENDERS, KIND, one.send)
+    monkeypatch.setitem(deliveries.SENDERS, KIND, one.send)
     return one
 
 

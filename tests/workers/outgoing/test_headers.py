@@ -20,8 +20,7 @@ from service.tables import access, judging
 from service.tables.access import Place
 from service.tables.locked_table import append_command
 from service.tables.opening import Invitee
-from service.text.languages import LANGUAGES
-from service.text.sentences import Translator
+from service.text.languages import LANGUAGES, Translator
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import emails, personal_letters, pictures, post

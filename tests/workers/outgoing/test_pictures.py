@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 
 from engine import bots, catalogue, options
 from service.lru import LRU
-from service.text import painting
+from service.text import drawing
 from service.text.drawing import Scene, draw_board_svg, list_players
 from service.text.templates import draw_sprite
 from tests import apps
@@ -54,9 +54,9 @@ def draw_in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
     faces = "".join(
         f"@font-face {{ font-family: 'DejaVu Sans'; font-weight: {weight}; src: url(data:font/ttf;base64,{font}) }}"
         for weight, name in (("normal", "DejaVuSans"), ("bold", "DejaVuSans-Bold"))
-        for font in [base64.b64encode((painting.FONTS / f"{name}.ttf").read_bytes()).decode()]
+        for font in [base64.b64encode((drawing.FONTS / f"{name}.ttf").read_bytes()).decode()]
     )
-    page = chromium.new_page(viewport={"width": painting.PICTURE_WIDTH, "height": height})
+    page = chromium.new_page(viewport={"width": drawing.PICTURE_WIDTH, "height": height})
     try:
         page.set_content(f"<style>{faces} body {{ margin: 0 }} svg {{ display: block; width: 100% }}</style>{svg}")
         page.evaluate("document.fonts.ready")
@@ -78,7 +78,7 @@ def count_differences(one: Image.Image, other: Image.Image, seen: int = VISIBLE_
 def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool, step: int) -> None:
     for board in draw_boards(game, boxes=boxes)[step - 1 :: step]:
         svg = DASHES.sub("", board)
-        picture = painting.paint(svg)
+        picture = drawing.paint(svg)
         assert count_differences(picture, draw_in_browser(chromium, svg, picture.height)) <= MAX_SHARE
 
 
@@ -86,33 +86,33 @@ def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: s
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
     for svg in draw_boards(game, boxes=boxes):
-        made = painting.render(svg)
-        assert len(made) <= painting.MAX_PICTURE_BYTES
+        made = drawing.render(svg)
+        assert len(made) <= drawing.MAX_PICTURE_BYTES
         read = Image.open(io.BytesIO(made))
-        assert (read.format, read.width) == ("PNG", painting.PICTURE_WIDTH)
-        assert count_differences(read.convert("RGB"), painting.paint(svg)) == 0
+        assert (read.format, read.width) == ("PNG", drawing.PICTURE_WIDTH)
+        assert count_differences(read.convert("RGB"), drawing.paint(svg)) == 0
 
 
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_put_together_from_sprites_is_the_one_drawn_whole(game: str, boxes: bool) -> None:
     for svg in draw_boards(game, boxes=boxes):
-        picture = painting.paint(svg)
-        x, y, across, _ = map(float, painting.VIEW_BOX.findall(svg)[0].split())
+        picture = drawing.paint(svg)
+        x, y, across, _ = map(float, drawing.VIEW_BOX.findall(svg)[0].split())
         box = f'viewBox="{x} {y} {across} {picture.height * across / picture.width}"'  # in whole pixels
-        whole = painting.draw(painting.VIEW_BOX.sub(box, svg, count=1), *picture.size)
+        whole = drawing.draw(drawing.VIEW_BOX.sub(box, svg, count=1), *picture.size)
         paper = Image.new("RGBA", picture.size, "#ffffff")
         assert count_differences(picture, Image.alpha_composite(paper, whole).convert("RGB"), EDGE) == 0
 
 
 def test_a_sprite_is_painted_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    painted, draw = list[str](), painting.draw
-    monkeypatch.setattr(painting, "SPRITES", LRU[Any](10**6))
-    monkeypatch.setattr(painting, "draw", lambda svg, *size: painted.append(svg) or draw(svg, *size))
+    painted, draw = list[str](), drawing.draw
+    monkeypatch.setattr(drawing, "SPRITES", LRU[Any](10**6))
+    monkeypatch.setattr(drawing, "draw", lambda svg, *size: painted.append(svg) or draw(svg, *size))
     for places in ([(20, 20)], [(50, 20), (60, 50)]):
         pieces = "".join(draw_sprite(x, y, (-5, -5, 5, 5), '<use href="#dot"/>', 100 / 760) for x, y in places)
         dot = '<defs><g id="dot"><circle r="4" fill="#008800"/></g></defs>'
-        made = painting.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{dot}{pieces}</svg>')
+        made = drawing.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{dot}{pieces}</svg>')
         assert all(made.getpixel((round(7.6 * x), round(7.6 * y))) == (0, 136, 0) for x, y in places)
     assert len(painted) == 1
 
@@ -123,21 +123,21 @@ def test_a_part_between_sprites_is_drawn_between_them() -> None:
         for ink, high in (("#ff0000", 9), ("#0000ff", 4))
     )
     between = '<rect x="45" y="20" width="10" height="20" fill="#008800"/>'
-    made = painting.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{under}{between}{over}</svg>')
+    made = drawing.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{under}{between}{over}</svg>')
     assert [made.getpixel((380, round(7.6 * y))) for y in (22, 28, 35)] == [(0, 136, 0), (0, 0, 255), (0, 136, 0)]
     assert made.getpixel((325, round(7.6 * 23))) == (255, 0, 0)
 
 
 def test_a_picture_that_would_be_too_large_has_fewer_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     svg = draw_boards("kurier")[0]
-    large = painting.render(svg)
-    monkeypatch.setattr(painting, "MAX_PICTURE_BYTES", len(large) - 1)
-    assert len(painting.render(svg)) < len(large)
+    large = drawing.render(svg)
+    monkeypatch.setattr(drawing, "MAX_PICTURE_BYTES", len(large) - 1)
+    assert len(drawing.render(svg)) < len(large)
 
 
 def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
-    plain, written = (painting.paint(BOARD.format(text=text)) for text in ("", "Żółw"))
-    assert plain.size == (painting.PICTURE_WIDTH, 456)
+    plain, written = (drawing.paint(BOARD.format(text=text)) for text in ("", "Żółw"))
+    assert plain.size == (drawing.PICTURE_WIDTH, 456)
     assert plain.getpixel((2, 2)) == (255, 255, 255)
     assert plain.getpixel((100, 100)) == (0, 136, 0)
     left, top, right, bottom = ImageChops.difference(plain, written).getbbox() or (0, 0, 0, 0)
