@@ -116,19 +116,26 @@ def correct_address(app: App, place: Place, text: str) -> None:
 
 
 def add_address(app: App, place: Place, text: str, visitor: ProvenPerson | None = None) -> None:
-    """Give a seat without an address one, for letters from now on; they come when the address is proven."""
+    """Give a seat an address, or another one while its address is not proven; letters come when it is."""
     address = register.clean_address(text)
     with at_table(app, place.table) as work:
         seat = work.locked.seats[place.seat] if place.seat is not None else None
-        if seat is None or seat.person is not None or seat.status != "taken":
+        if seat is None or seat.status != "taken" or not _may_change_address(work.locked, seat):
             raise Refused("This seat has an address already, or is not yours.")
         db = work.locked.flush()
         person = register.find_or_create_person(db, address, seat.name, app.now())
         proven = joining.is_proven(app, person, visitor)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, seat.name)
         work.locked = change_seat(work.locked, seat.seat, person=person, proven=proven)
+        _delete_mistyped(work.locked.flush(), seat.person, person, f"confirm/{place.table}")
         joining.owe_first_letter(work.locked, seat.seat, person)
     app.wakeups.wake("post")
+
+
+def _may_change_address(locked: LockedTable, seat: SeatRow) -> bool:
+    """Return whether the address of a seat is not proven; an organiser's has a form of its own before it is."""
+    waits = locked.row.awaits_confirmation and seat.seat == queries.find_organiser(locked.seats)
+    return not seat.proven and not waits
 
 
 def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:

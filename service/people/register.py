@@ -105,10 +105,17 @@ def clean_address(text: str) -> str:
     """Return an e-mail address in its stored form; raise Refused if it is none."""
     address = text.strip()
     local, _, domain = address.rpartition("@")
-    if len(address) > 254 or not ADDRESS.fullmatch(address) or ".." in address or local[:1] + local[-1:] in ("..", "."):
+    if not _is_address(address) or local[:1] + local[-1:] in ("..", "."):
         shown = "".join(letter if letter.isprintable() else "?" for letter in address[:60])
         raise Refused("“{address}” is not an e-mail address; it should look like anna@example.org.", address=shown)
     return f"{local}@{domain.rstrip('.').lower()}"
+
+
+def _is_address(text: str) -> bool:
+    """Return whether this looks like an address; its domain has a dot, unless it is this machine."""
+    domain = text.rpartition("@")[2].rstrip(".").casefold()
+    is_whole = "." in domain or domain == "localhost"
+    return len(text) <= 254 and is_whole and ".." not in text and bool(ADDRESS.fullmatch(text))
 
 
 def name_mailbox(address: str) -> str:

@@ -51,23 +51,25 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
     """Take the next free seat of an open table; return the seat's link.
 
     Unless `visitor` is the person of this address, the address is only typed, and the seat gets no letters until it is
-    proven.
+    proven. A guest without an address can add one later.
     """
     table = find_open_table(app, token).row.id
-    name, address = register.clean_name(guest.name), register.clean_address(guest.address)
+    name = register.clean_name(guest.name)
+    address = register.clean_address(guest.address) if guest.address.strip() else ""
     register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table) as work:
         db = work.locked.flush()
         seat = next((one for one in queries.list_seats(db, table) if one.status == FREE), None)
         if seat is None:
             raise Unknown("Another player was quicker; all seats at this table are taken.")
-        person = register.find_or_create_person(db, address, name, app.now(), language)
-        proven = is_proven(app, person, visitor)
+        person = register.find_or_create_person(db, address, name, app.now(), language) if address else None
+        proven = person is not None and is_proven(app, person, visitor)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, name)
         locked = change_seat(work.locked, seat.seat, person=person, proven=proven, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
-        owe_first_letter(work.locked, seat.seat, person)
+        if person is not None:
+            owe_first_letter(work.locked, seat.seat, person)
     return access.make_seat_link(app, seat)
 
 
@@ -164,6 +166,8 @@ def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
     if place.seat is None or table.position.phase != "over":
         raise Refused("Only players of a finished game can open a rematch; please open a new table.")
     own = table.seats[place.seat]
+    if own.person is None and any(seat.person is not None for seat in table.seats):
+        raise Refused("You play without an e-mail address; please ask another player to open the next game.")
     holder = None if own.person is None else proof.require_holder(own)
     opened = opening.open_table(app, make_new_table(app, table, place.seat, language))
     with at_table(app, opened.table) as work:
@@ -207,12 +211,16 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
 def _list_guests(app: App, table: Snapshot, own: int) -> list[Invitee]:
     """Return the players in the order of their seats, beginning with this one."""
     addresses = _load_addresses(app, table.row.id)
-    order = [*table.seats[own:], *table.seats[:own]]
+    others = [*table.seats[own + 1 :], *table.seats[:own]]
     mine = Invitee(table.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
-    return [
-        mine,
-        *(Invitee(seat.name, addresses.get(seat.seat, ""), level=cast(Strength, seat.level)) for seat in order[1:]),
-    ]
+    return [mine, *(_invite_again(seat, addresses.get(seat.seat, "")) for seat in others)]
+
+
+def _invite_again(seat: SeatRow, address: str) -> Invitee:
+    """Return this player as a guest; a player without an address cannot be invited, and leaves a free seat."""
+    if seat.status != "bot" and not address:
+        return Invitee("", who="anybody")
+    return Invitee(seat.name, address, level=cast(Strength, seat.level))
 
 
 def _load_addresses(app: App, table: str) -> dict[int, str]:

@@ -264,14 +264,15 @@ def _parse_luck(form: Mapping[str, str]) -> ChanceSource:
 
 
 def _parse_guests(form: Mapping[str, str]) -> list[Invitee]:
-    """Return the guests of the form; the organiser comes first and sits down at once."""
+    """Return the guests of the form, checked; the organiser comes first and sits down at once."""
     name, address = form.get("name", "").strip(), form.get("address", "").strip()
     organiser = Invitee(name or (address and guest_list.suggest_name(address)), address, who="person")
     others = guest_list.parse(form.get("players", ""))
     if not others:
         raise Refused("Who plays with you? Please type an e-mail address, or add a bot.")
     invited = [organiser, *(one for one in others if not address or one.address.casefold() != address.casefold())]
-    return opening.give_first_word(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
+    guests = opening.check_guests(invited)
+    return opening.give_first_word(guests, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
 def _parse_clock(form: Mapping[str, str]) -> Clock:

@@ -230,6 +230,7 @@ FREE_SEAT = Sentence("A free seat")
 STATUS_OPEN = Sentence("for anyone with the link")
 STATUS_NOT_SEATED = Sentence("has not sat down yet")
 STATUS_HELD = Sentence("is invited as soon as the organiser has confirmed the address")
+STATUS_HELD_BY_YOU = Sentence("is invited as soon as you have confirmed your address")
 STATUS_BOUNCED = Sentence("letters come back")
 STATUS_INVITED = Sentence("has been invited by letter")
 STATUS_BOT = Sentence("a bot, ready to play")
@@ -300,20 +301,22 @@ def list_chairs(table: Snapshot, me: int | None = None, unreachable: Collection[
             player,
             seat.name or translate(in_language, FREE_SEAT),
             seat.seat == me,
-            translate(in_language, _describe_status(table, seat, seat.seat == me, seat.seat in unreachable)),
+            translate(in_language, _describe_status(table, seat, me, seat.seat in unreachable)),
         )
         for player, seat in zip(list_players(table.names), table.seats, strict=True)
     )
 
 
-def _describe_status(table: Snapshot, seat: Any, is_you: bool, unreachable: bool) -> Sentence:
+def _describe_status(table: Snapshot, seat: Any, me: int | None, unreachable: bool) -> Sentence:
     match seat.status:
         case "open":
             return STATUS_OPEN
         case "bot":
             return STATUS_BOT
-        case "invited" if is_you:
+        case "invited" if seat.seat == me:
             return STATUS_NOT_SEATED
+        case "invited" if table.row.awaits_confirmation and me == queries.find_organiser(table.seats):
+            return STATUS_HELD_BY_YOU
         case "invited" if table.row.awaits_confirmation:
             return STATUS_HELD
         case "invited":

@@ -16,7 +16,7 @@ addEventListener("click", (event) => {
   const link = event.target.closest("a.rule");
   const button = event.target.closest("[data-ask]");
   const shared = event.target.closest("[data-share]");
-  if (shared) import("./share.js").then(({ share }) => share(shared)).catch(() => {}); // the reader may close the sheet
+  if (shared) import("./share.js").then(({ share }) => share(shared));
   if ((!link && !button) || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   import("./rule-dialog.js").then((rules) => (link ? rules.open(link.href) : rules.askForThing(button.dataset.ask)));

@@ -22,6 +22,6 @@ async function checkForNews() {
 for (const button of document.querySelectorAll("[data-share]")) {
   button.hidden = false;
   if (button.dataset.copyWord && !navigator.share) button.textContent = button.dataset.copyWord;
-  button.addEventListener("click", () => share(button).catch(() => {})); // the reader may close the sheet
+  button.addEventListener("click", () => share(button));
 }
 watch(table.dataset.live, checkForNews);

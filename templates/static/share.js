@@ -1,14 +1,42 @@
-// A button with `data-share` gives an address to the device's own share sheet, or copies it where there is none.
+// A button with `data-share` (and `data-copied`, what it says then) gives an address to the device's own share sheet, or copies it where there is none.
 
 const SHOWN_MS = 2000;
 
 /** @param {HTMLElement} button with `data-share` */
 export async function share(button) {
   const url = new URL(button.dataset.share ?? "", location.href).href;
-  if (navigator.share) return navigator.share({ title: button.dataset.title ?? document.title, url });
-  await navigator.clipboard.writeText(url);
+  if (navigator.share) {
+    const refusal = await navigator.share({ title: button.dataset.title ?? document.title, url }).catch((why) => why);
+    if (!refusal || refusal.name === "AbortError") return; // the reader has closed the sheet
+  }
+  if (await copy(url)) confirmCopy(button);
+  else prompt(button.textContent, url); // the reader copies it by hand
+}
+
+/** Copies a text; false if the browser refuses it. Pages without HTTPS have no `navigator.clipboard`. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copySelection(text);
+  }
+}
+
+function copySelection(text) {
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "unseen";
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  return isCopied;
+}
+
+function confirmCopy(button) {
   const text = button.textContent;
-  button.textContent = button.dataset.copied ?? JSON.parse(document.getElementById("words").textContent).copied;
+  button.textContent = button.dataset.copied;
   setTimeout(() => {
     button.textContent = text;
   }, SHOWN_MS);

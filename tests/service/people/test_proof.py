@@ -311,9 +311,23 @@ def test_an_address_that_is_added_later_gets_letters_when_it_is_proven(strict: S
     assert visitor.post(f"{path}/letters", address="vera").status_code == 422
     assert visitor.post(f"{path}/letters", address=VICTIM.address).status_code == 303
     assert f"We wrote to {VICTIM.address}" in visitor.get(path)
-    assert visitor.post(f"{path}/letters", address="other@example.org").status_code == 422
     seat = apps.load_table(strict.app, place.table).seats[0]
     assert (seat.person, seat.proven) == (person, False)
     assert send_all(strict, smtp_sink) == ["Please confirm your address"]
     confirm(strict, person, place.table, "yes")
     assert apps.load_table(strict.app, place.table).seats[0].proven
+    assert visitor.post(f"{path}/letters", address="other@example.org").status_code == 422
+
+
+def test_a_guest_joins_without_an_address_adds_one_later_and_corrects_it(strict: Site, smtp_sink: Sink) -> None:
+    visitor, person = strict.new_visitor(), add_person(strict.app, VICTIM)
+    path = visitor.post(open_for_anybody(strict), name="Vera", address=" ").location
+    assert "Get letters when it is your turn" in visitor.get(path)
+    assert "you get a letter" not in visitor.get(path)
+    for address in ("vear@example.org", VICTIM.address):
+        assert visitor.post(f"{path}/letters", address=address).status_code == 303
+    assert send_all(strict, smtp_sink, "vear") == []
+    assert send_all(strict, smtp_sink) == ["Please confirm your address"]
+    table = access.find(strict.app, path.rsplit("/", 1)[1]).table
+    confirm(strict, person, table, "yes")
+    assert [seat.proven for seat in apps.load_table(strict.app, table).seats][1]

@@ -169,6 +169,14 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(site: Site, m
     assert len({seed for _, seed in requests}) == 3
 
 
+def test_an_address_that_is_refused_leaves_the_settings_folded(site: Site) -> None:
+    guests = "Kim <kim@example.org>\nJürgen <jürgen@example.org>\nbot\nbot"
+    page = site.new_visitor().post("/new/kaiser", **{**ROWS, "players": guests})
+    assert "“jürgen@example.org” is not an e-mail address" in page.text
+    assert '<details class="settings">' in page.text
+    assert 'rows="4"' in page.text
+
+
 # Links to free seats
 
 
@@ -209,6 +217,7 @@ def test_one_of_two_guests_gets_the_last_seat(site: Site) -> None:
         (Invitee("Bertha", "anna@example.org"), "You have a seat at this table already"),
         (Invitee("ANNA", "other@example.org"), "is called ANNA already"),
         (Invitee("Bert", "no"), "is not an e-mail address"),
+        (Invitee("Bert", "bert@example"), "“bert@example” is not an e-mail address"),
         (Invitee("", "bert@example.org"), "Please give every player a name"),
     ],
 )

@@ -84,6 +84,16 @@ def test_bots_keep_their_level_at_the_next_table(site: Site, visitor: Visitor) -
     assert [seat.level for seat in snapshot.seats] == ["", "strong"]
 
 
+def test_a_player_without_an_address_leaves_a_free_seat_and_reads_whom_to_ask(site: Site, visitor: Visitor) -> None:
+    opened = apps.open_new(site.app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")], 0)
+    site.submit(opened, "sit word", 0)
+    own = joining.join(site.app, opened.join, Invitee("Lou"))
+    site.submit(opened, "resign", 1)
+    assert "ask another player to open the next game" in visitor.post(f"/t/{own}/again").text
+    snapshot, _ = open_rematch(site, visitor, opened.links[0])
+    assert [(seat.name, seat.status) for seat in snapshot.seats] == [("Anna", "taken"), ("", "open")]
+
+
 def test_a_page_that_is_over_offers_it_to_its_players_only(site: Site, visitor: Visitor) -> None:
     opened = finish_table(site)
     button = f'action="/t/{opened.links[0]}/again"'

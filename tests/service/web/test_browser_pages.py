@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from service import create_app
@@ -21,7 +21,7 @@ from service.web.table_frame import draw_qr_code
 from tests import apps
 from tests.browsing import SHORT_GAMES
 from tests.golden.make import load
-from tests.services import RunningService, Visit
+from tests.services import ANNA, RunningService, Visit
 from workers.outgoing.letter_parts import write_time_left
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
@@ -234,12 +234,46 @@ def test_the_link_of_free_seats_is_copied_and_drawn_as_a_code(service: RunningSe
     expect(page.get_by_role("button", name="Copied.")).to_be_visible()
     link = page.locator("#join").input_value()
     assert page.evaluate("navigator.clipboard.readText()") == link
+    page.evaluate("() => navigator.clipboard.writeText('')")
+    refuse_to_share(page)
+    page.get_by_text("About this table").click()
+    page.get_by_role("button", name="Share", exact=True).click()
+    expect(page.locator("details.receipt [data-share]")).to_have_text("Copied.")
+    watch = page.get_by_role("link", name="for spectators").get_attribute("href")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{service.address}{watch}"
     page.get_by_text("QR code").click()
     code = page.locator(".qr svg")
     expect(code).to_be_visible()
     assert code.evaluate("one => one.outerHTML") == visit("about:blank").evaluate(
         "svg => new DOMParser().parseFromString(svg, 'text/html').querySelector('svg').outerHTML", draw_qr_code(link)
     )
+
+
+# A share sheet that the browser refuses, and a clipboard that only a selection of the reader can fill.
+REFUSE = """() => {
+  navigator.share = () => Promise.reject(new DOMException("", "NotAllowedError"));
+  navigator.clipboard.writeText = () => Promise.reject(new DOMException("", "NotAllowedError"));
+}"""
+
+
+def refuse_to_share(page: Page) -> None:
+    page.evaluate(REFUSE)
+
+
+def test_a_link_goes_to_the_share_sheet_or_is_shown_if_nothing_else_is_allowed(
+    service: RunningService, visit: Visit
+) -> None:
+    page = visit(f"/t/{service.open_table(ANNA, Invitee('', who='anybody')).links[0]}")
+    link = page.locator("#join").input_value()
+    page.evaluate("() => { navigator.share = async (what) => { window.shared = what.url; }; }")
+    page.locator("[data-share]").first.click()
+    page.wait_for_function("link => window.shared === link", arg=link)
+    shown = list[str]()
+    page.once("dialog", lambda one: [shown.append(one.default_value), one.dismiss()])
+    refuse_to_share(page)
+    page.evaluate("() => { document.execCommand = () => false; }")
+    page.locator("[data-share]").first.click()
+    assert shown == [link]
 
 
 def test_a_note_that_the_reader_hides_stays_hidden(service: RunningService, visit: Visit) -> None:
