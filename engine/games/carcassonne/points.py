@@ -143,6 +143,8 @@ ON_TOP_OF_TOWER = 26
 
 SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14), "PD13": (-18, 2)}
 OFF_THE_MIDDLE: Mapping[str, Offset] = {
+    "AM07 road": (0, 10),
+    "AM08 road": (0, 10),
     "BB02 road": (13, 32),
     "BB07 city": (-34, 2),
     "BB08 road": (-34, 1),
