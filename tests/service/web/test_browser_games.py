@@ -13,9 +13,22 @@ from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from engine.canonical_json import encode
+from engine.games import carcassonne
+from engine.games.carcassonne.boxes import plague
 from engine.log import Export
 from tests import apps
-from tests.browsing import Player, Reader, click, play, play_again, press_keys, short_game, tap
+from tests.browsing import (
+    Player,
+    Reader,
+    TouchMethod,
+    click,
+    play,
+    play_again,
+    press_keys,
+    short_game,
+    tap,
+    wait_for_acceptance,
+)
 from tests.golden.make import load
 from tests.services import ENTRIES_BEFORE_MOVES, RunningService, Visit, fixed_seed
 
@@ -185,6 +198,39 @@ def test_the_dragon_of_carcassonne_is_led_by_a_finger_and_by_keys(service: Runni
         path = apps.load_table(service.app, opened.table).position.state.dragon_path
         assert not path or len(path) > walked
     assert apps.load_table(service.app, opened.table).position.state.dragon
+
+
+def can_flee_and_spread(state: Any) -> bool:
+    """Whether a figure can flee now that the tile is placed, and there is a choice for the next flea."""
+    verbs = [entry.verb for entry in carcassonne.menu(state, state.turn)] if state.work else []
+    return verbs == ["figure", "flee", "pass"] and len(plague.list_targets(state)) > 2
+
+
+@pytest.mark.parametrize("hand", [tap, press_keys])
+def test_the_plague_of_carcassonne_is_fled_and_spread_by_a_finger_and_by_keys(
+    service: RunningService, visit: Visit, hand: TouchMethod
+) -> None:
+    with fixed_seed(bytes([2]) * 32):
+        opened = service.start_table(game="carcassonne", plague="on", messages="off")
+    service.play_until(opened.table, can_flee_and_spread)
+
+    def load_state() -> Any:
+        return apps.load_table(service.app, opened.table).position.state
+
+    state = load_state()
+    place, goal = carcassonne.menu(state, state.turn)[-2].options[0]
+    player = Player(visit(f"/t/{opened.links[state.turn]}", **PHONE), hand)
+    player.put_together(f"flee {place} {goal}")
+    no_figure = player.page.get_by_role("button", name="Place no figure")
+    no_figure.wait_for()  # in place of Confirm, since a figure may follow
+    player.send(no_figure)
+    wait_for_acceptance(player.page)
+    figures = [figure.place for figure in carcassonne.view(load_state(), None).figures]
+    assert goal in figures
+    assert place not in figures
+    target = plague.list_targets(load_state())[-1]
+    player.move(f"spread {target}")
+    assert load_state().fleas[target]
 
 
 def test_carcassonne_with_a_tile_taken_up_again_unasked(service: RunningService, visit: Visit) -> None:
