@@ -25,7 +25,7 @@ from engine.catalogue import NAME
 from engine.options import SWITCH_WORDS
 from engine.refusal import Refused
 from service import beacon as beacons
-from service.text import numbers
+from service.links import parse_int
 
 DAY_S = 86_400
 EMBEDDED = "embedded"
@@ -336,7 +336,7 @@ def _parse_number(name: str, text: str, default: float) -> float:
 def parse_listening_address(name: str, text: str) -> tuple[str, int]:
     """Parse an address and a port to listen on."""
     host, _, port = text.rpartition(":")
-    number = numbers.parse_int(port, 65_535)
+    number = parse_int(port, 65_535)
     if not host or not number:
         raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
     return host, number

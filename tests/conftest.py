@@ -16,7 +16,7 @@ from tests import apps, receivers, sampling, servers, services, speed
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
 from tests.windows import Windows
-from workers.outgoing import pictures
+from workers.outgoing import emails
 
 T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -108,7 +108,7 @@ def migrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def real_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the boards in letters; in other tests a picture is one point."""
-    monkeypatch.setattr(pictures, "render_png", speed.draw_png)
+    monkeypatch.setattr(emails, "render_png", speed.draw_png)
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from werkzeug.routing import Rule
 
 from service.store import connection as connecting
 from tests import apps
-from workers.outgoing import pictures
+from workers.outgoing import emails
 
 GC_THRESHOLD = 50_000  # new objects before the garbage collector runs
-draw_png, new_engine = pictures.render_png, connecting.create_engine
+draw_png, new_engine = emails.render_png, connecting.create_engine
 statement_caches: dict[type, Any] = {}  # the compiled statements of each kind of database
 
 
@@ -48,7 +48,7 @@ def skip_repeated_work() -> None:
     connecting.create_engine = create_engine_with_shared_cache
     DefaultDialect.__hash__ = lambda self: hash(type(self))  # a dialect is part of the key of a compiled statement
     DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)
-    pictures.render_png = apps.draw_dot
+    emails.render_png = apps.draw_dot
     # A pretty traceback takes a second, and needs a package that only the tests require.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])

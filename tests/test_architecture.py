@@ -87,7 +87,6 @@ LAYERS = (
     ("engine",),
     (
         "service.beacon",
-        "service.text.numbers",
         "service.settings",
         "service.links",
         "service.lru",

@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (58, 480), "mail": (38, 250), "reminder": (34, 270)}
+BOUNDS = {"move": (50, 470), "mail": (35, 246), "reminder": (31, 262)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 from msgspec import Struct
 
-from service.text import numbers
+from service.links import parse_int
 
 MAX_SENTENCE_CHARS = 1_000  # characters of a sentence
 FINE, WRONG, MISUSE = 0, 1, 2
@@ -91,7 +91,7 @@ MAX_NUMBER = 999_999_999
 
 def parse_positive(text: str) -> int:
     """Parse a whole number from 1."""
-    number = numbers.parse_int(text, MAX_NUMBER)
+    number = parse_int(text, MAX_NUMBER)
     if not number:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to {MAX_NUMBER}")
     return number
@@ -99,7 +99,7 @@ def parse_positive(text: str) -> int:
 
 def parse_count(text: str) -> int:
     """Parse a whole number from 0."""
-    number = numbers.parse_int(text, MAX_NUMBER)
+    number = parse_int(text, MAX_NUMBER)
     if number is None:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to {MAX_NUMBER}")
     return number

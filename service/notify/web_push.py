@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from engine.canonical_json import make_decoder
 from service.app import App
+from service.links import parse_int
 from service.notify.channels import Notice, SenderAnswer
 from service.notify.webhooks import HookOutcome
 from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
@@ -28,7 +29,6 @@ from service.store.push_keys import (
     parse_public,
     restore_key,
 )
-from service.text import numbers
 from service.text.languages import Sentence, Translator
 
 if TYPE_CHECKING:  # loaded with the first message
@@ -182,5 +182,5 @@ def judge_answer(answer: HttpAnswer) -> SenderAnswer:
     if 200 <= answer.status < 300:
         return SenderAnswer("sent")
     if answer.status == 429 or answer.status >= 500:
-        return SenderAnswer("retry", why, numbers.parse_int(answer.headers.get("retry-after", ""), DAY_S) or 0)
+        return SenderAnswer("retry", why, parse_int(answer.headers.get("retry-after", ""), DAY_S) or 0)
     return SenderAnswer("refused", why)

@@ -39,11 +39,6 @@ def refuse_table(connection: Connection, settings: Settings, organiser: int | No
         raise Refused("That was a little too much at once; please wait a while and try again.")
 
 
-def is_limited(kind: str) -> bool:
-    """Return whether letters of this kind, which strangers can cause, are limited for each mailbox."""
-    return kind in (*INVITATION_KINDS, CONFIRM_KIND)
-
-
 def _make_count_of_letters_ahead() -> Select[tuple[int]]:
     person, letter, since = (bindparam(name, 0, letters.c.id.type) for name in ("person", "letter", "since"))
     recent = or_(

@@ -13,13 +13,12 @@ from sqlalchemy import ColumnElement, Connection, exists, or_, select, update
 
 from engine.refusal import Refused
 from service import links
-from service.links import Links, hash_token
+from service.links import Links, hash_token, parse_int
 from service.people import register
 from service.settings import DAY_S, Settings
 from service.store import queries
 from service.store.rows import SeatRow
 from service.store.schema import letters, people, seats, tables, visits
-from service.text import numbers
 from service.timing import HOUR_S
 
 CONFIRM_AGE_S = 30 * DAY_S  # of the link in a letter that asks whether an address is right
@@ -88,7 +87,7 @@ def check_confirm_link(app_links: Links, db: Connection, token: str, now: int) -
 def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -> ProvenPerson | None:
     """Return the person whom this token signs in; None if it is wrong, used or expired."""
     number, written = links.parse_subject(token, 2)
-    row, at = register.find_person(db, number), numbers.parse_int(written) or 0
+    row, at = register.find_person(db, number), parse_int(written) or 0
     if row is None or not links.is_same(app_links.make_sign_in_token(row.id, row.sessions, at), token):
         return None
     is_used = row.signed_at is not None and row.signed_at >= at

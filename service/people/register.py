@@ -16,8 +16,8 @@ from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
+from service.links import parse_int
 from service.store.schema import people, seats
-from service.text import numbers
 
 MAX_NAME_CHARS = 40
 LINK = re.compile(
@@ -169,7 +169,7 @@ def find_or_create_person(connection: Connection, address: str, name: str, at: i
 
 def find_person(connection: Connection, number: str) -> Any:
     """Return the row of the person with this number, as written in a token; None if there is none."""
-    query = select(people).where(people.c.id == numbers.parse_int(number))
+    query = select(people).where(people.c.id == parse_int(number))
     return connection.execute(query).one_or_none()
 
 

@@ -55,15 +55,6 @@ class GoodMove(Struct, frozen=True):
         return (self.move, *self.then) if self.move else ()
 
 
-def can_ask(table: Snapshot | LockedTable, seat: int) -> bool:
-    """Return whether the table gives hints: its players agreed to them, or all others are bots or have left.
-
-    A player without an address is neither: the owner of a typed address may have refused the seat.
-    """
-    others = [one for one in table.seats if one.seat != seat]
-    return table.clock.hints or all(one.person is None and one.status != "taken" for one in others)
-
-
 def ask(app: App, db: Connection, place: Place) -> int:
     """Request a hint for the current position and return its number; a second request returns the same hint.
 
@@ -74,7 +65,7 @@ def ask(app: App, db: Connection, place: Place) -> int:
 
 def store_request(db: Connection, table: Snapshot | LockedTable, seat: int, at: int) -> int:
     """Store a request for a hint at this position and return its number; raise Refused if hints are not allowed."""
-    if not can_ask(table, seat):
+    if not snapshots.can_ask_hint(table.clock, table.seats, seat):
         raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
     if not snapshots.open_menu(table.game, table.position, seat):
         raise Refused("A hint is for your own turn; now there is nothing for you to choose.")

@@ -16,7 +16,7 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service import links
 from service.app import App
-from service.links import hash_token
+from service.links import hash_token, parse_int
 from service.people import proof, register
 from service.people.proof import ProvenPerson
 from service.store import queries
@@ -29,7 +29,6 @@ from service.tables.judging import SeatCommand, at_table, carry_out
 from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.tables.opening import Invitee, NewTable, Strength
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.languages import SOURCE
 
 FREE = "open"
@@ -115,7 +114,7 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
     name, number = links.parse_subject(token, 2)
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, name)
-    seat = numbers.parse_int(number, len(table.seats) - 1)
+    seat = parse_int(number, len(table.seats) - 1)
     if seat is None or not links.is_same(make_offer_token(app, table.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
     if table.position.phase != "playing" or not table.position.seats[seat].offered:

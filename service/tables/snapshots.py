@@ -230,3 +230,12 @@ def load_entries(db: Connection, snapshot: Snapshot, first: int = 0, end: int | 
 def load_receipt(db: Connection, snapshot: Snapshot, seq: int) -> str:
     """Return the hash of the chain after entry `seq`."""
     return queries.list_entries(db, snapshot.row.id, seq, seq + 1)[0].hash
+
+
+def can_ask_hint(clock: Clock, seats: Sequence[SeatRow], seat: int) -> bool:
+    """Return whether a table gives hints: its players agreed to them, or all others are bots or have left.
+
+    A player without an address is neither: the owner of a typed address may have refused the seat.
+    """
+    others = [one for one in seats if one.seat != seat]
+    return clock.hints or all(one.person is None and one.status != "taken" for one in others)

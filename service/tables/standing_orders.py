@@ -27,10 +27,11 @@ from engine.menu import Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
 from engine.table_events import RoundDrawn, RoundNamed, WentSealed
+from service.links import parse_int
 from service.store.schema import orders, seats
 from service.tables.locked_table import LockedTable, append_command
 from service.tables.snapshots import load_game_entries
-from service.text import numbers, words
+from service.text import words
 
 MAX_ORDERS = 5
 MAX_BRANCH_ORDERS = 20
@@ -114,7 +115,7 @@ def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
     """Delete the order with this number, or without a number all orders of the seat."""
     own = delete(orders).where(orders.c.table == locked.row.id, orders.c.seat == seat)
     if arguments:
-        own = own.where(orders.c.id == (numbers.parse_int(arguments[0]) or 0))
+        own = own.where(orders.c.id == (parse_int(arguments[0]) or 0))
     if not locked.flush().execute(own).rowcount:
         raise Refused("There is no such order; it may have been done already.")
     return _store_order_count(locked, seat)

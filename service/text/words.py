@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.game import Game
-from service.text import numbers
+from service.links import parse_int
 from service.text.languages import LANGUAGES
 from service.text.templates import get_template_path
 
@@ -72,7 +72,7 @@ class Vocabulary(Struct, frozen=True):
         ways = [(*(self.game.tokens.get(part, ()) if place % 2 else ()), part) for place, part in enumerate(parts)]
         yield from itertools.islice(map("".join, itertools.product(*ways)), math.prod(map(len, ways)) - 1)
         stem, number = parts[1] if len(parts) > 1 else "", parts[-1]
-        if stem in self.game.seats and numbers.parse_int(number, len(self.names)):
+        if stem in self.game.seats and parse_int(number, len(self.names)):
             yield self.names[int(number) - 1]
 
 

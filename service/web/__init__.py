@@ -32,16 +32,16 @@ from service.web.new_table_pages import new_table
 from service.web.page_cache import PageCache
 from service.web.preferences_pages import language_choice, letters
 from service.web.preview_pages import pictures
-from service.web.previews import answer_crawler
 from service.web.rate_limits import Limit, RateLimits, limit_view, name_link, set_limit_headers
 from service.web.rendering import make_page_environment, name_visitor
 from service.web.replay_pages import gallery, replay, verify
 from service.web.responses import (
     STOP_VIEW,
     LenientSessions,
+    answer_crawler,
     answer_error,
     begin_request,
-    compress,
+    compress_response,
     log_request,
     refuse_foreign_form,
     set_headers,
@@ -142,7 +142,7 @@ def wire(app: App) -> Flask:
     _limit_rates(flask_app, app)
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
-    flask_app.after_request(compress)
+    flask_app.after_request(compress_response)
     flask_app.teardown_request(app.metrics.flush_after_request)
     pages = PageCache(app, flask_app.wsgi_app)
     flask_app.extensions["pages"] = pages

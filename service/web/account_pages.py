@@ -15,11 +15,11 @@ from engine import catalogue
 from engine.refusal import Refused
 from service.accounts import feeds, leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
+from service.links import parse_int
 from service.notify import channels
 from service.people import proof
 from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access
-from service.text import numbers
 from service.text.languages import Sentence, translate, translate_in_game
 from service.web.rendering import get_app, get_language, join_names, render
 
@@ -171,7 +171,7 @@ def confirm(token: str) -> Response:
 
 def _answer_claim(person: ProvenPerson) -> str:
     """Confirm the seat that the form names, and return its link; or refuse it, and return nothing."""
-    table, seat = request.form.get("table", ""), numbers.parse_int(request.form.get("seat", ""))
+    table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
     if seat is None:
         abort(400)
     if request.form.get("answer") == "yes":
@@ -273,7 +273,7 @@ def show_tables() -> Reply:
     person = load_visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    return render("my.html", _make_my_tables_page(person, numbers.parse_int(request.args.get("page", ""), 9_999) or 0))
+    return render("my.html", _make_my_tables_page(person, parse_int(request.args.get("page", ""), 9_999) or 0))
 
 
 @account.get("/my/table/<table>")
@@ -298,7 +298,7 @@ def answer_claim() -> Reply:
 def renew() -> Reply:
     """Give one of my seats a new link."""
     person, form = _require_visitor(), request.form
-    signing_in.renew_link(get_app(), person.proof, form.get("table", ""), numbers.parse_int(form.get("seat", "")))
+    signing_in.renew_link(get_app(), person.proof, form.get("table", ""), parse_int(form.get("seat", "")))
     return redirect(url_for("account.show_tables", renewed=form.get("table", "")), 303)
 
 
@@ -306,7 +306,7 @@ def renew() -> Reply:
 def renew_settings_link() -> Reply:
     """Give me a new link to my letter settings, and remove what I do not keep."""
     person, form = _require_visitor(), request.form
-    keep = [number for text in form.getlist("kept") if (number := numbers.parse_int(text)) is not None]
+    keep = [number for text in form.getlist("kept") if (number := parse_int(text)) is not None]
     signing_in.renew_settings_link(get_app(), person.proof, keep, keep_feeds="feeds" in form)
     return redirect(url_for("account.show_tables", renewed="settings"), 303)
 

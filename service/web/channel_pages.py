@@ -9,10 +9,10 @@ from werkzeug.wrappers import Response as Reply
 
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
+from service.links import parse_int
 from service.notify import channels
 from service.people.letter_settings import Mode
 from service.store.channel_queries import ChannelRow
-from service.text import numbers
 from service.web.rendering import get_app
 
 channel_table = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")
@@ -97,7 +97,7 @@ def switch_on(token: str) -> Reply:
 
 
 def _parse_number() -> int:
-    return numbers.parse_int(request.form.get("channel", "")) or 0
+    return parse_int(request.form.get("channel", "")) or 0
 
 
 def _show_stored(token: str) -> Reply:

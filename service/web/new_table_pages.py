@@ -15,10 +15,11 @@ from werkzeug.wrappers import Response as Reply
 from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
+from service.links import parse_int
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import access, joining, opening
 from service.tables.opening import ChanceSource, Invitee, NewTable, Strength
-from service.text import numbers, rulebook
+from service.text import rulebook
 from service.text.languages import translate, translate_in_game
 from service.timing import HOUR_S, Clock
 from service.web import guest_list
@@ -302,7 +303,7 @@ def _parse_number(form: Mapping[str, str], name: str, most: int) -> int:
     text = form.get(name, "").strip()
     if not text:
         return 0
-    number = numbers.parse_int(text, most)
+    number = parse_int(text, most)
     if number is None:
         raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
     return number

@@ -17,6 +17,7 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
+from service.links import parse_int
 from service.notify import channels, web_push, webhooks
 from service.notify.webhooks import Target
 from service.people import letter_settings
@@ -24,7 +25,6 @@ from service.people.letter_settings import LetterSettings, Mode, Span, TableLett
 from service.store.push_keys import PUSH
 from service.tables import access
 from service.tables.access import Unknown
-from service.text import numbers
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
@@ -180,7 +180,7 @@ def try_channel(token: str) -> Response:
     """Send a test to a browser, a webhook or a chat, and show its answer; after a test that works, it is on again."""
     app, recipient = get_app(), _find_recipient(token)
     with app.store.reading() as db:
-        row = channels.find_own(db, recipient.person, numbers.parse_int(request.form.get("channel", "")) or 0)
+        row = channels.find_own(db, recipient.person, parse_int(request.form.get("channel", "")) or 0)
     if row is None:
         raise Unknown("This receiver is not in your list any more.")
     if row.kind == PUSH:

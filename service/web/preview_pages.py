@@ -12,11 +12,12 @@ from sqlalchemy import Connection
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as Reply
 
+from service.links import parse_int
 from service.tables import access, snapshots
 from service.tables.access import Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
-from service.text import drawing, lessons, numbers
+from service.text import drawing, lessons
 from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
 from service.web.lesson_pages import find_lesson
@@ -32,7 +33,7 @@ PROVIDER = "Depesche"
 @pictures.get("/t/<link>/board.png")
 def send_board(link: str) -> Reply:
     """Send the board as spectators see it, after any entry; there is none for the link of a seat."""
-    entry = numbers.parse_int(request.args.get("at", ""), 2**31 - 1)
+    entry = parse_int(request.args.get("at", ""), 2**31 - 1)
     with get_app().store.reading() as db:
         svg = _draw_table(db, link, entry)
     return _send_picture(svg, "private")
@@ -107,7 +108,7 @@ def _find_page(url: str) -> tuple[Preview, str]:
     match endpoint:
         case "table.show" | "replay.show":
             at = parse_qs(parts.query).get("at", [""])[0] if endpoint == "replay.show" else ""
-            return _find_table(words["link"], endpoint, numbers.parse_int(at, 2**31 - 1), unknown)
+            return _find_table(words["link"], endpoint, parse_int(at, 2**31 - 1), unknown)
         case "learning.show_lesson":
             shown = find_lesson(words["name"], words["number"])[0]
             title = translate_title(shown.stage.game.META)

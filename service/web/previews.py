@@ -5,26 +5,15 @@ The link of a seat acts for its player. A chat's crawler that opens one gets a p
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote
 
-from flask import Response, request, url_for
+from flask import url_for
 from msgspec import Struct
 
-from engine.refusal import Refused
-from service.tables import access
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text.languages import Translator
-from service.web.rendering import get_app, get_language, render, translate_title
-
-CRAWLERS = re.compile(
-    r"Slackbot|Slack-ImgProxy|Discordbot|facebookexternalhit|Facebot|WhatsApp|TelegramBot|Twitterbot|LinkedInBot|"
-    r"SkypeUriPreview|MicrosoftPreview|Mattermost|Synapse|Iframely|Embedly|redditbot|Applebot|vkShare|Viber|Signal|"
-    r"Mastodon|Pleroma|Misskey|Cardyb|Zulip|Rocket\.Chat|Google-PageRenderer",
-    re.IGNORECASE,
-)
-FOR_PROGRAMS = ("feeds", "table_feed", "previews")  # blueprints without pages
+from service.web.rendering import get_app, get_language, translate_title
 
 
 class Preview(Struct, frozen=True):
@@ -41,33 +30,6 @@ class Preview(Struct, frozen=True):
     def oembed(self) -> str:
         """The address that describes this page to programs."""
         return f"{get_app().settings.address}/oembed?url={quote(self.url, safe='')}"
-
-
-class PrivatePage(Struct, frozen=True):
-    """Nothing: `private.html` says the same about all private pages."""
-
-
-def is_crawler(user_agent: str) -> bool:
-    """Return whether this is a program that opens links in order to show a preview of them."""
-    return bool(CRAWLERS.search(user_agent))
-
-
-def answer_crawler() -> Response | None:
-    """Answer a chat's crawler that opens a private link; None for all others."""
-    words = request.view_args or {}
-    is_named = request.blueprint in FOR_PROGRAMS or not ("link" in words or "token" in words)
-    if is_named or request.method not in ("GET", "HEAD") or not is_crawler(request.user_agent.string):
-        return None
-    if "link" in words and not _is_private(words["link"]):
-        return None
-    return render("private.html", PrivatePage())
-
-
-def _is_private(link: str) -> bool:
-    try:
-        return access.find(get_app(), link).seat is not None
-    except Refused:
-        return False  # the page itself says why
 
 
 def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> Preview | None:

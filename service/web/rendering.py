@@ -19,10 +19,11 @@ from werkzeug.wrappers import Request
 from engine.game import Meta
 from engine.refusal import Refused
 from service.app import App
+from service.links import parse_int
 from service.settings import EMBEDDED
 from service.store import queries
 from service.tables import access
-from service.text import languages, numbers
+from service.text import languages
 from service.text.languages import LANGUAGES, SOURCE, Translatable, translate_in_game
 from service.text.templates import get_environment
 from service.wakeups import REQUEST_ID
@@ -204,7 +205,7 @@ def render_problem(sentence: Translatable, status: int, log: str = "", moved_to:
 
 def parse_small_int(text: str) -> int:
     """Parse a whole number up to 9,999 that a person typed; raise Refused if it is anything else."""
-    number = numbers.parse_int(text, 9_999)
+    number = parse_int(text, 9_999)
     if number is None:
         raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
     return number

@@ -12,13 +12,13 @@ from msgspec import Struct
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as BaseResponse
 
+from service.links import parse_int
 from service.tables import access, snapshots
 from service.tables.access import Place
 from service.tables.history import game_story, replays
 from service.tables.history.game_story import ChanceHistory
 from service.tables.history.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import LANGUAGES, SOURCE
 from service.web import previews
@@ -151,7 +151,7 @@ def _find_eyes(place: Place, table: Snapshot) -> int | None:
     if table.position.phase != "over":
         return place.seat
     chosen = request.args.get("as", "")
-    seat = numbers.parse_int(chosen, len(table.seats) - 1)
+    seat = parse_int(chosen, len(table.seats) - 1)
     if seat is not None:
         return seat
     return None if chosen == "all" else place.seat
@@ -159,7 +159,7 @@ def _find_eyes(place: Place, table: Snapshot) -> int | None:
 
 def _parse_entry_argument(name: str) -> int | None:
     """Return the number of an entry that the address gives, or None."""
-    return numbers.parse_int(request.args.get(name, ""), 2**31 - 1)
+    return parse_int(request.args.get(name, ""), 2**31 - 1)
 
 
 # Logs
@@ -208,7 +208,7 @@ def show_verifier() -> Response:
 @from_replica
 def show_gallery(*, replica: bool) -> Response:
     """Show the games that ended last, some on a page."""
-    number = max(numbers.parse_int(request.args.get("page", ""), 99_999) or 1, 1)
+    number = max(parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     app = get_app()
     with app.store.reading(replica=replica) as db:
         names, has_more = access.list_released(db, number - 1)

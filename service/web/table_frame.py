@@ -13,13 +13,13 @@ from sqlalchemy import Connection
 from engine.game import Meta
 from engine.options import Option, describe
 from service import beacon as beacons
+from service.links import parse_int
 from service.people import letter_settings, register
 from service.store import queries
 from service.store.queries import Verdict
 from service.tables import joining, snapshots, submitting, talk
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.drawing import Player, list_players
 from service.text.languages import Sentence, translate, translate_in_game
 from service.text.narration import Chapter
@@ -129,7 +129,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
 
 def _load_verdict_note(db: Connection, place: Place, table: Snapshot) -> VerdictNote | None:
     """The verdict that the address asks for; None once another seat has moved and it is this seat's turn again."""
-    number = numbers.parse_int(request.args.get("said", ""))
+    number = parse_int(request.args.get("said", ""))
     verdict = None if number is None else submitting.find_verdict(db, place, number)
     if verdict is None:
         return None

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import signing_in
-from service.links import hash_token
+from service.links import hash_token, parse_int
 from service.people import register
 from service.settings import DAY_S
 from service.store.fingerprints import TableParts
@@ -22,7 +22,7 @@ from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import MoveText
-from service.text import drawing, numbers
+from service.text import drawing
 from service.text.drawing import Scene, Stage, draw_stage, list_players
 from service.text.narration import Chapter
 from service.web.account_pages import find_visit_key
@@ -122,7 +122,7 @@ def send_picture(link: str) -> Response:
 @table.get("/then")
 def show_earlier(link: str) -> Response:
     """Show the world as this seat saw it after an earlier entry, and the sentences about that entry."""
-    app, entry = get_app(), numbers.parse_int(request.args.get("at", ""))
+    app, entry = get_app(), parse_int(request.args.get("at", ""))
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
@@ -201,7 +201,7 @@ def read_move(posted: Request) -> MoveText:
     words = [word for name in ("move", "verb", "arg") for word in form.getlist(name)]
     text = " ".join(" ".join(word.split()) for word in words)
     page_key = form.get("key", "")[:16].replace("/", "")
-    return text, f"{page_key}/{text}" if page_key else "", numbers.parse_int(form.get("seen", ""), 2**31 - 1)
+    return text, f"{page_key}/{text}" if page_key else "", parse_int(form.get("seen", ""), 2**31 - 1)
 
 
 def answer_move(posted: Request, link: str, number: int, verdict: Verdict | None) -> Reply:  # noqa: ARG001  # as a program's

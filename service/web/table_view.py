@@ -17,11 +17,12 @@ from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
 from service.accounts import my_tables
+from service.links import parse_int
 from service.tables import hints, joining, snapshots
 from service.tables.access import Place
 from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
-from service.text import drawing, narration, numbers
+from service.text import drawing, narration
 from service.text.drawing import Scene, Stage, list_players
 from service.text.narration import Chapter, Narrator
 from service.web import menu_forms
@@ -209,7 +210,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         left=(due_at or 0) - get_app().now(),
         turn=_make_turn(table, menu, narrator, chosen, frame, hidden) if menu else None,
         hint=_make_hint_note(hint, narrator),
-        can_ask_hint=place.seat is not None and hints.can_ask(table, place.seat),
+        can_ask_hint=place.seat is not None and snapshots.can_ask_hint(table.clock, table.seats, place.seat),
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
         notices=_make_notices(place, table, frame, commands),
@@ -250,7 +251,7 @@ def make_narrator(place: Place, table: Snapshot) -> Narrator:
 
 def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None:
     """The hint that the address asks for; None once the game went on."""
-    number = numbers.parse_int(request.args.get("hint", ""))
+    number = parse_int(request.args.get("hint", ""))
     hint = None if number is None else hints.find(db, place, number)
     return hint if hint and hint.length == table.position.length else None
 
@@ -265,7 +266,7 @@ def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
 
 def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
     """Whether the address is from a letter of another turn, or proposes a move that is no longer possible."""
-    proposed, turn = request.args.get("say", ""), numbers.parse_int(request.args.get("turn", ""))
+    proposed, turn = request.args.get("say", ""), parse_int(request.args.get("turn", ""))
     if not proposed or turn is None or place.seat is None or table.position.phase == "over":
         return False
     return not chosen or table.seats[place.seat].open_since != turn

@@ -12,11 +12,11 @@ from werkzeug.wrappers import Response as Reply
 from engine import record
 from engine.game import Standing
 from engine.refusal import Refused
+from service.links import parse_int
 from service.tables import access, branches, snapshots, standing_orders
 from service.tables.access import Place, Unknown
 from service.tables.branches import Branch, PlayedBranch
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
 from service.text.narration import Narrator
 from service.web.menu_forms import Turn, make_turn
@@ -267,7 +267,7 @@ def _make_page(
         game=game.META.name,
         me=branch.seat,
         branch=_make_branch_link(branch),
-        dealt=numbers.parse_int(request.args.get("dealt", ""), 999),
+        dealt=parse_int(request.args.get("dealt", ""), 999),
         lost=len(branch.moves) - len(line),
         step=step,
         length=len(line),
@@ -330,5 +330,5 @@ def _parse_step() -> int:
 
 def _parse_number(text: str, otherwise: int) -> int:
     """Parse a number of an address or a form; return `otherwise` if it is none."""
-    number = numbers.parse_int(text, 2**31 - 1)
+    number = parse_int(text, 2**31 - 1)
     return otherwise if number is None else number

@@ -21,7 +21,7 @@ from service.tables.access import Place
 from tests import apps
 from tests.bench.curves import migrated_servers, time_move
 from tests.bench.letters import list_orders, make_unsent, open_tables, run_mail_server
-from workers.outgoing import pictures, post
+from workers.outgoing import emails, post
 
 MOVES, TABLES = 120, 4
 
@@ -74,7 +74,7 @@ def costs_of_a_letter() -> Iterator[Measure]:
             assert apps.submit(app, access.find(app, link), "sit word").accepted
         post.run()
         number = len(list_orders(app, "turn"))
-        for what, prepare in (("drawn", pictures.render_png.cache_clear), ("known", lambda: None)):
+        for what, prepare in (("drawn", emails.render_png.cache_clear), ("known", lambda: None)):
             make_unsent(app, "turn")
             yield Measure(f"processor for a letter, its picture {what}", _send_milliseconds(prepare) / number, "ms")
 

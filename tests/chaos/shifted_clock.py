@@ -34,7 +34,7 @@ if __name__ == "__main__":
 
         web.warm_up = lambda: None
     if sys.argv[2] in ("serve", "worker"):
-        from workers.outgoing import pictures
+        from workers.outgoing import emails
 
-        pictures.render_png = lambda svg: b""
+        emails.render_png = lambda svg: b""
     sys.exit(cli.main(sys.argv[2:]))

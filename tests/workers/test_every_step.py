@@ -31,7 +31,7 @@ from tests.servers import Sink
 from workers import bots, referee
 from workers.clock import tick
 from workers.jobs import set_app
-from workers.outgoing import pictures, post
+from workers.outgoing import emails, post
 
 Work = Callable[[App], object]
 
@@ -101,7 +101,7 @@ def app(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[App]:
     """The app of a second process, which survives; it is quick, without thoughts and without pictures."""
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"")
     monkeypatch.setattr(hints, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
     chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY_S)
     with Redis.from_url(redis_url) as redis, apps.run_app(chosen, clock, redis) as app:

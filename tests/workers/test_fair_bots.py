@@ -14,7 +14,6 @@ from sqlalchemy import update
 from service import create_app
 from service.app import App
 from service.store.schema import submissions, tables
-from service.tables import hints
 from service.tables.access import Place
 from tests import apps
 from workers import bots, referee
@@ -95,7 +94,7 @@ def test_many_hints_of_one_visitor_do_not_hold_up_anothers(any_app: App, monkeyp
         bots, "_answer_hint", lambda app, number, table: (answered_tables.append(table), time.sleep(0.002))
     )
     places = [apps.find_move(any_app, apps.start_table(any_app))[0] for _ in range(6)]
-    monkeypatch.setattr(hints, "can_ask", lambda *_: True)
+    monkeypatch.setattr("service.tables.snapshots.can_ask_hint", lambda *_: True)
     with any_app.store.writing() as db:
         db.execute(update(tables).values(visitor="crowd"))
         db.execute(update(tables).where(tables.c.id == places[-1].table).values(visitor="other"))

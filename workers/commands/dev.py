@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, parse_positive
-from service.text import numbers
+from service.links import parse_int
 
 THREADS = 6
 PAGE = Path(__file__).parent / "dev_page.html"
@@ -139,7 +139,7 @@ class DevBench:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         query = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
         if environ["PATH_INFO"] == "/news":
-            body, kind = self._wait(numbers.parse_int(query.get("seen", ""))), "application/json"
+            body, kind = self._wait(parse_int(query.get("seen", ""))), "application/json"
         else:
             body, kind = self.render_page(query), "text/html; charset=utf-8"
         start_response("200 OK", [("Content-Type", kind), ("Cache-Control", "no-store")])
@@ -159,13 +159,13 @@ class DevBench:
         from workers.commands import dev_table
 
         words: dict[str, Any] = {"name": self.name, "languages": LANGUAGES, "table": None, "numbers": (), "seats": 0}
-        words |= {"moves": numbers.parse_int(query.get("moves", "4"), 999) or 0, "version": self.version}
+        words |= {"moves": parse_int(query.get("moves", "4"), 999) or 0, "version": self.version}
         words["language"] = query["in"] if query.get("in") in LANGUAGES else SOURCE
         with self._drawing:
             broken = list(self.broken)
             try:
                 words["numbers"] = counts = catalogue.find(self.name).META.seats
-                chosen = numbers.parse_int(query.get("seats", ""))
+                chosen = parse_int(query.get("seats", ""))
                 words["seats"] = seats = chosen if chosen in counts else min(counts)
                 words["table"] = dev_table.play(self.app, self.name, seats, words["moves"], words["language"])
             except Exception as fault:  # any error of the author's; one on loading is in `broken` already

@@ -114,7 +114,7 @@ def _choose_name_servers(dns: str | None) -> list[Server]:
     from ipaddress import ip_address
 
     from service.commands import mail_records
-    from service.text.numbers import parse_int
+    from service.links import parse_int
 
     if not dns:
         return mail_records.list_name_servers()

@@ -18,9 +18,9 @@ from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
+from service.links import parse_int
 from service.people.letter_settings import Mode
 from service.tables.locked_table import LockedTable
-from service.text import numbers
 from service.text.languages import Sentence
 from service.text.words import Vocabulary
 from workers.incoming.move_parser import (
@@ -138,7 +138,7 @@ def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) 
             return _parse_vacation(rest)
         case (("home" | "cancel"), []):
             return Move(verb)
-        case "cancel", [number] if numbers.parse_int(number) is not None:
+        case "cancel", [number] if parse_int(number) is not None:
             return Move(verb, (number,))
         case "order", []:
             return Refused("Write the move after the word order, such as: order pass")

@@ -12,7 +12,8 @@ from engine import table as tables
 from engine.game import Game
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
-from service.text import numbers, words
+from service.links import parse_int
+from service.text import words
 from service.text.languages import SOURCE, Sentence, Translator
 from service.text.narration import Narrator
 from service.text.words import PARTS
@@ -160,7 +161,7 @@ class MoveWriter:
     def _find_name(self, token: str) -> str | None:
         """Return the name of the player whose number is in this token, as 2 in `purse2`."""
         stem, number = [*PARTS.split(token), "", ""][1:3]
-        if stem not in self._own.game.seats or not numbers.parse_int(number, len(self._own.names)):
+        if stem not in self._own.game.seats or not parse_int(number, len(self._own.names)):
             return None
         return self._own.names[int(number) - 1]
 

@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from service.links import parse_int
 from service.notify import channels, table_hooks, webhooks
 from service.store import queries
 from service.store.schema import table_hooks as hook_table
 from service.tables import access
-from service.text import numbers
 from workers.outgoing.personal_letter import PersonalDraft, PersonalLetter
 
 
 def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
-    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
+    number = parse_int(draft.request.kind_detail.partition("/")[0])
     with draft.app.store.reading() as db:
         channel = channels.find(db, number or 0)
     if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
@@ -26,7 +26,7 @@ def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a chat gets no more news of a table; None if it works again or is removed."""
-    number = numbers.parse_int(draft.request.kind_detail.partition("/")[0])
+    number = parse_int(draft.request.kind_detail.partition("/")[0])
     with draft.app.store.reading() as db:
         hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
     if not hooks or hooks[0].disabled_at is None:
@@ -88,7 +88,7 @@ def _load_added(draft: PersonalDraft) -> AddedReceiver | None:
 def _find_added(db: Connection, draft: PersonalDraft) -> AddedReceiver | None:
     app, person = draft.app, draft.person
     kind, text = (*draft.request.kind_detail.split("/"), "")[:2]
-    number = numbers.parse_int(text) or 0
+    number = parse_int(text) or 0
     match kind:
         case "channel":
             channel = channels.find(db, number)

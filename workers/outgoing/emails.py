@@ -25,11 +25,12 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from service.app import App
-from service.text import receipts
+from service.text import drawing, receipts
 from service.text.languages import Translator
+from workers import process_pool
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
-from workers.outgoing.letter import LetterRequest, find_kind, make_mailto
+from workers.outgoing.letter import LetterPicture, LetterRequest, find_kind, make_mailto
 
 if TYPE_CHECKING:
     import css_inline
@@ -118,14 +119,6 @@ def _count_headers(name: str) -> int | None:
     return EmailPolicy().header_max_count(name)
 
 
-class Picture(Struct, frozen=True):
-    """A picture in a letter: the name of its file, the Content-ID that the HTML refers to, and the PNG."""
-
-    name: str
-    cid: str
-    png: bytes
-
-
 class LetterContent(Struct, frozen=True):
     """The text of a letter and its place in a thread: its Message-ID, and the ids that it follows, the parent last."""
 
@@ -138,7 +131,7 @@ class LetterContent(Struct, frozen=True):
     sender: str = ""  # the name that the letter comes from, if it is another than that of all letters
     follows: tuple[str, ...] = ()
     reply_to: str = ""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[LetterPicture, ...] = ()
 
 
 def write_sender(translator: Translator, server: str, kind: str) -> str:
@@ -233,7 +226,9 @@ def _add_html(message: EmailMessage, content: LetterContent) -> None:
     part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
     for picture in content.pictures:
         name = f"{picture.name}.png"
-        part.add_related(picture.png, "image", "png", cid=f"<{picture.cid}>", filename=name, disposition="inline")
+        part.add_related(
+            render_png(picture.svg), "image", "png", cid=f"<{picture.cid}>", filename=name, disposition="inline"
+        )
 
 
 @functools.cache
@@ -374,3 +369,9 @@ def _read_replies(server: smtplib.SMTP, envelope: Envelope) -> Refusal | None:
 def _read_verdict(server: smtplib.SMTP) -> Refusal | None:
     code, text = server.getreply()
     return None if code == MAIL_ACCEPTED else smtplib.SMTPDataError(code, text)
+
+
+@functools.lru_cache(maxsize=256)
+def render_png(svg: str) -> bytes:
+    """Return a drawing as a PNG file; drawn in the process pool, with the fonts of the service."""
+    return process_pool.run(drawing.render, svg)

@@ -1,16 +1,27 @@
-"""The look back at a game in its last letter: how scores and chances went, and the moves that changed the game."""
+"""The look back at a game in its last letter: charts of scores and chances, and the moves that changed the game."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
 
 from engine.story import Story, TurningPoint
 from service.tables.history import game_story
 from service.tables.history.game_story import load_score_history
-from service.text.drawing import list_players
+from service.text.drawing import Player, list_players
+from service.text.templates import get_environment
 from workers import process_pool
 from workers.outgoing import letter_parts
 from workers.outgoing.letter import ChartRow, ChartSection, LetterPicture, Review
 from workers.outgoing.letter_parts import TableDraft
-from workers.outgoing.pictures import Chart
+
+BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
+BARS_PER_ROW = 24
+QUARTERS = 4
+CHART_LEFT, CHART_RIGHT, CHART_TOP, MIN_CHART_BOTTOM = 12, 540, 36, 200
+NAME_HEIGHT = 34
 
 
 def build_review(draft: TableDraft) -> Review:
@@ -82,3 +93,90 @@ def write_chance_balance(draft: TableDraft, story: Story) -> str:
         return ""
     heading = draft.translator.gettext("Luck, in chances won by draws that could have gone otherwise:")
     return f"{heading} {', '.join(shares)}"
+
+
+class ChartLine(Struct, frozen=True):
+    """A player's line in a chart: its path, and how far down it ends and the name is."""
+
+    player: Player
+    path: str
+    end: float
+    name: float
+
+
+class ChartDrawing(Struct, frozen=True):
+    """A chart as its template draws it: the highest number, the lines, and the box around them."""
+
+    highest: str
+    lines: tuple[ChartLine, ...]
+    bottom: float
+    left: float = CHART_LEFT
+    right: float = CHART_RIGHT
+    top: float = CHART_TOP
+
+
+class Chart(Struct, frozen=True):
+    """One number of each player over a game, between two bounds.
+
+    Each point is the step of the game from which on its numbers held, and the numbers by seat.
+    """
+
+    points: tuple[tuple[int, tuple[float, ...]], ...]
+    least: float
+    most: float
+    unit: str = ""
+
+    def draw_bars(self, seat: int) -> str:
+        """Return one player's numbers as a row of small bars."""
+        top = len(BAR_CHARACTERS) - 1
+        return "".join(BAR_CHARACTERS[round(top * self._find_share(row[seat]))] for row in self._sample(BARS_PER_ROW))
+
+    def write_quarters(self, seat: int) -> str:
+        """Return one player's numbers after each quarter of the game, in place of the picture."""
+        return " → ".join(f"{row[seat]:.0f}{self.unit}" for row in self._sample(QUARTERS))
+
+    def draw(self, players: Sequence[Player]) -> str:
+        """Draw a line for each player, with the name where it ends."""
+        bottom = max(MIN_CHART_BOTTOM, CHART_TOP + NAME_HEIGHT * (len(players) - 1))
+        width, steps = CHART_RIGHT - CHART_LEFT, self.points[-1][0]
+        across = [round(CHART_LEFT + width * step / steps, 1) for step, _ in self.points]
+        down = [
+            [round(bottom - (bottom - CHART_TOP) * self._find_share(numbers[seat]), 1) for _, numbers in self.points]
+            for seat in range(len(players))
+        ]
+        names = _spread([heights[-1] for heights in down], bottom)
+        lines = tuple(
+            ChartLine(player, _make_path(across, heights), heights[-1], name)
+            for player, heights, name in zip(players, down, names, strict=True)
+        )
+        drawing = ChartDrawing(f"{int(self.most)}{self.unit}", lines, bottom)
+        return get_environment().get_template("mail/chart.svg").render(chart=drawing)
+
+    def _find_share(self, number: float) -> float:
+        """Return where a number is between the bounds, from 0 to 1."""
+        return (number - self.least) / (self.most - self.least)
+
+    def _sample(self, parts: int) -> list[tuple[float, ...]]:
+        """Return the numbers after each of so many equal parts of the game."""
+        ends = [self.points[-1][0] * (part + 1) // parts for part in range(parts)]
+        return [
+            next((numbers for step, numbers in reversed(self.points) if step <= end), self.points[0][1]) for end in ends
+        ]
+
+
+def _make_path(across: Sequence[float], down: Sequence[float]) -> str:
+    """Return the path of a line that goes in steps, to the right edge of the chart."""
+    steps = "".join(f"H{x}V{y}" for x, y in list(zip(across, down, strict=True))[1:])
+    return f"M{across[0]} {down[0]}{steps}H{CHART_RIGHT}"
+
+
+def _spread(heights: list[float], bottom: float) -> list[float]:
+    """Move the heights of names apart where they would overlap, none below the bottom."""
+    spread, order = list(heights), sorted(range(len(heights)), key=heights.__getitem__)
+    for above, seat in pairwise(order):
+        spread[seat] = max(spread[seat], spread[above] + NAME_HEIGHT)
+    lowest = bottom
+    for seat in reversed(order):
+        spread[seat] = min(spread[seat], lowest)
+        lowest = spread[seat] - NAME_HEIGHT
+    return spread

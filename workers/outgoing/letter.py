@@ -23,8 +23,9 @@ class LetterKind(Struct, frozen=True):
     """How letters of a kind are treated in each mode of the letter settings.
 
     `waits` is whether they wait for the end of quiet hours, `stops` whether a mail program may offer to unsubscribe.
-    A kind that `is_slow` takes long to write: it is sent after all others, alone. `group` is the row of the settings
-    by which a player chooses the channels of this kind; a kind without a group goes by mail alone.
+    A kind that `is_slow` takes long to write: it is sent after all others, alone. Strangers can cause letters of a kind
+    that `is_limited`, so each mailbox gets only some of them. `group` is the row of the settings by which a player
+    chooses the channels of this kind; a kind without a group goes by mail alone.
     """
 
     turn: Treatment = "send"
@@ -34,6 +35,7 @@ class LetterKind(Struct, frozen=True):
     waits: bool = False
     stops: bool = True
     is_slow: bool = False
+    is_limited: bool = False
     group: str = ""
 
     def treat(self, mode: Mode) -> Treatment:
@@ -43,6 +45,8 @@ class LetterKind(Struct, frozen=True):
 
 
 ANSWER = LetterKind(none="send", stops=False)
+QUESTION = LetterKind(none="send", stops=False, is_limited=True)
+INVITATION = LetterKind(none="send", group="invitation", is_limited=True)
 WELCOME = LetterKind(none="send", group="invitation")
 TURN = LetterKind(digest="digest", reminders="drop", waits=True, group="turn")
 REMINDER = LetterKind(waits=True, group="reminder")
@@ -54,15 +58,15 @@ DIGEST = LetterKind(none="send", waits=True, group="digest")  # by mail only of 
 
 LETTER_KINDS = {
     "enter": ANSWER,
-    "confirm": ANSWER,
+    "confirm": QUESTION,
     "channel": ANSWER,
     "added": ANSWER,
     "secret": ANSWER,
     "follower": ANSWER,
     "accepted": ANSWER,
     "refused": ANSWER,
-    "invitation": WELCOME,
-    "seat": WELCOME,
+    "invitation": INVITATION,
+    "seat": INVITATION,
     "rehoused": WELCOME,
     "turn": TURN,
     "resumed": TURN,

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from engine import record
 from engine.record import Request, UndoRequest
 from engine.table_events import PauseAsked
+from service.links import parse_int
 from service.tables import joining
-from service.text import numbers
 from service.text.drawing import list_players
 from service.text.languages import translate_in_game
 from workers.outgoing.game_review import build_review
@@ -315,7 +315,7 @@ def write_talk(draft: TableDraft) -> Body:
 def write_unreachable(draft: TableDraft) -> Body:
     """Tell that letters to another player come back."""
     _ = draft.translator.gettext
-    seat = numbers.parse_int(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
+    seat = parse_int(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
     name = "" if seat is None else draft.snapshot.names[seat]
     if draft.scene:
         explanation = _(

@@ -18,7 +18,7 @@ from service.settings import DAY_S
 from service.store import queries
 from service.store.rows import SeatRow
 from service.tables import access, hints
-from service.tables.snapshots import Snapshot
+from service.tables.snapshots import Snapshot, can_ask_hint
 from service.text import narration
 from service.text.drawing import Scene, draw_board, draw_board_text, list_players
 from service.text.languages import LANGUAGES, Sentence, Translator, format_weekday
@@ -215,7 +215,8 @@ def write_commands(draft: TableDraft) -> str:
     """Return the commands that an answer may contain, separated by commas; empty if the letter asks for no answer."""
     if not (draft.menu or draft.report):
         return ""
-    hint = ("hint",) if draft.menu and hints.can_ask(draft.snapshot, draft.request.seat) else ()
+    can_ask = draft.menu and can_ask_hint(draft.snapshot.clock, draft.snapshot.seats, draft.request.seat)
+    hint = ("hint",) if can_ask else ()
     server_commands = (*answer_hints.SERVER_COMMANDS, *hint)
     return ", ".join(
         answer_hints.list_commands(draft.snapshot.position, draft.request.seat, draft.writer, server_commands)

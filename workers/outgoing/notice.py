@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from service.app import App
+from service.links import parse_int
 from service.notify.channels import Notice
 from service.store import queries
 from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.languages import Translator, translate_in_game
 from workers.outgoing import letter_bodies, personal_letters, table_letters
 from workers.outgoing.letter import TALK, LetterRequest, QuotedRemark
@@ -63,7 +63,7 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
 
 def _load_remarks(db: Connection, snapshot: Snapshot, request: LetterRequest) -> tuple[QuotedRemark, ...]:
     """Load what the others have said from the remark on that the letter was owed for."""
-    first = numbers.parse_int(request.kind_detail) or 0
+    first = parse_int(request.kind_detail) or 0
     remarks = talk.list_since(db, request.table, request.seat, 0)
     return tuple(QuotedRemark(snapshot.names[one.seat], one.text) for one in remarks if one.id >= first)
 

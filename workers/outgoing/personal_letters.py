@@ -25,8 +25,8 @@ from service.text.templates import get_environment
 from service.timing import HOUR_S, Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
-from workers.outgoing import channel_letters, emails, letter_parts, pictures, table_letters
-from workers.outgoing.emails import LetterContent, Picture
+from workers.outgoing import channel_letters, emails, letter_parts, table_letters
+from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import write_deadline
 from workers.outgoing.personal_letter import DigestTurn, PersonalDraft, PersonalLetter
@@ -344,7 +344,7 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
         title=letter.title,
         sender=emails.write_sender(Translator(request.language), app.settings.sender_name, request.kind_name),
         reply_to=letter.reply_to,
-        pictures=tuple(Picture(one.name, one.cid, pictures.render_png(one.svg)) for one in letter.pictures),
+        pictures=letter.pictures,
     )
     return emails.build_message(app, request, content)
 

@@ -29,7 +29,7 @@ from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.emails import Envelope
-from workers.outgoing.letter import ANSWER, LETTER_KINDS, TALK, TURN, LetterRequest, Treatment
+from workers.outgoing.letter import ANSWER, LETTER_KINDS, QUESTION, TALK, TURN, LetterRequest, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
@@ -208,7 +208,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         postpone(app, letter, queries.NEVER_DUE)
     elif treatment == "digest":
         move_to_digest(app, letter)
-    elif limits.is_limited(letter.request.kind_name) and not is_within_limit(app, letter):
+    elif letter.owed.kind.is_limited and not is_within_limit(app, letter):
         pass
     elif letter.owed.kind.waits and (until := find_end_of_wait(app, letter)):
         postpone(app, letter, until)
@@ -250,7 +250,7 @@ def find_obstacle(letter: ClaimedLetter, treatment: Treatment) -> str:
     """Return why a letter is never sent; empty if it may be."""
     if not letter.request.person:
         return "nobody there"
-    if letter.owed.is_bounced and letter.owed.kind is not ANSWER:
+    if letter.owed.is_bounced and letter.owed.kind not in (ANSWER, QUESTION):
         return "address bounced"
     return "not wanted" if treatment == "drop" else ""
 

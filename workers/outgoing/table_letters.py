@@ -11,18 +11,18 @@ from sqlalchemy import Connection
 from engine import record
 from engine.log import Entry
 from service.app import App
+from service.links import parse_int
 from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text import numbers
 from service.text.drawing import Scene, list_players
 from service.text.languages import Translator, translate_in_game
 from service.text.narration import Narrator
 from service.text.templates import get_environment
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
-from workers.outgoing import emails, letter_bodies, letter_parts, pictures
+from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
-from workers.outgoing.emails import LetterContent, Picture
+from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import TableDraft
 
@@ -112,7 +112,7 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest, kind: str) -> bool:
 
 def is_reachable_again(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether letters to the player that an `unreachable` letter is about arrive again."""
-    seat = numbers.parse_int(request.kind_detail, len(snapshot.seats) - 1)
+    seat = parse_int(request.kind_detail, len(snapshot.seats) - 1)
     return seat is not None and snapshot.seats[seat].bounced_at is None
 
 
@@ -137,7 +137,7 @@ def load_remarks(
 
 def load_mail_report(connection: Connection, request: LetterRequest, kind: str) -> tuple[str, MailReport | None]:
     """Load the Message-ID of the mail that a letter answers, and the report on it; empty and None for other letters."""
-    number = numbers.parse_int(request.kind_detail) if kind in ("accepted", "refused") else None
+    number = parse_int(request.kind_detail) if kind in ("accepted", "refused") else None
     if number is None:
         return "", None
     mail_and_report = mail_reports.load(connection, number)
@@ -161,7 +161,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         game=draft.snapshot.game.META.name,
         follows=follows,
         reply_to=links.address,
-        pictures=tuple(Picture(one.name, one.cid, pictures.render_png(one.svg)) for one in letter.pictures),
+        pictures=letter.pictures,
     )
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
 

@@ -14,7 +14,7 @@ from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from tests.sites import Site, Visitor
-from workers.outgoing import pictures, post
+from workers.outgoing import emails, post
 
 BERTA = "berta@example.org"
 
@@ -54,7 +54,7 @@ def test_a_guest_who_sat_down_or_chose_keeps_the_language(app: App) -> None:
 def test_the_first_letter_asks_a_guest_without_a_choice_and_reading_it_chooses_nothing(
     site: Site, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     app = site.app
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_table(app, "de")

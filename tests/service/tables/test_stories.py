@@ -22,7 +22,7 @@ from service.text import drawing
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
-from workers.outgoing import pictures, table_letters
+from workers.outgoing import game_review, table_letters
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import LetterRequest
 
@@ -187,12 +187,12 @@ def test_the_last_letter_draws_how_the_chances_went(last_letter: LastLetter) -> 
     match = re.search(CHANCES, read_body(message))
     assert match
     rows = match.groups()
-    assert {len(row) for row in rows} == {pictures.BARS_PER_ROW}
+    assert {len(row) for row in rows} == {game_review.BARS_PER_ROW}
     assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in places]
     history = last_letter.story.chance_history
     middle = history[(len(history) - 1) // 2].shares
-    assert [row[pictures.BARS_PER_ROW // 2 - 1] for row in rows] == [
-        pictures.BAR_CHARACTERS[round(7 * share)] for share in middle
+    assert [row[game_review.BARS_PER_ROW // 2 - 1] for row in rows] == [
+        game_review.BAR_CHARACTERS[round(7 * share)] for share in middle
     ]
     attached = {
         str(part["Content-ID"]).strip("<>"): part.get_content() for part in message.walk() if part.get_filename()

@@ -38,7 +38,7 @@ from tests import apps
 from tests.engine.cases import make_cases
 from tests.sampling import pair_in_turn
 from workers import referee
-from workers.outgoing import pictures, table_letters
+from workers.outgoing import emails, table_letters
 from workers.outgoing.letter import LetterRequest
 
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
@@ -252,7 +252,7 @@ def bodies(letter: EmailMessage) -> str:
 
 @pytest.mark.parametrize(("name", "language"), pair_in_turn(catalogue.find_all(), OTHERS))
 def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     game, random, seen = catalogue.find(name), Random(7), []
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         client = visitor(app, language)
@@ -312,7 +312,7 @@ def test_french_names_are_escaped_like_all_others():
 
 
 def test_a_refusal_by_mail_is_written_in_the_language_of_the_letter(tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         place = apps.start_table(app)[0]
         refusal = Sentence.from_refusal(

@@ -25,7 +25,7 @@ from service.text import lessons, receipts
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.engine import second_verifier
-from workers.outgoing import pictures, table_letters
+from workers.outgoing import emails, table_letters
 from workers.outgoing.letter import LetterRequest
 
 HASH = "0123456789abcdef" * 4
@@ -33,7 +33,7 @@ HASH = "0123456789abcdef" * 4
 
 @pytest.fixture(autouse=True)
 def _no_pictures(monkeypatch):
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
 
 
 def write_letter(app: App, table: str, seat: int, language: str = "en") -> EmailMessage:

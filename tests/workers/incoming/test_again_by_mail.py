@@ -14,7 +14,7 @@ from service.tables import access
 from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_inbox import deliver, list_answer_kinds
-from workers.outgoing import pictures
+from workers.outgoing import game_review
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 
@@ -84,7 +84,9 @@ def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> No
     assert f"Noch einmal spielen: http://127.0.0.1:8765/t/{places[0].link}" in plain.replace("\n", " ")
     _, _, after = plain.partition("So liefen die Punkte:")
     bars = re.findall(
-        rf"^  ([{pictures.BAR_CHARACTERS}]{{{pictures.BARS_PER_ROW}}}) (\w+)$", after.partition(":")[0], re.MULTILINE
+        rf"^  ([{game_review.BAR_CHARACTERS}]{{{game_review.BARS_PER_ROW}}}) (\w+)$",
+        after.partition(":")[0],
+        re.MULTILINE,
     )
     assert [name for _, name in bars] == ["Anna", "Berta"]
     scores = apps.load_table(app, places[0].table)

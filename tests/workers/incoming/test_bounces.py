@@ -24,7 +24,7 @@ from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from workers.incoming import bounce_reports, inbox
-from workers.outgoing import pictures, post
+from workers.outgoing import emails, post
 
 SAMPLES = Path(__file__).parent / "bounces"
 LOST_SAMPLES = """postfix postfix_no_such_domain exim gmail exchange outlook sendmail exim_without_report qmail
@@ -43,7 +43,7 @@ HARMLESS = {
 @pytest.fixture
 def posted(any_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     """An app with a relay and with pictures that take no time."""
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return any_app
 

@@ -12,7 +12,7 @@ from service.tables.opening import Invitee
 from tests import apps
 from tests.servers import Sink
 from tests.workers.incoming.correspondence import Correspondent, play
-from workers.outgoing import pictures
+from workers.outgoing import emails
 
 TONGUES = {"kaiser": ("de", "fr"), "kurier": ("nl", "en"), "carcassonne": ("fr", "nl"), "turfmaster": ("en", "de")}
 
@@ -33,7 +33,7 @@ def invite_correspondents(app: App, game: str, verdict_wait: int) -> tuple[str, 
 
 @pytest.fixture
 def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return app
 

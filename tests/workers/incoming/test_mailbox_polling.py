@@ -31,7 +31,7 @@ from tests.apps import FakeTime
 from tests.servers import Sink
 from workers.incoming import mail_headers, mail_moves, mailbox_polling
 from workers.incoming.mail_headers import MailHeaders
-from workers.outgoing import pictures, post
+from workers.outgoing import emails, post
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
 from workers.processes import run_embedded
@@ -104,7 +104,7 @@ def run_app_with(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, **others: An
 
 @pytest.fixture
 def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE_S", 0.2)
     clock.at = int(time.time())  # as in the mailbox, which the first look asks for the mails of the last days
     with run_app_with(tmp_path, clock, mailbox) as app:

@@ -20,7 +20,7 @@ from service.text.languages import LANGUAGES, SOURCE
 from tests import apps
 from tests.sampling import pair_in_turn
 from workers.incoming import inbox, mail_moves, reply_text
-from workers.outgoing import personal_letters, pictures
+from workers.outgoing import emails, personal_letters
 from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 from workers.outgoing.table_letters import write
 
@@ -41,7 +41,7 @@ OTHERS = [language for language in LANGUAGES if language != SOURCE]
 
 @pytest.fixture
 def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     with apps.run_app(
         apps.make_settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), apps.FakeTime()
     ) as app:

@@ -8,8 +8,8 @@ import pytest
 
 from service.text import drawing
 from service.text.drawing import list_players
-from workers.outgoing import pictures
-from workers.outgoing.pictures import Chart
+from workers.outgoing import game_review
+from workers.outgoing.game_review import Chart
 
 NAMES = ("Anna", "Bert", "Carlotta the Great", "Dirk", "Eva", "Friedrich-Wilhelm", "Gus", "Hal & Ida")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,9 +58,9 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
     for _ in range(200):
         numbers = [float(random.choice([0, 0, 1, 2, 50, 99, 100])) for _ in range(count)]
         rows = sorted(zip(heights(make_chart(*numbers)), numbers, strict=True))
-        assert all(below - above >= pictures.NAME_HEIGHT - 0.01 for (above, _), (below, _) in pairwise(rows))
+        assert all(below - above >= game_review.NAME_HEIGHT - 0.01 for (above, _), (below, _) in pairwise(rows))
         assert [number for _, number in rows] == sorted(numbers, reverse=True)
-        assert rows[0][0] >= pictures.CHART_TOP
+        assert rows[0][0] >= game_review.CHART_TOP
 
 
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:

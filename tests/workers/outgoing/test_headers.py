@@ -23,7 +23,7 @@ from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES, Translator
 from tests import apps
 from tests.servers import Sink
-from workers.outgoing import emails, personal_letters, pictures, post
+from workers.outgoing import emails, personal_letters, post
 from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 from workers.outgoing.table_letters import write
 
@@ -48,7 +48,7 @@ AT_A_TABLE = sorted(LETTER_KINDS.keys() - PERSONAL - OVERTAKEN_KINDS)
 @pytest.fixture
 def relay_app(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     """An app with a relay, whose pictures are quickly drawn."""
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return app
 

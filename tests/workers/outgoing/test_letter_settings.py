@@ -27,7 +27,7 @@ from tests.apps import FakeTime
 from tests.servers import Sink
 from tests.workers.incoming.test_inbox import deliver, list_mailed_moves, report
 from workers import clock as timekeeping
-from workers.outgoing import personal_letters, pictures, post
+from workers.outgoing import emails, personal_letters, post
 from workers.outgoing.letter import LETTER_KINDS
 
 DAY = 86_400
@@ -38,7 +38,7 @@ HOME = "Europe/Amsterdam"
 @pytest.fixture
 def relay_app(app: App, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> App:
     """An app with a relay, at noon, whose letters have no real pictures."""
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     clock.at = MORNING_AT + 4 * HOUR_S
     return app
@@ -426,7 +426,7 @@ def test_the_digest_leaves_when_its_reader_is_at_home_and_up() -> None:
 @pytest.fixture
 def slow_app(tmp_path: Path, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """An app where a turn letter waits a minute, in case the turn is over by then."""
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     with apps.run_app(apps.make_settings(tmp_path, smtp=relay, gather=60), clock) as app:
         yield app

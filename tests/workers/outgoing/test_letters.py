@@ -23,7 +23,7 @@ from service.tables.opening import Invitee
 from service.timing import Calendar
 from tests import apps
 from tests.workers.incoming.test_inbox import deliver, last_letter
-from workers.outgoing import pictures, table_letters
+from workers.outgoing import emails, table_letters
 from workers.outgoing.letter import LetterRequest
 
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
@@ -32,7 +32,7 @@ MAX_LETTER_BYTES = 100_000
 
 @pytest.fixture(autouse=True)
 def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
 
 
 def open_table(app: App, game: str = "kaiser") -> list[Place]:

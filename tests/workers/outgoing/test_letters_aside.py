@@ -21,7 +21,7 @@ from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
 from workers import process_pool
-from workers.outgoing import pictures, post, table_letters
+from workers.outgoing import emails, post, table_letters
 from workers.outgoing.letter import LetterRequest
 
 START_S = 60.0  # on a busy machine, where the pool has a low priority
@@ -88,7 +88,7 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
     apps.start_table(app)
     wait_for_start()
-    monkeypatch.setattr(pictures, "render_png", lambda _: pytest.fail("drawn here"))
+    monkeypatch.setattr(emails, "render_png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(app)
     assert owed
     assert all(post.write_or_postpone(app, letter) for letter in owed)

@@ -4,9 +4,9 @@ import pytest
 
 from service.text.templates import TEMPLATES
 from tests.templates import find_faults, find_long_lines
+from workers.outgoing.game_review import ChartDrawing
 from workers.outgoing.letter import Letter
 from workers.outgoing.personal_letter import PersonalLetter
-from workers.outgoing.pictures import ChartDrawing
 
 MAIL = TEMPLATES / "mail"
 ENTRY_POINTS = {

@@ -18,7 +18,7 @@ from service.timing import Calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
-from workers.outgoing import personal_letters, pictures, post
+from workers.outgoing import emails, personal_letters, post
 from workers.outgoing.letter import AnswerLinks, BoardSection, LetterPicture, LetterRequest
 from workers.outgoing.personal_letter import DigestTurn, PersonalLetter
 from workers.outgoing.personal_letters import build_message
@@ -162,7 +162,7 @@ def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
 
 
 def test_a_digest_that_would_be_too_long_has_fewer_boards(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
     picture, links = LetterPicture("board", "a@b", "<svg/>", "a board"), AnswerLinks("page", "a@b", "m", "s", 1)
     board = BoardSection("board", (), picture)
     turns = tuple(DigestTurn(f"{number}", "link", links=links, board=board) for number in range(3))

@@ -23,7 +23,7 @@ from service.text.templates import draw_sprite
 from tests import apps
 from tests.all_switches import switch_all_on
 from workers import process_pool
-from workers.outgoing import pictures
+from workers.outgoing import emails
 
 PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
 BLOCK_SIZE, VISIBLE_STEPS, MAX_SHARE = 4, 60, 0.0015  # pixels; steps of grey that the eye sees; share of blocks
@@ -149,9 +149,9 @@ def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     drawings = list[str]()
     monkeypatch.setattr(process_pool, "run", lambda work, svg: drawings.append(svg) or work(svg))
-    pictures.render_png.cache_clear()
+    emails.render_png.cache_clear()
     first, other = (BOARD.format(text=text) for text in ("A", "B"))
-    made = [pictures.render_png(svg) for svg in (first, other, first)]
+    made = [emails.render_png(svg) for svg in (first, other, first)]
     assert made[0] == made[2] != made[1]
     assert drawings == [first, other]
 

@@ -23,7 +23,7 @@ from tests import apps
 from tests.servers import Sink
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
-from workers.outgoing import emails, personal_letters, pictures, table_letters
+from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.letter import LETTER_KINDS, LetterRequest
 
 LONG_MESSAGE_ID = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
@@ -42,7 +42,7 @@ EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References
 @pytest.fixture
 def relay_app(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
     """An app whose address, secret and host are long, and whose letters are never too late."""
-    monkeypatch.setattr(pictures, "render_png", lambda svg: b"\x89PNG a picture")
+    monkeypatch.setattr(emails, "render_png", lambda svg: b"\x89PNG a picture")
     monkeypatch.setattr(table_letters, "is_overtaken", lambda *_: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
     chosen = apps.make_settings(
