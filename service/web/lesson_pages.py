@@ -67,7 +67,8 @@ class LessonPage(Struct, frozen=True):
     def names_places(self) -> bool:
         """Whether the task calls a place by its name, which the board has to show then."""
         words = {word.strip(".,:;!?") for word in self.task.split()}
-        return not words.isdisjoint(find_spots(self.stage.world))
+        names = {spot for spot in find_spots(self.stage.world) if not spot.islower()}  # “city” is a word, “A10” a name
+        return not words.isdisjoint(names)
 
 
 @learning.get("/<name>")

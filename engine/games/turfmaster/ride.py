@@ -97,9 +97,9 @@ FIELD_TOKENS = tuple(
 
 
 class Location(NamedTuple):
-    """A field as people say it: the lane, from 1 on, the section of the course, and the number in that section."""
+    """A field as people say it: its lane, the section of the course, and the number in that section."""
 
-    lane: int
+    lane: str
     section: str
     number: int
 
@@ -109,7 +109,7 @@ def locate(token: str) -> Location:
     lane, number = LANE_LETTERS.index(token[0]), int(token[1:])
     for section in SECTIONS:
         if number <= section["fields"][lane]:
-            return Location(lane + 1, section["name"], number)
+            return Location(token[0], section["name"], number)
         number -= section["fields"][lane]
     raise ValueError(token)
 

@@ -137,9 +137,9 @@ def test_a_tile_is_described_by_the_land_that_it_extends(cell: str, standing: st
 
 
 def test_a_field_is_described_by_its_lane_and_the_section_of_the_course() -> None:
-    assert ride.locate("A24") == (1, "home straight", 24)
-    assert ride.locate("A25") == (1, "first bend", 1)
-    assert ride.locate("H40") == (8, "first bend", 16)
-    assert ride.locate("H41") == (8, "back straight", 1)
+    assert ride.locate("A24") == ("A", "home straight", 24)
+    assert ride.locate("A25") == ("A", "first bend", 1)
+    assert ride.locate("H40") == ("H", "first bend", 16)
+    assert ride.locate("H41") == ("H", "back straight", 1)
     for lane, lap in zip(ride.LANE_LETTERS, ride.LAP_FIELDS, strict=True):
         assert ride.locate(f"{lane}{lap}").section == "last furlong"
