@@ -1,6 +1,6 @@
 // A move on the board before its verdict: its pieces are shown where they go, until the answer draws the world anew.
 
-import { GONE, planMove } from "./pending.js";
+import { beginsWith, GONE, planMove } from "./pending.js";
 
 /** @typedef {import("./pending.js").Place} Place */
 /** @typedef {import("./pending.js").Piece} Piece */
@@ -33,8 +33,15 @@ function readPlace(one) {
 
 /** @param {SVGGraphicsElement} one @returns {Piece} */
 function readPiece(one) {
-  const { moves = "", gone = "", leaves = "", shift, seat } = one.dataset;
-  return { ...findOrigin(one), moves: moves.split(" "), gone: gone.split(" "), leaves, shift: parsePoint(shift), seat };
+  const { moves = "", gone, leaves = "", shift, seat } = one.dataset;
+  const takes = gone ? gone.split("|") : [];
+  return { ...findOrigin(one), moves: moves.split(" "), gone: takes, leaves, shift: parsePoint(shift), seat };
+}
+
+/** @param {SVGGraphicsElement} one @returns {import("./pending.js").Added} */
+function readAdded({ dataset: { new: own, plan = "", seat, point, start } }) {
+  const [at, from] = [point, start].map((text) => (text ? parsePoint(text) : undefined));
+  return { begin: own ?? plan, seat, at, start: from };
 }
 
 /**
@@ -64,7 +71,7 @@ export function readDrawing(world, adding = "[data-new]") {
   const drawing = {
     places: new Map([...all("[data-place][transform]"), ...all("[data-token]")].map(readPlace)),
     pieces: pieces.map(readPiece),
-    added: added.map(({ dataset }) => ({ begin: dataset.new ?? dataset.plan ?? "", seat: dataset.seat })),
+    added: added.map(readAdded),
   };
   return { pieces, added, drawing };
 }
@@ -74,7 +81,9 @@ export function readDrawing(world, adding = "[data-new]") {
  * @param {string[]} moves
  */
 const findResults = (moves) =>
-  moves.flatMap((move) => [...document.querySelectorAll(`[data-result~="${move.split(" ")[0]}"]`)]);
+  [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-result]"))].filter(({ dataset }) =>
+    moves.some((move) => beginsWith(move, dataset.result ?? "")),
+  );
 
 /**
  * Show the pieces of moves where they go; return what takes that back.
@@ -84,7 +93,7 @@ export function showPieces(world, moves, look) {
   const { pieces, added, drawing } = readDrawing(world);
   const steps = moves.flatMap((move) => planMove(move, drawing));
   const going = steps.filter(({ turn }) => turn !== GONE);
-  const drawn = going.map((step) => drawGoing(pieces[step.piece] ?? added[step.added], step, look));
+  const drawn = going.map((step) => drawGoing(added[step.added] ?? pieces[step.piece], step, look));
   const marked = [
     ...[...world.querySelectorAll("[data-ghost]")].map((ghost) => ({ one: ghost, name: look })),
     ...steps.flatMap(({ piece, turn }) =>

@@ -4,16 +4,20 @@
  * @typedef {{ x: number, y: number }} Point
  * @typedef {Point & { turn?: string, middle?: boolean }} Place of a spot; at its `middle` all pieces are put
  *
- * A piece on the board. `moves` are the verbs that move it, whatever their words are, and `gone` are those that take it
- * off its place. It also leaves with a move whose first word is `leaves`. `shift` is how far beside a place it is put,
- * or beside the piece that carries it.
+ * A piece on the board. `moves` are the verbs that move it, whatever their words are, and `gone` are the moves that take
+ * it off its place. It also leaves with a move whose first word is `leaves`. `shift` is how far beside a place it is
+ * put, or beside the piece that carries it.
  * @typedef {Point & { moves: string[], gone: string[], leaves: string, shift: Point, seat?: string }} Piece
  * Only moves of its `seat` move a piece or add one, if it has any.
+ *
+ * A piece that is drawn already, for moves that begin so. It is put `at` a point, or at the place of the move; where it
+ * has a `start`, it is the piece there that goes.
+ * @typedef {{ begin: string, seat?: string, at?: Point, start?: Point }} Added
  *
  * @typedef {object} Drawing
  * @property {Map<string, Place>} places by the token of the spot
  * @property {Piece[]} pieces
- * @property {{ begin: string, seat?: string }[]} added pieces that are drawn already, by how the move begins
+ * @property {Added[]} added
  *
  * @typedef {Point & { piece: number, added: number, turn: string }} Step `piece` or `added` is an index, or -1; a piece
  * that is taken off the board has its `turn` as `gone`
@@ -22,21 +26,28 @@
 const CLOSE = 4; // units between a piece and the place that it is on
 export const GONE = "gone";
 
+/** @type {(move: string, begin: string) => boolean} */
+export const beginsWith = (move, begin) => `${move} `.startsWith(`${begin} `);
+
 /**
- * Return where the pieces go that a move adds or moves; nothing where the drawing does not tell.
+ * Return where the pieces go that a move adds, moves or takes away; nothing where the drawing does not tell.
  * @param {string} move @param {Drawing} drawing @returns {Step[]}
  */
 export function planMove(move, drawing) {
   const [verb, ...tokens] = move.split(" ");
+  const { pieces, added } = drawing;
   const goal = findGoal(drawing, tokens);
-  const added = drawing.added.findIndex(({ begin }) => `${move} `.startsWith(`${begin} `));
-  if (added >= 0) return putAdded(added, goal, tokens.at(-1));
-  const piece = drawing.pieces.findIndex(({ moves }) => moves.includes(verb));
-  if (piece >= 0) return putPiece(drawing, piece, goal);
-  const gone = goal ? drawing.pieces.findIndex((one) => one.gone.includes(verb) && isClose(one, goal)) : -1;
-  if (goal && gone >= 0) return [{ piece: gone, added: -1, x: goal.x, y: goal.y, turn: GONE }];
-  return leave(drawing, tokens).flatMap((step) => [step, ...carry(drawing, step)]);
+  const gone = pieces.flatMap((one, piece) => (one.gone.includes(move) ? takeOff(one, piece) : []));
+  const addition = added.findIndex(({ begin }) => beginsWith(move, begin));
+  const moved = gone.length ? -1 : pieces.findIndex(({ moves }) => moves.includes(verb));
+  const steps = [...gone, ...putAdded(drawing, addition, goal, tokens.at(-1)), ...putPiece(drawing, moved, goal)];
+  return steps.length || addition >= 0 || moved >= 0
+    ? steps
+    : leave(drawing, tokens).flatMap((step) => [step, ...carry(drawing, step)]);
 }
+
+/** @param {Point} at @param {number} piece @returns {Step[]} */
+const takeOff = ({ x, y }, piece) => [{ piece, added: -1, x, y, turn: GONE }];
 
 /**
  * Move what a piece carries with it.
@@ -54,9 +65,18 @@ function carry({ pieces }, step) {
 /** @type {(one: Point, other: Point) => boolean} */
 const isClose = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) < CLOSE;
 
-/** @param {number} added @param {Place | null} goal @param {string} [last] which may be how it is turned @returns {Step[]} */
-const putAdded = (added, goal, last = "") =>
-  goal ? [{ piece: -1, added, x: goal.x, y: goal.y, turn: goal.turn ?? (Number(last) >= 0 ? last : "") }] : [];
+/**
+ * @param {Drawing} drawing @param {number} added @param {Place | null} goal
+ * @param {string} [last] word of the move, which may be how the piece is turned
+ * @returns {Step[]}
+ */
+function putAdded({ pieces, added: all }, added, goal, last = "") {
+  const { at = goal, start } = all[added] ?? {};
+  if (added < 0 || !at) return [];
+  const piece = start ? findPiece(pieces, start) : -1;
+  const turn = (all[added].at ? "" : goal?.turn) ?? (Number(last) >= 0 ? last : "");
+  return [{ piece, added, x: at.x, y: at.y, turn }];
+}
 
 /**
  * @param {Drawing} drawing @param {number} piece @param {Place | null | undefined} goal
@@ -64,7 +84,7 @@ const putAdded = (added, goal, last = "") =>
  * @returns {Step[]}
  */
 function putPiece({ pieces }, piece, goal, start = null) {
-  if (!goal) return [];
+  if (piece < 0 || !goal) return [];
   const { x, y, shift } = pieces[piece];
   const [right, down] = start && !goal.middle ? [x - start.x, y - start.y] : [shift.x, shift.y];
   return [{ piece, added: -1, x: goal.x + right, y: goal.y + down, turn: goal.turn ?? "" }];

@@ -34,7 +34,7 @@ export function drawPlan(root, stage, numbers) {
   for (const { number, own, others, at } of layOut(entries, drawing)) {
     const steps = [...others.map((step) => ({ step, look: "others" })), ...own.map((step) => ({ step, look: "own" }))];
     for (const { step, look } of steps.filter(({ step: { turn } }) => turn !== GONE))
-      drawGoing(pieces[step.piece] ?? added[step.added], step, "ordered").classList.add(look);
+      drawGoing(added[step.added] ?? pieces[step.piece], step, "ordered").classList.add(look);
     if (at) numbers.add(number, at, () => openEntry(list, number));
   }
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });

@@ -45,7 +45,7 @@ test("a condition shows the moves of others before the own one, each branch for 
 
 test("a piece that a move takes off the board has the number of the move where it is now", () => {
   const board = draw("a", "b");
-  board.pieces[1].gone = ["recall"];
+  board.pieces[1].gone = ["recall b"];
   const [one, two] = layOut([entry("1", "recall b"), entry("2", "move a b")], board);
   assert.deepEqual([one.at.x, one.own[0].turn], [100, "gone"]);
   assert.deepEqual(where(two), [[0, 100]]);

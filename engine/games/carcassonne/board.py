@@ -25,27 +25,36 @@ from engine.games.carcassonne.points import (
     PLACES,
     QUARTER_PLACES,
     SMALL_CLOISTERS,
+    Point,
+    find_segment,
     is_lying,
+    locate_basket,
     locate_bather,
     locate_bridge_mark,
     locate_castle,
     locate_citizen,
     locate_corner,
+    locate_count,
     locate_crown,
     locate_figure,
+    locate_flock,
     locate_merchant,
+    locate_new_castle,
     locate_offer,
     locate_offered_tile,
     locate_place,
     locate_quarter,
     locate_tile,
+    locate_tollhouse,
     locate_tower,
     locate_tunnel,
     move_below,
     move_outside,
 )
 from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
+from engine.games.carcassonne.state import Figure
 from engine.games.carcassonne.tiles import (
+    DATA,
     PIECES,
     SIDES,
     TRACK,
@@ -81,25 +90,31 @@ __all__ = [
     "is_lying",
     "label_offer",
     "lay_out_letter",
+    "list_moves_away",
     "list_offers",
     "list_options_of",
     "list_signs",
     "list_unfit_cells",
-    "list_verbs",
+    "locate_basket",
     "locate_bather",
     "locate_bridge_mark",
     "locate_castle",
     "locate_citizen",
     "locate_corner",
+    "locate_count",
     "locate_crown",
     "locate_figure",
+    "locate_flock",
+    "locate_leaving_citizen",
     "locate_merchant",
+    "locate_new_castle",
     "locate_offer",
     "locate_offered_tile",
     "locate_place",
     "locate_quarter",
     "locate_space",
     "locate_tile",
+    "locate_tollhouse",
     "locate_tower",
     "locate_tunnel",
     "move_below",
@@ -109,6 +124,12 @@ __all__ = [
     "parse_cell",
 ]
 
+
+VERBS_AWAY = frozenset({"capture", "escape", "message", "princess", "pyramid", "recall", "withdraw"})
+"""The verbs of the moves that take the figure away that they name."""
+
+MOVES_AWAY = {"castle": "castle score", "flock": "flock home"}
+"""The moves that take the figure away about which a box asks."""
 
 MOST_FAR_NAMES = 12
 """The most segments of other tiles that are each named in a letter, so that their names do not cover the land."""
@@ -156,9 +177,25 @@ def list_options_of(menu: Menu, verb: str) -> list[tuple[str, ...]]:
     return [option for entry in menu if entry.verb == verb for option in _list_options(entry) if len(option) > 1]
 
 
-def list_verbs(menu: Menu, place: str) -> list[str]:
-    """Return the verbs of the moves that name this place and nothing else."""
-    return [entry.verb for entry in menu if (place,) in _list_options(entry)]
+def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
+    """Return the moves that take a figure off the land; `question` is the place that a box asks about."""
+    moves = [
+        " ".join((entry.verb, *option))
+        for entry in menu
+        if entry.verb in VERBS_AWAY
+        for option in _list_options(entry)
+        if option[-1] in (figure.place, f"{figure.cell}/{figure.segment}")
+    ]
+    verbs = [entry.verb for entry in menu] if figure.place == question else []
+    return moves + [move for verb, move in MOVES_AWAY.items() if verb in verbs]
+
+
+def locate_leaving_citizen(view: Any, seat: int, kind: str) -> Point | None:
+    """Return the point of a meeple in the quarter of the feature that a box asks about, or of farms if of none."""
+    ground = find_segment(view.tiles, view.question).kind if view.question else "field"
+    quarter = next(name for name, one in DATA["carcassonne"]["quarters"].items() if one == ground)
+    there = [(citizen.seat, citizen.kind) for citizen in view.citizens if citizen.segment == quarter]
+    return locate_citizen(quarter, there.index((seat, kind))) if (seat, kind) in there else None
 
 
 def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:

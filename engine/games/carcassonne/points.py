@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.games.carcassonne.state import Figure, PlacedTile
-from engine.games.carcassonne.tiles import DATA, PIECES, Segment, get_plain_name, parse_cell
+from engine.games.carcassonne.tiles import DATA, PIECES, Segment, get_plain_name, list_neighbours, parse_cell
 
 TILE_SIZE = 100
 
@@ -159,6 +159,10 @@ CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""
 
+TOLLHOUSE, BASKET, BESIDE_SHEPHERD, IN_QUARTER = (0, -14), (36, 36), (14, 8), (46, -20)
+"""How far a tollhouse and a number of fruits are from the middle of a tile, a flock from its shepherd, and the count
+from the middle of a quarter."""
+
 BESIDE_UPRIGHT = {"lying": 22, "safe": -22}
 """How far the mark for a figure that lies or is protected is from the mark for one that does not."""
 
@@ -202,10 +206,38 @@ def locate_tile(cell: str) -> Point:
     return _locate_in_cell(cell, (0, 0))
 
 
+def locate_tollhouse(cell: str) -> Point:
+    """Return the point of a tollhouse."""
+    return _locate_in_cell(cell, TOLLHOUSE)
+
+
+def locate_basket(cell: str) -> Point:
+    """Return the point of the number of fruits on a tree."""
+    return _locate_in_cell(cell, BASKET)
+
+
+def locate_flock(tiles: Tiles, place: str) -> Point:
+    """Return the point of the flock of a shepherd."""
+    x, y = locate_place(tiles, place)
+    return Point(x + BESIDE_SHEPHERD[0], y + BESIDE_SHEPHERD[1])
+
+
+def locate_count(quarter: str) -> Point:
+    """Return the point of the count in a quarter of Carcassonne."""
+    x, y = QUARTER_PLACES[quarter]
+    return Point(x + IN_QUARTER[0], y + IN_QUARTER[1])
+
+
 def locate_castle(cells: Sequence[str]) -> Point:
     """Return the point of a castle: in the middle of the side that its two tiles share."""
     one, other = map(locate_tile, cells)
     return Point((one.x + other.x) / 2, (one.y + other.y) / 2)
+
+
+def locate_new_castle(tiles: Tiles, place: str) -> Point:
+    """Return the point of a castle in the small city of this place."""
+    cell = place.partition("/")[0]
+    return locate_castle((cell, list_neighbours(cell)[find_segment(tiles, place).ends[0]]))
 
 
 def locate_bridge_mark(token: str) -> Point:
@@ -313,6 +345,13 @@ def _find_direction(offset: float) -> int:
 def move_below(point: Point) -> Point:
     """Return where the name below a mark is."""
     return Point(point.x, point.y + NAME_DISTANCE)
+
+
+def find_segment(tiles: Tiles, place: str) -> Segment:
+    """Return the segment of a place; the way of the figure does not matter."""
+    cell, _, token = place.partition("/")
+    piece = PIECES[tiles[cell].tile][tiles[cell].turn]
+    return piece.segments[piece.locals[split_way(tiles, cell, token)[0]]]
 
 
 def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:

@@ -27,9 +27,10 @@ from engine.games.carcassonne.state import (
 class BaseView(Struct, frozen=True):
     """The table as all seats see it; each box adds fields of its own.
 
-    `tiles` are in the order in which they were placed. `parts` are the kinds of the parts of the turn that are going
-    on, the interrupted ones first. A `waiting` tile was drawn before the work that is to be done first, and is placed
-    after it. `bag` counts the tiles that may still be drawn: all that are not on the table. `left` of them will be.
+    `tiles` are in the order in which they were placed. `question` is the place or the cell that a box asks about, if it
+    asks about one. `parts` are the kinds of the parts of the turn that are going on, the interrupted ones first. A
+    `waiting` tile was drawn before the work that is to be done first, and is placed after it. `bag` counts the tiles
+    that may still be drawn: all that are not on the table. `left` of them will be.
     """
 
     turn: int | None
@@ -39,6 +40,7 @@ class BaseView(Struct, frozen=True):
     drawn: str
     waiting: str
     message: int
+    question: str
     tiles: dict[str, PlacedTile]
     figures: tuple[Figure, ...]
     supply: tuple[dict[str, int], ...]
@@ -76,6 +78,7 @@ def view(state: State, seat: int | None) -> View:
         drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
         waiting=_find_waiting_tile(state),
         message=work.number if isinstance(work, Task) and work.step == "message" else 0,
+        question=work.place if isinstance(work, Task) and "," in work.place else "",
         tiles=state.tiles,
         figures=list_figures(state),
         supply=state.supply,

@@ -18,6 +18,7 @@ from tests import apps
 from tests.browsing import MENU, SHORT_GAMES, Player, click
 from tests.services import RunningService, Visit, fixed_seed
 
+RELEASE = pytest.mark.release
 SLOWER, SHOWN_MS, TRIES = 6, 100, 6  # than this machine; other tests run at the same time
 VERBS = {"kaiser": "move", "kurier": "travel", "turfmaster": "ride", "carcassonne": "figure"}
 PENDING = "[data-stage] .pending:not([display=none])"
@@ -143,6 +144,57 @@ def test_a_tile_and_its_figure_do_not_come_to_the_board_twice(service: RunningSe
     page.locator(".bar .confirm").click()
     expect(page.locator(".note.good")).to_be_visible()
     assert page.evaluate("() => window.glided") == []
+
+
+# Moves of boxes that name no place, or whose piece is at another one: how many pieces come, and how many leave theirs.
+RARE = {
+    "castle make": ("bridges_castles", 9, 1, 0),
+    "bridge hand": ("bridges_castles", 1, 0, 0),
+    "drive home": ("abbey_mayor", 1, 0, 1),
+    "flock home": ("hills_sheep", 1, 0, 2),
+    "flock grow": ("hills_sheep", 1, 0, 0),
+    "enter meeple": ("count", 2, 2, 1),
+    "tower": ("tower", 1, 1, 0),
+    "spread": ("plague", 1, 1, 0),
+    "tunnel": ("tunnel", 1, 1, 0),
+    "pyramid": ("big_top", 7, 0, 3),
+    "protect": ("revolts", 1, 1, 0),
+    "send": ("leipzig", 3, 1, 1),
+    "dragon": ("princess_dragon", 1, 1, 1),
+    "princess": ("princess_dragon", 3, 0, 1),
+}
+UNKNOWN = {"bridge hand", "flock grow"}
+
+
+@pytest.mark.parametrize(
+    "begin", [one if n % 4 == 0 else pytest.param(one, marks=RELEASE) for n, one in enumerate(RARE)]
+)
+def test_a_rare_move_is_seen_before_its_verdict(service: RunningService, visit: Visit, begin: str) -> None:
+    box, seed, coming, leaving = RARE[begin]
+    with fixed_seed(bytes([seed]) * 32):
+        opened = service.start_table(game="carcassonne", messages="off", **{box: "on"})
+    found = list[str]()
+
+    def is_found(_: Any) -> bool:
+        snapshot = apps.load_table(service.app, opened.table)
+        seat = tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
+        menu = tables.menu(snapshot.game, snapshot.position, seat)
+        found[:] = [
+            move for entry in menu for move in list_moves(entry) if move.startswith(begin) and "later" not in move
+        ]
+        return bool(found)
+
+    service.play_until(opened.table, is_found, seed)
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
+    page, routes = player.page, hold_moves(player.page)
+    player.put_together(found[0])
+    player.find_send_button(found[0]).click()
+    expect(page.locator(PENDING)).to_have_count(coming)
+    expect(page.locator("[data-stage] :is(.leaving, .left)")).to_have_count(leaving)
+    expect(page.locator(".rolling:visible")).to_have_count(int(begin in UNKNOWN))
+    wait_for_route(page, routes).continue_()
+    expect(page.locator(".note.good")).to_be_visible()
+    expect(page.locator(PENDING)).to_have_count(0)
 
 
 def test_a_courier_that_is_not_known_yet_rolls_until_the_verdict(service: RunningService, visit: Visit) -> None:
