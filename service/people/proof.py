@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, update
 
 from engine.refusal import Refused
 from service import links
@@ -123,9 +123,9 @@ def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: 
 
     The letters of all players wait for the organiser's seat. No other seat of this person changes.
     """
-    register.clear_bounce(db, person.id)
-    new = update(people).where(people.c.id == person.id, people.c.confirmed_at.is_(None))
-    db.execute(new.values(confirmed_at=at))
+    unreached = or_(people.c.confirmed_at.is_(None), people.c.bounced_at.is_not(None))
+    reached = {"confirmed_at": func.coalesce(people.c.confirmed_at, at), "bounced_at": None, "bounce": ""}
+    db.execute(update(people).where(people.c.id == person.id, unreached).values(**reached))
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id)
     if not db.execute(update(seats).where(*own, ~seats.c.proven).values(proven=True)).rowcount:
         return False

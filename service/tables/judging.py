@@ -119,7 +119,8 @@ def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
 
 def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
     """Follow standing orders if the game went on; after an undo no move is made automatically."""
-    return standing_orders.follow(after) if _is_continued(before.position, after.position) else after
+    may_follow = after.clock.automatic or any(seat.orders for seat in after.seats)
+    return standing_orders.follow(after) if may_follow and _is_continued(before.position, after.position) else after
 
 
 def _is_continued(before: Table, after: Table) -> bool:

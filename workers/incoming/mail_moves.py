@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Connection, Row, func, insert, select
 from sqlalchemy.exc import OperationalError
 
 from engine import menu as menus
@@ -26,7 +25,7 @@ from service.people import proof, register
 from service.store import queries
 from service.store.batch import Batch, OwedLetter
 from service.store.queries import Verdict
-from service.store.schema import letters, mails, submissions
+from service.store.schema import mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import hints, joining, judging, opening, snapshots, standing_orders, talk
 from service.tables.judging import SeatCommand
@@ -44,7 +43,6 @@ from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 log = structlog.get_logger()
 
 Mail = Row[Any]
-MAX_QUOTED_LINES = 3  # of a mail without a move; enough for its sender to recognise it
 MAX_MOVES = 20
 WAITING_MAILS = select(mails.c.id).where(mails.c.read_at.is_(None))
 PENDING_COUNT = select(func.count()).select_from(WAITING_MAILS.limit(2).subquery()).scalar_subquery().label("pending")
@@ -66,11 +64,6 @@ MANY_TABLES = Refused(
 NOT_PLAYED = {mail_reports.OTHER_LETTER: OTHER_TABLE, mail_reports.DIGEST: MANY_TABLES}
 REMATCH_OPENED = Sentence("A rematch with the same players was opened; the letters of the new game follow.")
 ALREADY_SEATED = Sentence("You have sat down already.")
-NO_LINE = Refused("There is no line of its own in this mail.")
-NO_MOVE = Refused(
-    "There is no move in this mail, and the other players have not seen it. To tell it to the table, answer with one "
-    "word: say"
-)
 FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the host has been told.")
 
 
@@ -170,7 +163,7 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
             progress = _play_lines(Progress(locked), mail, own, vocabulary)
     except SecondThought as thought:
         progress = thought.progress
-    return progress if progress.lines else Progress(locked, _report_no_move(lines), True)
+    return progress if progress.lines else Progress(locked, mail_reports.report_no_move(lines), True)
 
 
 def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
@@ -200,12 +193,6 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
     return progress
 
 
-def _report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
-    """The report on a mail without a move: its first lines, and how its sender can show them to the table."""
-    quoted = (ReportLine(line, "talk") for line in lines[:MAX_QUOTED_LINES])
-    return (*quoted, mail_reports.make_refused_line("", NO_MOVE if lines else NO_LINE))
-
-
 def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary, later: Sequence[str]) -> Progress:
     """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
     locked = progress.locked
@@ -224,7 +211,7 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
         meaning = _question_doubt(options, line, later, meaning, vocabulary)
     match meaning:
         case Refused():
-            return progress.add(mail_reports.make_refused_line(line, _shorten(meaning)))
+            return progress.add(mail_reports.make_refused_line(line, mail_reports.shorten_refusal(meaning)))
         case Guess():
             return progress.add(_report_guess(locked, line, meaning))
         case TalkLine(text):
@@ -262,7 +249,7 @@ def _question_doubt(options: Menu, line: str, later: Sequence[str], move: Move, 
 
 def _report_guess(locked: LockedTable, line: str, guess: Guess) -> ReportLine:
     """The report on a line that was not played, with the move that its sender may have meant."""
-    refused = mail_reports.make_refused_line(line, _shorten(guess.why))
+    refused = mail_reports.make_refused_line(line, mail_reports.shorten_refusal(guess.why))
     return replace(refused, guess=str(guess.move), length=locked.position.length)
 
 
@@ -284,13 +271,6 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
     if tables.menu(locked.game, locked.position, seat) or find_verb(split_words(line), table_verbs, vocabulary):
         return None
     return Refused("It is not your turn; another player has to move first.")
-
-
-def _shorten(why: Refused) -> Refused:
-    """The same refusal without its list of all moves: the letter lists them below, in the words of its reader."""
-    if {"said", "moves"} <= why.words.keys():
-        return Refused("“{said}” is not one of your moves; see below what you can do.", said=why.words["said"])
-    return why
 
 
 def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> ReportLine:
@@ -393,7 +373,9 @@ def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> N
     """Store the report on a mail, and owe its sender a letter about it if he needs one and was not sent too many."""
     report = MailReport(progress.lines)
     seat = next(seat for seat in progress.locked.seats if seat.seat == mail.seat)
-    needs_letter = is_letter_needed(report, mail, seat.open_since) and not mail_reports.is_repeated(db, mail, report)
+    needs_letter = mail_reports.is_letter_needed(report, mail, seat.open_since) and not mail_reports.is_repeated(
+        db, mail, report
+    )
     is_counted = needs_letter and not report.has("done")
     if is_counted and mail_reports.is_answered_too_often(db, mail, app.settings.answers_per_hour):
         log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
@@ -403,21 +385,4 @@ def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> N
         kind = "refused" if report.has("refused") else "accepted"
         seq = progress.locked.position.length - 1 if seat.open_since is None else seat.open_since
         queries.owe_letter(db, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", app.now()))
-        _cancel_turn_letter(db, mail, seat.open_since)
-
-
-def is_letter_needed(report: MailReport, mail: Mail, open_since: int | None) -> bool:
-    """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it."""
-    is_plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
-    remarks = {line.text for line in report.lines if line.outcome == "said"}
-    has_question = any("?" in line and line not in remarks for line in msgspec.json.decode(mail.lines))
-    verbs = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
-    has_table_verb = bool(verbs & {*tables.RESERVED_VERBS, REMATCH.verb})
-    return not is_plain or has_question or has_table_verb or open_since is not None
-
-
-def _cancel_turn_letter(db: Connection, mail: Mail, open_since: int | None) -> None:
-    """Cancel the letter about the turn, unless it is being sent: the letter about the mail has the same menu."""
-    same = (letters.c.table == mail.table, letters.c.seat == mail.seat, letters.c.seq == open_since)
-    new = (letters.c.sent_at.is_(None), letters.c.tries == 0)
-    db.execute(delete(letters).where(*same, letters.c.kind == "turn", *new))
+        mail_reports.cancel_turn_letter(db, mail, seat.open_since)

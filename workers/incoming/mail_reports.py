@@ -6,17 +6,27 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Row, delete, func, select, update
 
+from engine import table as tables
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
-from service.store.schema import mails
+from service.store.schema import letters, mails
 from service.text.languages import Sentence
 from service.timing import HOUR_S
+from workers.incoming.mail_commands import REMATCH
 
 # The entry `mails.answers` of a mail that answers a letter to another seat, or a digest of several tables.
 OTHER_LETTER, DIGEST = -1, -2
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
+
+
+MAX_QUOTED_LINES = 3  # of a mail without a move; enough for its sender to recognise it
+NO_LINE = Refused("There is no line of its own in this mail.")
+NO_MOVE = Refused(
+    "There is no move in this mail, and the other players have not seen it. To tell it to the table, answer with one "
+    "word: say"
+)
 
 
 class ReportLine(Struct, frozen=True, omit_defaults=True):
@@ -93,3 +103,33 @@ def is_answered_too_often(db: Connection, mail: Row[Any], max_per_hour: int) -> 
     """Return whether this sender was answered so often within an hour that it may be a program."""
     answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR_S)
     return db.execute(select(func.count()).where(*answers)).scalar_one() >= max_per_hour
+
+
+def report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
+    """The report on a mail without a move: its first lines, and how its sender can show them to the table."""
+    quoted = (ReportLine(line, "talk") for line in lines[:MAX_QUOTED_LINES])
+    return (*quoted, make_refused_line("", NO_MOVE if lines else NO_LINE))
+
+
+def shorten_refusal(why: Refused) -> Refused:
+    """The same refusal without its list of all moves: the letter lists them below, in the words of its reader."""
+    if {"said", "moves"} <= why.words.keys():
+        return Refused("“{said}” is not one of your moves; see below what you can do.", said=why.words["said"])
+    return why
+
+
+def is_letter_needed(report: MailReport, mail: Row[Any], open_since: int | None) -> bool:
+    """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it."""
+    is_plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
+    remarks = {line.text for line in report.lines if line.outcome == "said"}
+    has_question = any("?" in line and line not in remarks for line in msgspec.json.decode(mail.lines))
+    verbs = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
+    has_table_verb = bool(verbs & {*tables.RESERVED_VERBS, REMATCH.verb})
+    return not is_plain or has_question or has_table_verb or open_since is not None
+
+
+def cancel_turn_letter(db: Connection, mail: Row[Any], open_since: int | None) -> None:
+    """Cancel the letter about the turn, unless it is being sent: the letter about the mail has the same menu."""
+    same = (letters.c.table == mail.table, letters.c.seat == mail.seat, letters.c.seq == open_since)
+    new = (letters.c.sent_at.is_(None), letters.c.tries == 0)
+    db.execute(delete(letters).where(*same, letters.c.kind == "turn", *new))
