@@ -16,7 +16,7 @@ from werkzeug.routing import Rule
 
 from engine.menu import Move
 from service import create_app
-from service.accounts import feeds, signing_in
+from service.accounts import my_tables, signing_in
 from service.app import App
 from service.people.proof import ProvenPerson
 from service.store import push_keys
@@ -44,7 +44,7 @@ class BusyApp:
         self._visit = signing_in.sign_in(app, app.links.make_sign_in_token(self._anna, 0, app.now() - 60))
         with app.store.writing() as connection:  # a minute ago, so that a new link to sign in is good
             connection.execute(update(people).values(signed_at=app.now() - 60))
-        feeds.open_feeds(app, ProvenPerson(self._anna))
+        my_tables.open_feeds(app, ProvenPerson(self._anna))
         self.feeds = app.links.make_feeds_token(self._anna, 1)
         self.shown = self._show_game()
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])

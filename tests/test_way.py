@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (50, 470), "mail": (35, 246), "reminder": (31, 262)}
+BOUNDS = {"move": (49, 468), "mail": (33, 242), "reminder": (31, 262)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service import links
-from service.accounts import feeds, signing_in
+from service.accounts import my_tables, signing_in
 from service.app import App
 from service.links import hash_token
 from service.notify import channels, table_hooks
@@ -99,7 +99,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
 
 
 def _export_calendar_address(app: App, db: Connection, person: ProvenPerson) -> str:
-    token = feeds.find_token(app, db, person)
+    token = my_tables.find_token(app, db, person)
     return f"{app.settings.address}/calendar/{token}.ics" if token else ""
 
 

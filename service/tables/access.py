@@ -1,4 +1,7 @@
-"""Access to a table: where a link or a reply address leads, the links of a seat, and the public gallery."""
+"""Access to a table: where a link or a reply address leads, the links of a seat, and the public gallery.
+
+It also notes when a player was last there, for the others; a player can keep that private.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,14 @@ from service import links
 from service.app import App
 from service.links import hash_token, parse_int
 from service.people import letter_settings, proof
+from service.settings import DAY_S
 from service.store import queries
+from service.store.rows import SeatRow
 from service.store.schema import former_links, people, seats, tables
+from service.timing import HOUR_S
+
+HERE_S = 600  # how long a player counts as being here
+PRESENCE_PAUSE_S = 300  # between two notes about one seat
 
 
 class Unknown(Refused):
@@ -200,3 +209,37 @@ def set_released(db: Connection, row: Any, seat: int, agreed: bool) -> None:
     proof.require_holder(queries.list_seats(db, row.id)[seat])
     own = update(seats).where(seats.c.table == row.id, seats.c.seat == seat)
     db.execute(own.values(released=agreed))
+
+
+def shows_presence(seat: SeatRow) -> bool:
+    """Whether the others may know when this player was here."""
+    return seat.status == "taken" and letter_settings.merge_settings(seat.player_wishes or "", seat.wishes).presence
+
+
+def store_presence(app: App, link: str) -> None:
+    """Store that the player of this link is here, at most once in five minutes and only if the others may know it.
+
+    Pages call this every minute, so only the call that writes begins a transaction that locks.
+    """
+    with app.store.reading() as db:
+        place = find_place(db, link)
+        if place.seat is None:
+            return
+        seat = queries.list_seats(db, place.table)[place.seat]
+    if shows_presence(seat) and (seat.seen_at is None or app.now() - seat.seen_at >= PRESENCE_PAUSE_S):
+        with app.store.writing() as db:
+            queries.change_seat(db, place.table, place.seat, seen_at=app.now())
+
+
+def find_seen_ago(app: App, seat: SeatRow) -> int | None:
+    """Return how many seconds ago this player was here; None if it is not known or not shown."""
+    return max(0, app.now() - seat.seen_at) if seat.seen_at is not None and shows_presence(seat) else None
+
+
+def find_next_presence_change(age: int) -> int:
+    """Return in how many seconds a page says another time: in steps of minutes, hours and days."""
+    for step in (HERE_S, HOUR_S):
+        if age < step:
+            return step - age
+    step = HOUR_S if age < DAY_S else DAY_S
+    return step - age % step

@@ -21,9 +21,8 @@ from service.text.templates import TEMPLATES, compile_all
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
-from service.web.channel_pages import channel_table
+from service.web.channel_pages import channel_table, devices
 from service.web.connection_pages import connections
-from service.web.device_pages import devices
 from service.web.feed_pages import own_feeds, table_feed
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.lesson_pages import learning
@@ -114,8 +113,8 @@ SEAT_VIEWS = (
     "seat.move_order_up",
     "seat.move_branch_up",
     "seat.move_order_to_branch",
-    "devices.add",
-    "devices.remove",
+    "devices.add_device",
+    "devices.remove_device",
 )
 MOVE_VIEWS = ("table.move", "api.submit", "table.sit", "api.sit")
 HINT_VIEWS = ("table.ask_for_hint", "api.hint")

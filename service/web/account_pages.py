@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
-from service.accounts import feeds, leaving, my_tables, signing_in
+from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.links import parse_int
 from service.notify import channels
@@ -320,7 +320,7 @@ def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         claims = tuple(map(_claim_row, proof.list_claims(db, person.id)))
         record = my_tables.load_record(db, person.id)
         ways = channels.list_own(db, person.proof)
-        has_feeds = bool(feeds.find_token(app, db, person.proof))
+        has_feeds = bool(my_tables.find_token(app, db, person.proof))
     return MyTablesPage(
         name=person.name,
         address=person.address,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
-from service.accounts import feeds, preferences
+from service.accounts import my_tables, preferences
 from service.notify import channels, webhooks
 from service.notify.webhooks import HookOutcome, Target
 from service.people.proof import ProvenPerson
@@ -49,14 +49,14 @@ def show(token: str) -> Response:
 @connections.post("/feeds")
 def open_feeds(token: str) -> Reply:
     """Make new addresses of calendar and feed; the former ones stop working."""
-    feeds.open_feeds(get_app(), preferences.find_recipient(get_app(), token).person)
+    my_tables.open_feeds(get_app(), preferences.find_recipient(get_app(), token).person)
     return _show_stored(token)
 
 
 @connections.post("/feeds/close")
 def close_feeds(token: str) -> Reply:
     """Close calendar and feed."""
-    feeds.close_feeds(get_app(), preferences.find_recipient(get_app(), token).person)
+    my_tables.close_feeds(get_app(), preferences.find_recipient(get_app(), token).person)
     return _show_stored(token)
 
 
@@ -107,7 +107,7 @@ def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | 
     app = get_app()
     recipient = preferences.find_recipient(app, token)
     with app.store.reading() as db:
-        secret = feeds.find_token(app, db, recipient.person)
+        secret = my_tables.find_token(app, db, recipient.person)
         own = channels.list_own(db, recipient.person)
     receivers = tuple(describe_receiver(one, one.label) for one in own if one.kind in webhooks.BUILDERS)
     calendar = app.settings.address + url_for("feeds.send_calendar", token=secret) if secret else ""

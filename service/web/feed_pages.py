@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, make_response, request, url_for
 from werkzeug.wrappers import Response as Reply
 
-from service.accounts import feeds
+from service.accounts import my_tables
 from service.app import App
 from service.tables import access, snapshots
 from service.tables.access import Unknown
@@ -27,10 +27,10 @@ def send_calendar(token: str) -> Reply:
     """Send the deadlines of a person's turns as a calendar."""
     app = get_app()
     with app.store.reading() as db:
-        reader = feeds.find_reader(app, db, token)
-        events = feeds.list_deadlines(app, db, reader)
+        reader = my_tables.find_reader(app, db, token)
+        events = my_tables.list_deadlines(app, db, reader)
     name = Translator(reader.language).gettext("My turns on Depesche")
-    return _send(feed_formats.write_calendar(name, feeds.REFRESH_S, events).encode(), feed_formats.CALENDAR_TYPE)
+    return _send(feed_formats.write_calendar(name, my_tables.REFRESH_S, events).encode(), feed_formats.CALENDAR_TYPE)
 
 
 @own_feeds.get("/turns/<token>.atom")
@@ -38,8 +38,8 @@ def send_turns(token: str) -> Reply:
     """Send the tables where it is a person's turn as a feed."""
     app = get_app()
     with app.store.reading() as db:
-        reader = feeds.find_reader(app, db, token)
-        feed = feeds.make_feed(app, db, reader, app.settings.address + url_for("feeds.send_turns", token=token))
+        reader = my_tables.find_reader(app, db, token)
+        feed = my_tables.make_feed(app, db, reader, app.settings.address + url_for("feeds.send_turns", token=token))
     return _send(feed_formats.write_feed(feed), feed_formats.ATOM_TYPE)
 
 

@@ -12,7 +12,7 @@ from service import timing
 from service.people.proof import SignedIn
 from service.settings import EMBEDDED
 from service.store.rows import SeatRow
-from service.tables import branches, presence, standing_orders
+from service.tables import access, branches, standing_orders
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
 from service.tables.snapshots import Snapshot
@@ -45,13 +45,13 @@ class PlayerLine(Struct, frozen=True):
     @property
     def is_here(self) -> bool:
         """Whether the player is at the table now, or was minutes ago."""
-        return self.seen_ago is not None and self.seen_ago < presence.HERE_S
+        return self.seen_ago is not None and self.seen_ago < access.HERE_S
 
 
 def _find_seen_ago(place: Place, table: Snapshot, row: SeatRow) -> int | None:
     """How long ago another player was here, for the players of a running game."""
     may_know = place.seat is not None and row.seat != place.seat and table.position.phase != "over"
-    return presence.find_age(get_app(), row) if may_know else None
+    return access.find_seen_ago(get_app(), row) if may_know else None
 
 
 def list_player_lines(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:

@@ -16,7 +16,7 @@ from service.people import register
 from service.settings import DAY_S
 from service.store.fingerprints import TableParts
 from service.store.queries import Verdict
-from service.tables import access, branches, hints, presence, seat_commands, snapshots, submitting, talk
+from service.tables import access, branches, hints, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
@@ -82,7 +82,7 @@ def _cache(db: Connection, place: Place, page: TablePage) -> None:
     if page.frame.dice is None and not (page.own_time and (page.own_time.orders or page.own_time.intentions)):
         key = find_visit_key()
         parts = TableParts(place.table, hash_token(key) if key else "")
-        changes = [presence.find_next_change(row.seen_ago) for row in page.players if row.seen_ago is not None]
+        changes = [access.find_next_presence_change(row.seen_ago) for row in page.players if row.seen_ago is not None]
         now = get_app().now()
         cache_page(db, parts, min([_find_expiry(now, page.due_at), *(now + change for change in changes)]))
 
@@ -273,7 +273,7 @@ def show_presence(link: str) -> Reply:
 @seat_forms.put("/here")
 def note_presence(link: str) -> Response:
     """Note that the player is here; the page's script sends this now and then."""
-    presence.store_presence(get_app(), link)
+    access.store_presence(get_app(), link)
     return make_response("", 204)
 
 

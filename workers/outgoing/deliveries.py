@@ -16,15 +16,21 @@ from sqlalchemy import Connection
 
 from engine.catalogue import NotInstalled
 from service.app import App
+from service.links import parse_int
 from service.notify import channels, web_push, webhooks
 from service.notify.channels import Notice, SenderAnswer
 from service.notify.webhooks import HookMessage, Target
-from service.store import channel_queries
+from service.store import channel_queries, queries
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
+from service.tables import snapshots, talk
+from service.tables.snapshots import Snapshot
+from service.text.languages import Translator, translate_in_game
 from service.timing import HOUR_S
 from workers.jobs import StepResult, empty_queue, log_missing_game
-from workers.outgoing import notice, owed
+from workers.outgoing import letter_bodies, owed, personal_letters, table_letters
+from workers.outgoing.letter import TALK, LetterRequest, QuotedRemark
+from workers.outgoing.letter_parts import TableDraft
 from workers.outgoing.owed import OwedNotice
 
 BATCH = 32
@@ -32,6 +38,7 @@ THREADS = 8  # requests that one process sends at the same time
 MAX_TRIES = 16  # about two days
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 log = structlog.get_logger()
+MAX_SENTENCE_CHARS = 300
 
 
 class ClaimedDelivery(Struct, frozen=True):
@@ -109,7 +116,7 @@ def prepare(app: App, delivery: ClaimedDelivery) -> PreparedDelivery | None:
             channel_queries.postpone_delivery(db, delivery.id, until, delivery.tries - 1)
         return None
     try:
-        written = notice.write(app, one, delivery.created_at)
+        written = write_notice(app, one, delivery.created_at)
     except Exception as error:
         _retry_unwritten(app, delivery, channel, error)
         return None
@@ -211,3 +218,96 @@ def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnsw
 
 Sender = Callable[[App, ChannelRow, Notice], SenderAnswer]
 SENDERS: dict[str, Sender] = {"push": web_push.send, **dict.fromkeys(webhooks.BUILDERS, send_to_webhook)}
+
+
+def make_notice_id(owed: OwedNotice) -> str:
+    """Return the id of a notice, made from what it is about."""
+    request = owed.request
+    about = (request.table, str(request.seq), str(request.seat)) if request.table else (str(owed.letter),)
+    return ".".join((*about, request.kind.replace("/", ".")))
+
+
+def write_notice(app: App, owed: OwedNotice, at: int) -> Notice | None:
+    """Write a notice about the table as it is now; None if it is overtaken."""
+    return _write_about_table(app, owed, at) if owed.request.table else _write_about_person(app, owed, at)
+
+
+def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
+    request = owed.request
+    with app.store.reading() as db:
+        snapshot = snapshots.load_table(app, db, request.table)
+        if table_letters.is_overtaken(snapshot, request, request.kind_name):
+            return None
+        waiting = queries.count_waiting_seats(db, request.person)
+        remarks = _load_remarks(db, snapshot, request) if owed.kind is TALK else ()
+    if owed.kind is TALK and not remarks:
+        return None
+    if request.kind_name == "unreachable" and table_letters.is_reachable_again(snapshot, request):
+        return None
+    draft = table_letters.make_draft(app, request, request.kind_name, snapshot, [], remarks)
+    return Notice(
+        id=make_notice_id(owed),
+        kind=request.kind_name,
+        group=owed.kind.group,
+        subject=f"{request.table}/{owed.kind.group}",
+        title=write_title(snapshot, request.seat, request.language),
+        sentence=write_sentence(draft)[:MAX_SENTENCE_CHARS],
+        link=draft.link,
+        language=request.language,
+        at=at,
+        table=request.table,
+        game=snapshot.game.META.name,
+        deadline=owed.deadline if owed.kind.group in ("turn", "reminder") else None,
+        waiting=waiting,
+    )
+
+
+def _load_remarks(db: Connection, snapshot: Snapshot, request: LetterRequest) -> tuple[QuotedRemark, ...]:
+    """Load what the others have said from the remark on that the letter was owed for."""
+    first = parse_int(request.kind_detail) or 0
+    remarks = talk.list_since(db, request.table, request.seat, 0)
+    return tuple(QuotedRemark(snapshot.names[one.seat], one.text) for one in remarks if one.id >= first)
+
+
+def write_sentence(draft: TableDraft) -> str:
+    """Return the first sentence of a letter; of a letter with remarks, what was said."""
+    if draft.kind == "talk":
+        return "\n".join(f"{remark.name}: {remark.text}" for remark in draft.remarks)
+    return letter_bodies.write_headline(draft)
+
+
+def write_title(snapshot: Snapshot, seat: int, language: str) -> str:
+    """Return the game and the other players."""
+    meta = snapshot.game.META
+    title = translate_in_game(language, meta.name, meta.title)
+    others = ", ".join(name for number, name in enumerate(snapshot.names) if number != seat and name)
+    return Translator(language).gettext("%(title)s with %(names)s", title=title, names=others) if others else title
+
+
+def _write_about_person(app: App, owed: OwedNotice, at: int) -> Notice | None:
+    request = owed.request
+    with app.store.reading() as db:
+        waiting = queries.count_waiting_seats(db, request.person)
+    sentence = _write_personal_sentence(app, request, waiting)
+    if not sentence:
+        return None
+    return Notice(
+        id=make_notice_id(owed),
+        kind=request.kind_name,
+        group=owed.kind.group,
+        subject=request.kind_name,
+        title=app.settings.sender_name,
+        sentence=sentence[:MAX_SENTENCE_CHARS],
+        link=f"{app.settings.address}/my",
+        language=request.language,
+        at=at,
+        waiting=waiting,
+    )
+
+
+def _write_personal_sentence(app: App, request: LetterRequest, waiting: int) -> str:
+    """Return the first sentence of a letter to a person; empty if it is overtaken."""
+    if request.kind_name == "digest":  # by mail it has only the tables that send no letter of their own
+        return personal_letters.write_count(Translator(request.language), waiting) if waiting else ""
+    letter = personal_letters.compose(app, request)
+    return letter.headline if letter is not None else ""

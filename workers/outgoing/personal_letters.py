@@ -25,7 +25,7 @@ from service.text.templates import get_environment
 from service.timing import HOUR_S, Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
-from workers.outgoing import channel_letters, emails, letter_parts, table_letters
+from workers.outgoing import emails, letter_parts, personal_letter, table_letters
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import write_deadline
@@ -323,10 +323,10 @@ WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "confirm": write_confirm,
     "digest": write_digest,
     "replaced": write_replaced,
-    "channel": channel_letters.write_channel,
-    "added": channel_letters.write_added,
-    "secret": channel_letters.write_secret,
-    "follower": channel_letters.write_follower,
+    "channel": personal_letter.write_channel,
+    "added": personal_letter.write_added,
+    "secret": personal_letter.write_secret,
+    "follower": personal_letter.write_follower,
 }
 
 

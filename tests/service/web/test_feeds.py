@@ -9,7 +9,7 @@ import icalendar
 import pytest
 from sqlalchemy import select
 
-from service.accounts import feeds, leaving, preferences, signing_in
+from service.accounts import leaving, my_tables, preferences, signing_in
 from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import people, seats
@@ -34,8 +34,8 @@ def find_mover(site: Site, new_table: Opened) -> tuple[ProvenPerson, str]:
     with site.app.store.reading() as db:
         own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.open_since.is_not(None))
         person = ProvenPerson(db.execute(own).scalar_one())
-    feeds.open_feeds(site.app, person)
-    return person, apps.load(site.app, feeds.find_token, person)
+    my_tables.open_feeds(site.app, person)
+    return person, apps.load(site.app, my_tables.find_token, person)
 
 
 def load_events(visitor: Visitor, token: str) -> list[icalendar.Event]:
@@ -124,7 +124,7 @@ def test_a_new_address_ends_the_old_one_and_closing_ends_both(site: Site, visito
     settings = f"/wishes/{site.app.links.make_preferences_token(person.id)}/connections"
     assert f"/calendar/{token}.ics" in visitor.get(settings)
     visitor.post(f"{settings}/feeds")
-    newer = apps.load(site.app, feeds.find_token, person)
+    newer = apps.load(site.app, my_tables.find_token, person)
     assert newer != token
     for path in (f"/calendar/{token}.ics", f"/turns/{token}.atom"):
         visitor.get(path, 404)

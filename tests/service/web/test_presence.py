@@ -8,7 +8,7 @@ from sqlalchemy import event
 
 from service.settings import DAY_S
 from service.store import queries
-from service.tables import access, presence, seat_commands
+from service.tables import access, seat_commands
 from service.tables.opening import Opened
 from service.timing import HOUR_S
 from tests import apps
@@ -57,7 +57,7 @@ def test_a_page_that_is_sent_again_does_not_say_that_a_player_is_still_here(
 ) -> None:
     be_here(site, new_table)
     assert "here now" in visitor.get(f"/t/{new_table.links[0]}")
-    site.time += presence.HERE_S
+    site.time += access.HERE_S
     assert "here now" not in visitor.get(f"/t/{new_table.links[0]}")
 
 
