@@ -218,7 +218,8 @@ def test_the_plague_of_carcassonne_is_fled_and_spread_by_a_finger_and_by_keys(
         return apps.load_table(service.app, opened.table).position.state
 
     state = load_state()
-    place, goal = carcassonne.menu(state, state.turn)[-2].options[0]
+    flight: Any = carcassonne.menu(state, state.turn)[-2]
+    place, goal = flight.options[0]
     player = Player(visit(f"/t/{opened.links[state.turn]}", **PHONE), hand)
     player.put_together(f"flee {place} {goal}")
     no_figure = player.page.get_by_role("button", name="Place no figure")
