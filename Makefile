@@ -73,7 +73,7 @@ pictures: env ## write the pictures of the documentation, from a real browser
 	the lines above say why; make browser installs Chromium)
 
 bench: env ## measure speed in ten minutes, and store it in tests/bench/RESULTS.md (ARGS="rebuild audit": only these; ARGS=all)
-	$(VENV)/bin/python -m tests.bench.results $(ARGS)
+	$(COMPILED) $(VENV)/bin/python -m tests.bench.results $(ARGS)
 
 bots: env ## measure how strong the bots are, in matches that take hours (ARGS="20 kaiser": 20 pairs of games of kaiser)
 	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)

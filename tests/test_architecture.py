@@ -90,6 +90,7 @@ LAYERS = (
         "service.settings",
         "service.links",
         "service.lru",
+        "service.memory",
         "service.safe_http",
         "service.wakeups",
         "service.monitoring",

@@ -20,6 +20,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine import table as engine_table
 from engine.menu import Move
+from engine.search import thinking
 from service.app import App
 from service.store.schema import seats, submissions, tables
 from service.tables import hints, snapshots, submitting
@@ -181,4 +182,5 @@ def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = froze
     level = hints.find_level(name, app.settings)
     seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.position.length, seat))
     with app.metrics.measure_time("thinking_seconds", name):
-        return process_pool.run(hints.think, meta.name, meta.edition, snapshot.position.state, seat, level, seed, but)
+        state = snapshot.position.state
+        return process_pool.run(thinking.think, meta.name, meta.edition, state, seat, level, seed, but)

@@ -1,140 +1,233 @@
-"""A process beside this one for heavy work, so that a server in one process keeps answering.
+"""A second process for heavy work, so that a server in one process keeps answering.
 
-Bots that think and letters that are written hold Python's interpreter lock; in this process every verdict would wait
-for them.
+Bots that think, and many letters, hold Python's interpreter lock; in this process every verdict would wait for them.
+The process is started by the first work for it and ends after a quiet minute.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
 import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
+import traceback
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from typing import ParamSpec, TypeVar
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, ParamSpec, TypeVar
 
 import structlog
 
 from engine import catalogue
 
 NICENESS = 5
+QUIET_S = 60.0  # without work the process ends
+OFTEN_COUNT, OFTEN_WITHIN_S = 60, 60.0  # works within seconds, from which on they have a process
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-
-_is_open = threading.Event()  # between `start` and `stop`
-_pools: list[ProcessPoolExecutor] = []  # one from the first work on, while the pool is open
-_first_results: dict[ProcessPoolExecutor, Future[int]] = {}  # done as soon as the pool's process has started
-_lock = threading.Lock()
+Work = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 
-def start() -> None:
-    """Open the pool: from now on `run` works in its process, which the first work starts."""
-    _is_open.set()
+class ProcessLost(Exception):
+    """The second process has ended before it returned a result."""
 
 
-def stop() -> None:
-    """Kill the pool's process. Threads that wait for its work end; later work is done in this process."""
-    with _lock:
-        _is_open.clear()
-        while _pools:
-            pool = _pools.pop()
-            for process in list(pool._processes.values()):
-                process.kill()
-            pool.shutdown(wait=False, cancel_futures=True)
-        _first_results.clear()
+class SecondProcess:
+    """A process that does one work at a time."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        program = f"from workers.process_pool import serve; serve({theirs.fileno()})"
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", program], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+            )
+        self._connection = Connection(ours.detach())
+        self._connection.send((sys.path, tuple(catalogue.get_package_folders())))
+        self._in_use = threading.Lock()
+        self._has_started = False
+        self._used_at = time.monotonic()
+
+    def call(self, work: Work) -> Any:
+        """Call a function there; return what it returns, or raise what it raises."""
+        sent = pickle.dumps(work)
+        with self._in_use:
+            try:
+                self._await_start()
+                self._connection.send_bytes(sent)
+                is_done, result = self._connection.recv()
+            except (OSError, EOFError) as error:
+                raise ProcessLost from error
+            self._used_at = time.monotonic()
+        if not is_done:
+            raise result
+        return result
+
+    def has_started(self) -> bool:
+        """Return whether the process is ready for work."""
+        if not self._has_started and self._in_use.acquire(blocking=False):
+            try:
+                if self._connection.poll():
+                    self._await_start()
+            except (OSError, EOFError):
+                return True  # it has died: the next work finds that out
+            finally:
+                self._in_use.release()
+        return self._has_started
+
+    def _await_start(self) -> None:
+        if not self._has_started:
+            self._connection.recv()
+            self._has_started = True
+
+    def is_quiet(self) -> bool:
+        """Return whether the process has had no work for QUIET_S seconds."""
+        return not self._in_use.locked() and time.monotonic() - self._used_at > QUIET_S
+
+    def end(self) -> None:
+        """End the process; a thread that waits for its work gets ProcessLost."""
+        self.process.kill()
+        self.process.wait()
 
 
-def run(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-    """Call a function in the pool, or in this process if the pool is not running, and return its result.
+class Pool:
+    """The second process while there is one, and whether there may be one."""
 
-    If the pool's process dies, a new one tries once more. If the pool is stopped, raise SystemExit in this thread.
-    """
-    for _ in range(2):
-        try:
-            with _lock:
-                if not _is_open.is_set():
-                    break
-                pool = _get_pool()
-                future = pool.submit(work, *args, **words)
-            return future.result()
-        except (BrokenProcessPool, CancelledError):
-            if not _is_open.is_set():  # it was stopped, it did not die
-                raise SystemExit from None
-            _replace(pool)
-    return work(*args, **words)
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_open = False
+        self._process: SecondProcess | None = None
+        self._times: deque[float] = deque(maxlen=OFTEN_COUNT)  # of the last works that `run_if_often` got
+
+    def start(self) -> None:
+        """Allow the process, which the first work starts."""
+        self._is_open = True
+
+    def stop(self) -> None:
+        """Kill the process. Threads that wait for its work end; later work is done in this process."""
+        with self._lock:
+            self._is_open = False
+            self._end()
+
+    def end_if_quiet(self) -> None:
+        """End the process if it has had no work for a while: it holds as much memory as half of the service."""
+        with self._lock:
+            if self._process is not None and self._process.is_quiet():
+                self._end()
+
+    def run(self, work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+        """Call a function in the second process, or in this one if none is allowed, and return its result.
+
+        If the process dies, a new one tries once more. If the pool is stopped, raise SystemExit in this thread.
+        """
+        for _ in range(2):
+            process = self._get_process()
+            if process is None:
+                break
+            try:
+                result: Result = process.call((work, args, words))
+                return result
+            except ProcessLost:
+                if not self._is_open:  # it was stopped, it did not die
+                    raise SystemExit from None
+                self._forget(process)
+        return work(*args, **words)
+
+    def run_if_often(self, work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+        """Like `run`, but work in this process while work is rare, and until the other process has started.
+
+        Rare work delays few verdicts, and the process needs memory. A server that is killed in its first second, again
+        and again, would never do its work if it waited for the start.
+        """
+        return self.run(work, *args, **words) if self._is_often() else work(*args, **words)
+
+    def _is_often(self) -> bool:
+        """Count a work; return whether the process is there for it. Work that comes often starts the process."""
+        now = time.monotonic()
+        with self._lock:
+            is_often = len(self._times) == OFTEN_COUNT and now - self._times[0] < OFTEN_WITHIN_S
+            self._times.append(now)
+        process = self._get_process() if is_often else self._process
+        return process is not None and process.has_started()
+
+    def list_pids(self) -> list[int]:
+        """Return the process id of the second process in a list; an empty list while there is none."""
+        process = self._process
+        return [] if process is None else [process.process.pid]
+
+    def _get_process(self) -> SecondProcess | None:
+        with self._lock:
+            if self._is_open and self._process is None:
+                self._process = SecondProcess()
+            return self._process
+
+    def _forget(self, lost: SecondProcess) -> None:
+        """Let the next work start another process, unless another thread has done so."""
+        with self._lock:
+            if self._process is lost:
+                self._end()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.end()
+            self._process = None
 
 
-def run_when_started(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-    """Like `run`, but work in this process until the pool's process has started.
-
-    Its start takes longer than short work. A server that is killed in its first second, again and again, would
-    otherwise never send a letter.
-    """
-    return run(work, *args, **words) if _is_started() else work(*args, **words)
+POOL = Pool()
+start, stop, end_if_quiet = POOL.start, POOL.stop, POOL.end_if_quiet
+run, run_if_often, list_pids = POOL.run, POOL.run_if_often, POOL.list_pids
 
 
-def _is_started() -> bool:
-    """Return whether the pool's process has started; the first call starts it."""
-    with _lock:
-        if not _is_open.is_set():
-            return False
-        pool = _get_pool()
-        if pool not in _first_results:
-            with suppress(BrokenProcessPool):  # it has died over other work, and `run` replaces it
-                _first_results[pool] = pool.submit(os.getpid)
-        return pool not in _first_results or _first_results[pool].done()
-
-
-def list_pids() -> list[int]:
-    """Return the process ids of the pool; empty until the first work starts the process."""
-    return [pid for pool in _pools for pid in pool._processes]
-
-
-def _replace(broken: ProcessPoolExecutor) -> None:
-    """Put a new pool in the place of one whose process died, unless another thread has done so."""
-    with _lock:
-        if _pools and _pools[-1] is broken:
-            _pools[-1] = _make_pool()
-            _first_results.pop(broken, None)
-
-
-def _get_pool() -> ProcessPoolExecutor:
-    """Return the pool, and make it for the first work: multiprocessing starts a process of its own for it (11 MB)."""
-    if not _pools:
-        _pools.append(_make_pool())
-    return _pools[-1]
-
-
-def _make_pool() -> ProcessPoolExecutor:
-    spawn, packages = multiprocessing.get_context("spawn"), tuple(catalogue.get_package_folders())
-    return ProcessPoolExecutor(1, spawn, initializer=_initialise, initargs=(packages,))
-
-
-def _initialise(packages: tuple[str, ...]) -> None:
-    """Prepare the pool's process: it has the same games, leaves signals and logs to its parent, and ends with it."""
+def serve(number: int) -> None:
+    """Do the work that comes over this connection until it closes; the life of the second process."""
+    connection, works = Connection(number), SimpleQueue[bytes]()
+    path, packages = connection.recv()
+    sys.path[:] = path
     catalogue.allow(packages)
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())  # errors are raised and logged in the parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lower_priority()
-    exit_with_parent()
+    connection.send(None)
+    threading.Thread(target=_receive, args=(connection, works), daemon=True).start()
+    while True:
+        connection.send_bytes(_work(works.get()))
+
+
+def _receive(connection: Connection, works: SimpleQueue[bytes]) -> None:
+    """Receive work; end this process with its parent, however that ends. Unfinished work is still in the database."""
+    try:
+        while True:
+            works.put(connection.recv_bytes())
+    except (OSError, EOFError):
+        os._exit(1)
+
+
+def _work(sent: bytes) -> bytes:
+    """Do a work, and return its result or its error with its traceback as bytes."""
+    try:
+        work, args, words = pickle.loads(sent)  # noqa: S301 - sent by the parent
+        return pickle.dumps((True, work(*args, **words)))
+    except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)))
+        return _dump_error(error)
+
+
+def _dump_error(error: Exception) -> bytes:
+    """Return an error as bytes; if it cannot be made from bytes again, return a RuntimeError with its traceback."""
+    try:
+        dumped = pickle.dumps((False, error))
+        pickle.loads(dumped)  # noqa: S301 - our own
+    except Exception:
+        return pickle.dumps((False, RuntimeError("".join(traceback.format_exception(error)))))
+    return dumped
 
 
 def lower_priority() -> None:
     """Lower this process's priority, so that judging moves comes before bots' thinking."""
     os.nice(NICENESS)
-
-
-def exit_with_parent() -> None:
-    """End this process when its parent ends, however it ends; unfinished work is still in the database."""
-    threading.Thread(target=_follow_parent, daemon=True).start()
-
-
-def _follow_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent
-    parent.join()
-    os._exit(1)

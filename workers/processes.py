@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -26,6 +27,7 @@ from rq.worker import WorkerStatus
 from engine.refusal import Refused
 from service.app import App
 from service.hosting import local_mailbox
+from service.memory import MemoryReleaser
 from service.settings import EMBEDDED, parse_listening_address
 from service.wakeups import JOBS
 from workers import clock, process_pool, residents
@@ -182,13 +184,21 @@ def _fork(prepare: Prepare, name: str) -> multiprocessing.process.BaseProcess:
 def _run_child(prepare: Prepare, name: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    process_pool.exit_with_parent()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     try:
         work = prepare(name)
     except Exception:
         log.exception("a process cannot start", process=name)
         sys.exit(CANNOT_START)
     work()
+
+
+def _exit_with_parent() -> None:
+    """End this process when its parent ends, however it ends; unfinished work is still in the database."""
+    parent = multiprocessing.parent_process()
+    assert parent
+    parent.join()
+    os._exit(1)
 
 
 def run_thread(app: App, job: str, stop: threading.Event) -> None:
@@ -215,13 +225,15 @@ def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
 
 def run_clock(app: App, stop: threading.Event) -> None:
     """Tick once a second until `stop` is set; a tick that fails is logged, and the next one tries again."""
-    ticker = clock.Ticker(app)
+    ticker, memory = clock.Ticker(app), MemoryReleaser()
     while not stop.is_set():
         start = time.monotonic()
         try:
             ticker.tick()
         except Exception:
             log.exception("a tick failed")
+        process_pool.end_if_quiet()
+        memory.release_after_work()
         stop.wait(max(0.05, TICK_S - (time.monotonic() - start)))
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from engine.refusal import Refused
 from service.monitoring import Outage
 from service.store import queries
-from service.store.schema import REVISION
+from service.store.schema import REVISION, metadata
 
 # A statement that waits longer for a lock fails and is tried again; a transaction that is left open is ended.
 TIMEOUTS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
@@ -30,6 +30,7 @@ BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
 MIGRATIONS = Path(__file__).parent / "migrations"
 REVISIONS = (REVISION,)  # the newest last
+VERSION_TABLE = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"  # as Alembic reads it
 
 
 class Store:
@@ -111,9 +112,9 @@ class Store:
 
         Raise Refused if the database was made by a version that this one does not know.
         """
-        if self.is_current():
+        if self.is_current() or self._create_in_sqlite():
             return
-        from alembic import command  # 70 ms and 11 MB that a current database does not need
+        from alembic import command  # 70 ms and 11 MB that the databases above do not need
         from alembic.config import Config
 
         config = Config()
@@ -126,6 +127,18 @@ class Store:
                 raise Refused("Another version of Depesche made this database; install that version here too.")
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+    def _create_in_sqlite(self) -> bool:
+        """Create the newest schema in an empty SQLite database; return whether it was empty."""
+        if self.engine.dialect.name != "sqlite":
+            return False
+        with self.writing() as connection:
+            if inspect(connection).get_table_names():
+                return False
+            metadata.create_all(connection)
+            connection.exec_driver_sql(VERSION_TABLE)
+            connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (REVISIONS[-1],))
+        return True
 
     def is_current(self) -> bool:
         """Whether the schema is the newest one; changes nothing."""

@@ -13,13 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, func, select, update
 
-from engine import catalogue, search
 from engine import chance as chances
 from engine import game as games
 from engine.chance import UnexpectedDraw
 from engine.menu import Move
 from engine.refusal import Refused
-from engine.search import Level
+from engine.search import LEVELS, Level, thinking
 from service.app import App
 from service.settings import Settings
 from service.store import queries
@@ -113,7 +112,7 @@ def _compute(app: App, table: Snapshot, seat: int, in_pool: InPool) -> tuple[Mov
     """Return the turn of a strong bot; its seed holds no secret and is the same however often it is computed."""
     meta, level = table.game.META, find_level(STRENGTH, app.settings)
     seed = make_seed(b"depesche hint 1", table.row.commitment.encode(), b"%d/%d" % (table.position.length, seat))
-    return in_pool(think_ahead, meta.name, meta.edition, table.position.state, seat, level, seed)
+    return in_pool(thinking.think_ahead, meta.name, meta.edition, table.position.state, seat, level, seed)
 
 
 def _parse(row: Any) -> GoodMove | None:
@@ -128,25 +127,13 @@ def _parse(row: Any) -> GoodMove | None:
 
 def find_level(name: str, settings: Settings) -> Level:
     """Return a level of bots, with no more time to think than the host allows."""
-    level = search.LEVELS[name]
+    level = LEVELS[name]
     return replace(level, seconds=min(level.seconds, settings.thinking))
 
 
 def make_seed(*parts: bytes) -> bytes:
     """Return the seed of a bot's search; the same parts lead to the same move."""
     return hashlib.sha256(b"".join(parts)).digest()
-
-
-def think(
-    game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: frozenset[Move] = frozenset()
-) -> Move:
-    """Return a move found by looking ahead; one of `but` only if there is no other."""
-    return search.choose_move(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), but)
-
-
-def think_ahead(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> tuple[Move, ...]:
-    """Return a move and those that follow from it in the same turn."""
-    return search.choose_turn(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))
 
 
 def imagine_move(table: Snapshot, seat: int, text: str) -> Any:

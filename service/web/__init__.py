@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import timedelta
 
 from flask import Flask
@@ -15,6 +13,7 @@ from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine import catalogue
 from service.app import App
+from service.memory import release_memory
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
 from service.text.templates import TEMPLATES, compile_all
@@ -205,8 +204,7 @@ def _warm_up_and_tidy() -> None:
     """Warm up, and give back the memory that only this needed: a tenth of what the process has."""
     warm_up()
     gc.collect()
-    with suppress(AttributeError, OSError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
+    release_memory()
 
 
 def warm_up() -> None:

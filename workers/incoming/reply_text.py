@@ -15,7 +15,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from service.text import messages
 from service.text.languages import LANGUAGES, load_translations
 from service.text.templates import TEMPLATES
 from workers.incoming import html_text
@@ -160,8 +159,10 @@ def _list_letter_sentences() -> tuple[str, ...]:
 
 def _iter_letter_messages() -> Iterator[str]:
     """Yield each message of letters, from their templates and the code that writes them, in every language."""
+    from service.text.messages import iter_messages  # 1 MB that a server without mails does not need
+
     for path in sorted(path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
-        for message in messages.iter_messages(path):
+        for message in iter_messages(path):
             for one in (message,) if isinstance(message, str) else message:
                 yield from (" ".join(load_translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
 

@@ -27,7 +27,6 @@ from msgspec import Struct
 from service.app import App
 from service.text import drawing, receipts
 from service.text.languages import Translator
-from workers import process_pool
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
 from workers.outgoing.letter import LetterPicture, LetterRequest, find_kind, make_mailto
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 PART_HEADERS = ("content-", "mime-")
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
+PARTS_REMEMBERED = 32  # headers; boundaries differ in each letter, and a parsed header needs 12 kB
 NAMED_HEADERS = frozenset(("From", "To", "Reply-To", LIST_ID))  # a name, and one address or id
 # Headers that programs read, in which RFC 2047 allows no encoded word: ids, links and addresses of this server.
 MACHINE_HEADERS = frozenset(
@@ -101,13 +101,13 @@ class WirePolicy(EmailPolicy):
         return self.fold(name, value).encode("ascii", "surrogateescape")
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(PARTS_REMEMBERED)
 def _parse_header(name: str, text: str) -> tuple[str, Any]:
     """Parse a header of a part; most are the same in all letters, and a parsed header never changes."""
     return EmailPolicy().header_store_parse(name, text)
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(PARTS_REMEMBERED)
 def _fold_part_header(name: str, text: str, linesep: str) -> str:
     """Write a header of a part, which has no more than seven bits; most are the same in all letters."""
     return str(EmailPolicy(linesep=linesep).fold(name, _parse_header(name, text)[1]))
@@ -373,5 +373,5 @@ def _read_verdict(server: smtplib.SMTP) -> Refusal | None:
 
 @functools.lru_cache(maxsize=256)
 def render_png(svg: str) -> bytes:
-    """Return a drawing as a PNG file; drawn in the process pool, with the fonts of the service."""
-    return process_pool.run(drawing.render, svg)
+    """Return a drawing as a PNG file, with the fonts of the service."""
+    return drawing.render(svg)

@@ -259,7 +259,7 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:
     """Write a letter. Return None if it is overtaken, or has to wait; that is recorded."""
     request = letter.request
     try:
-        message = process_pool.run_when_started(write, app, request)
+        message = process_pool.run_if_often(write, app, request)
         if message is not None:
             return emails.make_envelope(message, set_return_path(app, letter, message), request.address)
     except OperationalError:

@@ -64,6 +64,28 @@ def test_migrations_make_exactly_the_schema_that_code_sees(store: Store) -> None
         assert compare_metadata(context, metadata) == []
 
 
+def test_a_new_sqlite_database_has_the_schema_that_the_migrations_make_and_needs_no_alembic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alembic costs a start 70 ms and 11 MB."""
+    with closing(Store(f"sqlite:///{tmp_path / 'migrated'}")) as migrated:
+        monkeypatch.setattr(migrated, "_create_in_sqlite", lambda: False)
+        migrated.migrate()
+        by_migrations = dump_schema(migrated)
+    with monkeypatch.context() as without, closing(Store(f"sqlite:///{tmp_path / 'created'}")) as created:
+        without.setitem(sys.modules, "alembic", None)
+        created.migrate()
+        assert created.is_current()
+        assert dump_schema(created) == by_migrations
+
+
+def dump_schema(store: Store) -> set[tuple[str, str]]:
+    """Return the names and statements of all tables and indexes, without the table of Alembic."""
+    with store.reading() as connection:
+        rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").all()
+    return {(name, sql) for name, sql in rows if name != "alembic_version"}
+
+
 def test_two_processes_may_migrate_at_once(store: Store, database_url: str) -> None:
     command = [sys.executable, "-c", MIGRATE, database_url]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from functools import partial
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from engine import catalogue
 from engine.catalogue import NotInstalled
+from engine.search import LEVELS, thinking
 from service.app import App
 from service.store.connection import is_unavailable
 from service.store.schema import letters as letters_owed
@@ -37,9 +40,9 @@ def pool() -> Iterator[None]:
 @pytest.fixture
 def new_pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A pool for one test, whose process has not started yet."""
-    monkeypatch.setattr(process_pool, "_is_open", threading.Event())
-    monkeypatch.setattr(process_pool, "_pools", [])
-    monkeypatch.setattr(process_pool, "_first_results", {})
+    new = process_pool.Pool()
+    for name in ("start", "stop", "run", "run_if_often", "list_pids", "end_if_quiet"):
+        monkeypatch.setattr(process_pool, name, getattr(new, name))
     process_pool.start()
     yield
     process_pool.stop()
@@ -95,14 +98,85 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("new_pool")
+def test_few_letters_are_written_in_this_process_and_start_no_other() -> None:
+    """The second process needs as much memory as half of the service, and a few letters delay few verdicts."""
+    assert {process_pool.run_if_often(os.getpid) for _ in range(process_pool.OFTEN_COUNT)} == {os.getpid()}
+    assert process_pool.list_pids() == []
+
+
+@pytest.mark.usefixtures("new_pool")
 def test_until_the_pool_has_started_letters_are_written_in_this_process() -> None:
     """A server that is killed within a second, again and again, sends its letters all the same."""
-    assert process_pool.run_when_started(os.getpid) == os.getpid()
+    assert {process_pool.run_if_often(os.getpid) for _ in range(process_pool.OFTEN_COUNT + 1)} == {os.getpid()}
     wait_for_start()
     (first,) = process_pool.list_pids()
     os.kill(first, signal.SIGKILL)
-    assert process_pool.run_when_started(os.getpid) not in (os.getpid(), first)
-    wait_for_start()
+    assert process_pool.run_if_often(os.getpid) not in (os.getpid(), first)
+
+
+@pytest.mark.usefixtures("new_pool")
+def test_the_process_ends_after_a_quiet_while_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = process_pool.run(os.getpid)
+    process_pool.end_if_quiet()
+    assert process_pool.list_pids() == [first]
+    monkeypatch.setattr(process_pool, "QUIET_S", -1.0)
+    process_pool.end_if_quiet()
+    assert process_pool.list_pids() == []
+    assert not Path(f"/proc/{first}").exists()
+    assert process_pool.run(os.getpid) not in (first, os.getpid())
+
+
+@pytest.mark.usefixtures("new_pool")
+def test_a_process_at_work_is_not_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "QUIET_S", -1.0)
+    thread = threading.Thread(target=process_pool.run, args=(time.sleep, 1.5), daemon=True)
+    thread.start()
+    time.sleep(0.3)
+    process_pool.end_if_quiet()
+    assert process_pool.list_pids()
+    thread.join(START_S)
+
+
+@pytest.mark.usefixtures("new_pool")
+def test_a_work_that_kills_its_process_twice_is_done_here() -> None:
+    here = os.getpid()
+    assert process_pool.run(exit_elsewhere, here) == here
+
+
+def exit_elsewhere(here: int) -> int:
+    if os.getpid() != here:
+        os._exit(1)
+    return here
+
+
+class OddError(Exception):
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+def raise_odd() -> None:
+    raise OddError("one", "two")
+
+
+def test_an_error_that_cannot_be_sent_is_told_with_its_traceback() -> None:
+    with pytest.raises(RuntimeError, match="one and two"):
+        process_pool.run(raise_odd)
+
+
+def test_an_error_tells_where_it_was_raised() -> None:
+    with pytest.raises(ValueError, match="strange") as caught:
+        process_pool.run(int, "strange")
+    assert "process_pool.py" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.usefixtures("new_pool")
+def test_the_process_for_bots_loads_neither_database_nor_pages(app: App) -> None:
+    """A bot that thinks needs the games alone; the rest would cost as much memory as half of the service."""
+    place, _ = apps.find_move(app, apps.start_table(app))
+    meta, state = catalogue.find("kaiser").META, apps.load_table(app, place.table).position.state
+    process_pool.run(thinking.think, meta.name, meta.edition, state, place.seat or 0, LEVELS["easy"], b"1")
+    loaded = process_pool.run(eval, "set(__import__('sys').modules)")
+    assert not loaded & {"sqlalchemy", "flask", "jinja2", "redis", "PIL"}
 
 
 @pytest.mark.usefixtures("new_pool")
@@ -139,7 +213,7 @@ def require_exit(work: Callable[[], object]) -> None:
 
 def wait_for_start() -> None:
     end = time.monotonic() + START_S
-    while process_pool.run_when_started(os.getpid) == os.getpid():
+    while process_pool.run_if_often(os.getpid) == os.getpid():
         assert time.monotonic() < end
         time.sleep(0.02)
 

@@ -22,7 +22,6 @@ from service.text.drawing import Scene, draw_board_svg, list_players
 from service.text.templates import draw_sprite
 from tests import apps
 from tests.all_switches import switch_all_on
-from workers import process_pool
 from workers.outgoing import emails
 
 PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
@@ -148,7 +147,8 @@ def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
 @pytest.mark.usefixtures("real_pictures")
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     drawings = list[str]()
-    monkeypatch.setattr(process_pool, "run", lambda work, svg: drawings.append(svg) or work(svg))
+    render = drawing.render
+    monkeypatch.setattr(drawing, "render", lambda svg: drawings.append(svg) or render(svg))
     emails.render_png.cache_clear()
     first, other = (BOARD.format(text=text) for text in ("A", "B"))
     made = [emails.render_png(svg) for svg in (first, other, first)]
