@@ -134,7 +134,7 @@ def test_23_8_5_no_message_takes_a_castle_for_a_city(number):
 # The fairy protects from the dragon alone.
 
 
-def test_10_27_6_the_fairy_keeps_no_revolt_away():
+def test_27_6_the_fairy_keeps_no_revolt_away():
     game = set_up(
         (), ["0 meeple 0,0/city"], rig={"tile": ["RV01", "RV07"]}, bag=("U", *REVOLT_TILES), fairy=True, revolts=True
     )
@@ -144,7 +144,7 @@ def test_10_27_6_the_fairy_keeps_no_revolt_away():
     assert game.points == [0, 0]
 
 
-def test_10_22_3_the_fairy_keeps_no_tower_away():
+def test_22_3_the_fairy_keeps_no_tower_away():
     game = set_up(LAND, ["1 meeple 1,1/cloister"], tower=True, fairy=True)
     build(set_fields(game, fairy=find_figure(game.state, "1,1/cloister"))).play("capture 1,1/cloister")
     assert prisoners(game) == [(0, 1, "meeple")]
@@ -277,7 +277,7 @@ def test_29_3_32_2_a_tunnel_may_complete_the_road_of_a_gate():
     assert game.play("send nowhere").points == [4, 0]
 
 
-def test_18_32_2_an_abbey_may_complete_the_road_of_a_gate():
+def test_32_2_an_abbey_may_complete_the_road_of_a_gate():
     land = [*ROAD, "B 5,0 0", "B 4,1 0", "B 4,-1 0"]
     game = set_up(land, ["1 meeple 2,0/road"], drawn="B", start=START, leipzig=True, abbey_mayor=True)
     game.play("place 6,0 0", "pass", "1: abbey 4,0", "1: pass", "1: send 2,0/road coiners")
