@@ -57,7 +57,8 @@ def play_out(
         number += 1
         seat, menu = open_menus[0] if len(open_menus) == 1 else random.choice(open_menus)
         move = choose(game, state, seat, menu, random)
-        games.check(menu, move)
+        if choose is not choose_at_random:
+            games.check(menu, move)
         state, events = games.perform(game, state, seat, move, chances.make_sealed(key, number))
         yield seat, move, state, events
 

@@ -49,8 +49,9 @@ class Standing(Struct, frozen=True):
 class Game(Protocol):
     """The contract: a module that offers these names is a game.
 
-    It may also offer `outlook(state)`, see `engine.win_shares`, `prune(state, seat, menu)`, which leaves out moves that
-    no bot makes, and `sources(event, seat)`, which says where points come from.
+    It may also offer `outlook(state)`, see `engine.win_shares`, and `prune(state, seat, menu)`, which leaves out moves
+    that no bot makes. `sources(event, seat)` says where points come from, and `advance(state, chance)` applies several
+    forced events at once, see `settle`.
     """
 
     __name__: str
@@ -160,11 +161,17 @@ def is_over(game: Game, state: Any) -> bool:
 
 
 def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outcome:
-    """Apply these events, and then all that the rules force; for a state made by hand, call it without events."""
-    events, upkeep, evolve = list(first), game.upkeep, game.evolve
+    """Apply these events, and then all that the rules force; for a state made by hand, call it without events.
+
+    `advance` applies several forced events at once, and must change nothing else.
+    """
+    events, upkeep, evolve, advance = list(first), game.upkeep, game.evolve, getattr(game, "advance", None)
     for event in first:
         state = evolve(state, event)
     for _ in range(MAX_FORCED_EVENTS):
+        if advance and (several := advance(state, chance)):
+            state = several.state
+            events += several.events
         event = upkeep(state, chance)
         if event is None:
             return Outcome(state, tuple(events))

@@ -1,6 +1,7 @@
 """Carcassonne with The Messages, and further boxes that can be mixed in."""
 
 from engine.games.carcassonne import board as board  # loaded here because templates find it by its name
+from engine.games.carcassonne.advance import advance
 from engine.games.carcassonne.boxes import State
 from engine.games.carcassonne.evolve import Event, evolve
 from engine.games.carcassonne.outlook import outlook, prune
@@ -21,6 +22,7 @@ __all__ = [
     "Event",
     "State",
     "View",
+    "advance",
     "decide",
     "evolve",
     "hear",

@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.games.carcassonne import land, scoring
-from engine.games.carcassonne.boxes import BOXES, Began, get_rules
-from engine.games.carcassonne.boxes import State as StateWithBoxes
+from engine.games.carcassonne.boxes import BOXES, Began, get_rules, get_state_type
 from engine.games.carcassonne.hooks import merge_distinct
 from engine.games.carcassonne.state import (
     BonusCounted,
@@ -37,6 +36,7 @@ from engine.games.carcassonne.state import (
     change_part,
     get_current_part,
     pop_work,
+    take_from_bags,
 )
 
 NEW_TURN = (Part(),)
@@ -55,8 +55,8 @@ def _apply_began(empty: State, event: Began) -> State:
     seats = len(event.track)
     rules = get_rules(event.options)
     supply = (event.supply,) * seats
-    state = StateWithBoxes(options=event.options, edition=event.edition, turn=event.first, bags=event.bags)
-    state = replace(state, supply=supply, track=event.track)
+    start = get_state_type(event.options)
+    state = start(event.options, event.edition, event.first, bags=event.bags, supply=supply, track=event.track)
     for box in rules.hooks["prepare"]:
         state = box.prepare(state, rules)
     return state
@@ -67,11 +67,9 @@ def _apply_turn_began(state: State, event: TurnBegan) -> State:
 
 
 def _apply_tile_drawn(state: State, event: TileDrawn) -> State:
-    bag, *later = state.bags
-    index, part = bag.index(event.tile), get_current_part(state)
-    rest = bag[:index] + bag[index + 1 :]
+    part = get_current_part(state)
     drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra, part.notes)
-    return replace(state, bags=(rest, *later) if rest else tuple(later), work=(*state.work[:-1], drawn))
+    return replace(state, bags=take_from_bags(state.bags, event.tile), work=(*state.work[:-1], drawn))
 
 
 def _apply_tile_set_aside(state: State, event: TileSetAside) -> State:

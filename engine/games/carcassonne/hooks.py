@@ -400,7 +400,8 @@ def is_free(rules: Rules, feature: Feature) -> bool:
 def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
     """§2.2: Return every cell and turn in which all sides of the tile continue what they touch."""
     fits = FITTING_TURNS[tile]
-    options: Sequence[Args] = [(cell, turn) for cell, edges in state.frontier.items() for turn in fits[edges]]
+    frontier = state.frontier.items()
+    options: Sequence[Args] = [(cell, turn) for cell, edges in frontier if fits[edges] for turn in fits[edges]]
     for box in rules.hooks["filter_cells"]:
         options = box.filter_cells(state, rules, tile, options)
     return options

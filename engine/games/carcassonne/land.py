@@ -120,10 +120,10 @@ def _connect_sides(
     surplus: dict[int, int] = {}
     frontier.pop(cell, None)
     for side, beyond in enumerate(list_neighbours(cell)):
-        other = tiles.get(beyond)
-        if other is None:
+        if beyond not in tiles:
             frontier[beyond] = frontier.get(beyond, 0) + piece.codes[side]
             continue
+        other = tiles[beyond]
         neighbour = PIECES[other.tile][other.turn]
         mine, theirs = piece.joins[side], neighbour.meets[side - 2]
         if piece.shared or neighbour.shared:
@@ -211,7 +211,10 @@ def _unite(segment: int, roots: Sequence[int], parents: dict[int, int]) -> tuple
 
     Return that feature and the others.
     """
-    root = parents[segment] = find_root(parents, roots[0])
+    root = roots[0]
+    while root in parents:
+        root = parents[root]
+    parents[segment] = root
     if len(roots) == 1:
         return root, ()
     others: list[int] = []

@@ -110,12 +110,10 @@ def get_part_menu(state: State, part: Part) -> Menu:
     state itself would need a `__dict__` there, and every copy of the state would take longer.
     """
     global _last_menu
-    last, menu = _last_menu
-    if last is not state:
+    if _last_menu[0] is not state:
         rules = get_rules(state.options)
-        menu = list_menus(rules)[part.step](state, rules, part)
-        _last_menu = state, menu
-    return menu
+        _last_menu = state, list_menus(rules)[part.step](state, rules, part)
+    return _last_menu[1]
 
 
 def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:
@@ -259,6 +257,22 @@ def list_stages(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
         "between": (*list_hooks("after_figure"), *close, *score),
         "score": score,
     }
+
+
+@functools.cache
+def has_plain_turns(rules: Rules) -> bool:
+    """Whether no box of the table changes what comes between a figure and the next tile, or how a tile is drawn."""
+    plain_stages = (_skip_figure, _close_round, _score_completed, _end_part, _draw_plainly_or_end)
+    stages = [stage for step in ("figure", "score", "draw") for stage in list_stages(rules)[step]]
+    has_plain_figures = list_menus(rules)["figure"] is _make_plain_figure_menu
+    hooks = ("after_figure", "before_feature", "end_turn")
+    return has_plain_figures and not _has_hooks(rules, hooks) and all(stage in plain_stages for stage in stages)
+
+
+@functools.cache
+def has_plain_end(rules: Rules) -> bool:
+    """Whether features are counted one after the other at the end, with all their figures."""
+    return not _has_hooks(rules, ("before_final_scoring", "select_figures", "remember_score"))
 
 
 def _open_round(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:

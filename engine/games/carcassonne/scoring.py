@@ -185,8 +185,13 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
 
 def find_next_to_count(state: State, rules: Rules) -> int | None:
     """§4: Return the next feature to be counted at the end, roads first and farms last; None if all are."""
+    return next(iter(list_features_to_count(state, rules)), None)
+
+
+def list_features_to_count(state: State, rules: Rules) -> list[int]:
+    """§4: Return the features with figures in the order in which they are counted at the end."""
     occupied = [root for root, feature in state.features.items() if feature.figures]
-    return min(occupied, key=lambda root: rules.feature_order.index(state.features[root].kind), default=None)
+    return sorted(occupied, key=lambda root: rules.feature_order.index(state.features[root].kind))
 
 
 def estimate_debt(state: State, seat: int) -> float:

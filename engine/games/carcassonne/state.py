@@ -272,6 +272,11 @@ def get_field(state: State, name: str) -> Any:
     return getattr(state, name)
 
 
+def replace_if_played(state: State, **changes: Any) -> State:
+    """Change fields of boxes that this table may not have; without its box a field keeps its default."""
+    return replace(state, **{name: value for name, value in changes.items() if name in state.__struct_fields__})
+
+
 def make_getter(name: str, kind: type[T]) -> Callable[[State], T]:
     """Return a function that reads a field of this type which a box has added to the state."""
     return operator.attrgetter(name)
@@ -293,11 +298,16 @@ def can_draw(state: State) -> bool:
 
 
 def take_from_bag(state: State, tile: str) -> State:
-    """Return the state without one of these tiles in the first bag; a bag that is empty is removed."""
-    bag, *later = state.bags
+    """Return the state without one of these tiles in the first bag."""
+    return replace(state, bags=take_from_bags(state.bags, tile))
+
+
+def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[str, ...], ...]:
+    """Return the bags without one of these tiles in the first; a bag that is empty is removed."""
+    bag = bags[0]
     index = bag.index(tile)
     rest = bag[:index] + bag[index + 1 :]
-    return replace(state, bags=(rest, *later) if rest else tuple(later))
+    return (rest, *bags[1:]) if rest else bags[1:]
 
 
 def count_points_of(state: State, seat: int) -> int:

@@ -29,8 +29,9 @@ BLOCK = ["B 0,1 0", "B 1,1 0", "B 0,2 0", "B 1,2 0"]
 
 def set_up_dragon(meeples=(), tiles=(), dragon="0,0", drawn="PD16", fairy=None, **given):
     """Return a game in which the dragon is on a cell and seat 0 holds a dragon tile."""
-    game = set_up(tiles, meeples, drawn=drawn, **BOX, **given)
-    game.state = replace(game.state, dragon=dragon, fairy=figure(fairy) if fairy else None)
+    boxes = {**BOX, "fairy": True} if fairy else BOX
+    game = set_up(tiles, meeples, drawn=drawn, **boxes, **given)
+    game.state = replace(game.state, dragon=dragon, **({"fairy": figure(fairy)} if fairy else {}))
     return game
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -112,6 +113,23 @@ def _make_default(name: str, value: Any) -> Any:
     return msgspec.field(default_factory=lambda: value) if name in EDITION_1_OPTIONS else value
 
 
+def _make_state_type(box_fields: Mapping[str, tuple[Any, Any]]) -> type[state.State]:
+    """Return a state with these fields of boxes; those of all others are constants of the class."""
+    constants = {name: default for name, (_, default) in STATE_FIELDS.items() if name not in box_fields}
+    defined: Any = msgspec.defstruct(
+        "State",
+        [("options", Options, Options()), *((name, *field) for name, field in box_fields.items())],
+        bases=(state.State,),
+        namespace=constants,
+        frozen=True,
+        gc=False,
+        module=__name__,
+    )
+    return defined  # type: ignore[no-any-return]  # the type checker does not know what `bases` says
+
+
+STATE_FIELDS = merge_distinct("state fields", *(box.state_fields for box in BOXES))
+
 if TYPE_CHECKING:
     from engine.games.carcassonne.state import Options as Options
     from engine.games.carcassonne.state import State as State
@@ -119,22 +137,20 @@ else:
     Options = msgspec.defstruct(
         "Options", _list_option_fields(), frozen=True, omit_defaults=True, cache_hash=True, module=__name__
     )
-    State = msgspec.defstruct(
-        "State",
-        [
-            ("options", Options, Options()),
-            *(
-                (name, *kind_and_default)
-                for name, kind_and_default in merge_distinct(
-                    "state fields", *(box.state_fields for box in BOXES)
-                ).items()
-            ),
-        ],
-        bases=(state.State,),
-        frozen=True,
-        gc=False,
-        module=__name__,
-    )
+    State = _make_state_type(STATE_FIELDS)
+
+
+def get_state_type(options: Options) -> type[State]:
+    """Return the type of the states of a table: it has only the fields of its boxes, so that copying it is quick.
+
+    The fields of other boxes can be read all the same, and have their defaults.
+    """
+    return _get_state_type_of(get_rules(options).boxes)
+
+
+@functools.cache
+def _get_state_type_of(boxes: tuple[BoxHooks, ...]) -> type[State]:
+    return _make_state_type({name: field for box in boxes for name, field in box.state_fields.items()})
 
 
 class Began(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -153,7 +169,13 @@ def plays_with(options: Options, box: BoxHooks) -> bool:
     return any(getattr(options, switch) for switch in box.switches or (box.option,))
 
 
-@functools.cache
-def get_rules(options: Options) -> Rules:
-    """Return the rules of a table with these options."""
-    return combine_boxes([box for box in BOXES if plays_with(options, box)])
+class RulesByOptions(dict[Options, Rules]):
+    """The rules of tables by their options, each made when it is needed first."""
+
+    def __missing__(self, options: Options) -> Rules:
+        self[options] = combine_boxes([box for box in BOXES if plays_with(options, box)])
+        return self[options]
+
+
+get_rules: Callable[[Options], Rules] = RulesByOptions().__getitem__
+"""Return the rules of a table with these options; called so often that a `functools.cache` would be too slow."""

@@ -28,6 +28,7 @@ from engine.games.carcassonne.state import (
     make_getter,
     pop_task,
     push_work,
+    replace_if_played,
 )
 from engine.games.carcassonne.tiles import DATA, PIECES, Args, list_cells_around, list_figure_options
 from engine.menu import Choice, Menu, Move
@@ -104,7 +105,7 @@ def remove_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
     """Send figures home, and put the tokens of the shepherds among them back into the bag."""
     places = {figure.place for figure in figures}
     flocks = {place: sheep for place, sheep in get_flocks(state).items() if place not in places}
-    return replace(remove_figures(state, figures), flocks=flocks)
+    return replace_if_played(remove_figures(state, figures), flocks=flocks)
 
 
 def apply_flock_stirred(state: State, event: FlockStirred) -> State:

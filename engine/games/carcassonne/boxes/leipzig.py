@@ -35,6 +35,7 @@ from engine.games.carcassonne.state import (
     make_getter,
     pop_work,
     push_work,
+    replace_if_played,
 )
 from engine.games.carcassonne.tiles import DATA, MOST_SEGMENTS, get_plain_name
 from engine.menu import Choice, Menu, Move
@@ -100,7 +101,7 @@ def apply_merchant_sent(state: State, event: MerchantSent) -> State:
     state = remove_figures(lift_figures(pop_work(state), (event.figure,)), event.companions)
     if not editions.drives_from_leipzig(state.edition):
         wagons = tuple(wagon for wagon in get_field(state, "wagons") if wagon != event.figure)
-        state = replace(state, wagons=wagons)
+        state = replace_if_played(state, wagons=wagons)
     return replace(state, merchants=(*get_merchants(state), event.merchant))
 
 

@@ -35,6 +35,7 @@ from engine.games.carcassonne.state import (
     make_getter,
     pop_work,
     push_work,
+    replace_if_played,
 )
 from engine.games.carcassonne.tiles import DATA, PIECES, Piece, get_plain_name, list_neighbours
 from engine.menu import Choice, Menu, Move
@@ -132,7 +133,7 @@ def apply_fled(state: State, event: Fled) -> State:
     flocks: dict[str, tuple[int, ...]] = get_field(state, "flocks")
     if event.figure.place in flocks:
         flocks = {event.goal.place if place == event.figure.place else place: sheep for place, sheep in flocks.items()}
-    return replace(state, supply=tuple(supply), flocks=flocks)
+    return replace_if_played(replace(state, supply=tuple(supply)), flocks=flocks)
 
 
 def find_region(outbreaks: Iterable[str], active: Iterable[str]) -> set[str]:

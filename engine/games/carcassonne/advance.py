@@ -1,0 +1,54 @@
+"""Several forced events in one step, at tables whose boxes change nothing about them.
+
+`rules.upkeep` and `evolve` do the same one event after the other, and take longer; a test holds both together.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.game import Outcome
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.boxes import get_rules
+from engine.games.carcassonne.hooks import Rules
+from engine.games.carcassonne.rules import get_part_menu, has_plain_end, has_plain_turns
+from engine.games.carcassonne.state import FigureWithheld, Part, State, TileDrawn, TurnBegan, can_draw, take_from_bags
+
+
+def advance(state: State, chance: Chance) -> Outcome | None:
+    """Return the next forced events with the state after them, if they are of a kind that is quicker together."""
+    rules = get_rules(state.options)
+    if state.phase == "playing":
+        return _begin_next_turn(state, chance) if has_plain_turns(rules) and _is_turn_over(state) else None
+    return _count_features(state, rules) if state.phase == "final" and has_plain_end(rules) else None
+
+
+def _begin_next_turn(state: State, chance: Chance) -> Outcome:
+    """§2.7, §2.1: Draw the tile of the next seat, after a figure was withheld for the seat on turn if it had none."""
+    seat = (state.turn + 1) % len(state.track)
+    tile = chance.pick("tile", state.bags[0])
+    withheld = (FigureWithheld(state.turn),) if state.work[0].step == "figure" else ()
+    drawn = replace(state, turn=seat, bags=take_from_bags(state.bags, tile), work=(Part("place", tile=tile),))
+    return Outcome(drawn, (*withheld, TurnBegan(seat), TileDrawn(seat, tile)))
+
+
+def _is_turn_over(state: State) -> bool:
+    """Whether the last part of a turn offers no figure and scores no feature, and there is a tile for the next turn."""
+    if len(state.work) != 1 or state.owed or state.moved or not can_draw(state):
+        return False
+    part = state.work[0]
+    if not isinstance(part, Part) or (part.done and any(state.features[root].figures for root in part.done)):
+        return False
+    return part.step == "score" or (part.step == "figure" and len(get_part_menu(state, part)) == 1)
+
+
+def _count_features(state: State, rules: Rules) -> Outcome | None:
+    """§4: Count all features that are left on the table."""
+    events: list[Struct] = []
+    for root in scoring.list_features_to_count(state, rules):
+        event = scoring.score_feature(state, rules, root, "final")
+        state = scoring.apply_feature_scored(state, event)
+        events.append(event)
+    return Outcome(state, tuple(events)) if events else None
