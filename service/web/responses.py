@@ -56,6 +56,8 @@ NOISY_ENDPOINTS = frozenset(("table.show",))
 OTHER_ENDPOINTS = frozenset(("table.show_earlier", "replay.show_frame", "replay.send_text", "replay.log"))
 MIN_COMPRESSED_BYTES = 300
 COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
+STYLE_COMMENTS = re.compile(rb"/\*(?:(?!\*/).)*\*/", re.DOTALL)
+STYLE_LAYOUT = re.compile(rb"\s*([{};])\s*|\n\s*")
 LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation, and ends of lines after these signs
 
 
@@ -137,7 +139,7 @@ def set_headers(response: Response) -> Response:
 
 
 def compress_response(response: Response) -> Response:
-    """Compress a picture, a style, a script, a table or a frame of a replay; scripts lose their comments too."""
+    """Compress a picture, a style, a script, a table or a frame of a replay; styles and scripts lose their comments."""
     endpoint, is_font = request.endpoint, "font" in (response.mimetype or "")
     if endpoint not in CACHED_ENDPOINTS | NOISY_ENDPOINTS | OTHER_ENDPOINTS or response.status_code != 200 or is_font:
         return response
@@ -148,11 +150,10 @@ def compress_response(response: Response) -> Response:
         return response
     response.direct_passthrough = False
     content = response.get_data()
-    is_script = request.path.endswith(".js")  # a file that ends in .mjs is read by people, or has another licence
     if endpoint in NOISY_ENDPOINTS:
         response.set_data(compress_with_noise(content, encoding))
     elif endpoint in CACHED_ENDPOINTS:
-        response.set_data(_compress_once(content, encoding, is_script))
+        response.set_data(_compress_once(content, encoding, request.path.rpartition(".")[2]))
     else:
         response.set_data(compress_content(content, encoding))
     response.headers["Content-Encoding"] = encoding
@@ -163,8 +164,15 @@ def compress_response(response: Response) -> Response:
 
 
 @functools.lru_cache(64)
-def _compress_once(content: bytes, encoding: str, is_script: bool) -> bytes:
-    return compress_content(shorten(content) if is_script else content, encoding, best=True)
+def _compress_once(content: bytes, encoding: str, kind: str) -> bytes:
+    """Compress a file; one that ends in .mjs is read by people, or has another licence, and stays whole."""
+    shorter = {"js": shorten, "css": shorten_style}.get(kind, lambda one: one)
+    return compress_content(shorter(content), encoding, best=True)
+
+
+def shorten_style(style: bytes) -> bytes:
+    """Return a style without comments and without layout; its strings may hold no braces and no semicolons."""
+    return STYLE_LAYOUT.sub(lambda found: found[1] or b" ", STYLE_COMMENTS.sub(b"", style))
 
 
 def shorten(script: bytes) -> bytes:

@@ -13,7 +13,6 @@ import {
   nameSpot,
 } from "./choice-text.js";
 import { getReach, noteButtons } from "./device.js";
-import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
 import { showPieces } from "./pending-view.js";
 import { sound } from "./sound.js";
@@ -53,7 +52,8 @@ export class ChoiceView {
     /** @type {Record<string, any>} */
     this.bar = Object.fromEntries(["made", "what", "next", "confirm", "again"].map((name) => [name, part(`.${name}`)]));
     this.ghost = part("[data-ghost]");
-    this.lookahead = new Lookahead(root, this.form.dataset.foresee);
+    /** @type {import("./lookahead.js").Lookahead | null} */
+    this.lookahead = null; // once a move was whole
     this.spots = readSpots(root.querySelectorAll(":is(.stage, .tray) [data-token]"));
     this.state = start(menu, [...this.spots.values()], this.ghost?.dataset.ghost, said);
     this.leaving = new AbortController();
@@ -131,7 +131,7 @@ export class ChoiceView {
   /** @param {State} state */
   update(state) {
     this.stopSending();
-    if (this.state.first && !state.first) this.lookahead.hide();
+    if (this.state.first && !state.first) this.lookahead?.hide();
     this.state = state;
     if (!state.first) this.spots = new Map([...this.spots].filter(([, spot]) => state.spots.includes(spot)));
     this.draw();
@@ -203,8 +203,11 @@ export class ChoiceView {
   async lookAhead() {
     const { state } = this;
     const { moves, ghost } = offers(state);
-    if (state.first || !moves[0] || "atOnce" in this.form.dataset) return;
+    const { atOnce, foresee } = this.form.dataset;
+    if (state.first || !moves[0] || atOnce !== undefined || !foresee) return;
     const pause = new Promise((done) => setTimeout(done, ghost.length ? TURNING_PAUSE_MS : 0));
+    const { Lookahead } = await import("./lookahead.js");
+    this.lookahead ??= new Lookahead(this.root, foresee);
     const [next] = await Promise.all([this.lookahead.fetchNext(moves[0]), pause]);
     if (!next || this.state !== state || this.leaving.signal.aborted) return;
     const spots = readSpots(this.lookahead.show(next));

@@ -6,7 +6,7 @@ import { SVG } from "./marks.js";
 /** @typedef {import("./choice.js").Menu & Record<"drawn" | "added" | "inTray", HTMLElement[]>} Next */
 
 export class Lookahead {
-  /** @param {Element} root @param {string | undefined} address without one, nothing is looked up */
+  /** @param {Element} root @param {string} address of what the server works out */
   constructor(root, address) {
     this.root = root;
     this.address = address;
@@ -22,7 +22,6 @@ export class Lookahead {
    * @param {string} move
    */
   async fetchNext(move) {
-    if (!this.address) return null;
     const answer = this.answers.get(move) ?? this.fetchPage(`${this.address}?${new URLSearchParams({ move })}`);
     this.answers.set(move, answer);
     return answer;

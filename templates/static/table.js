@@ -1,20 +1,14 @@
 // The page of a table. Forms are sent and news fetched without leaving it: what comes back is laid into the page, and a
 // move or a message that the reader has begun stays.
 
-import { floatPoints, glide, locatePieces, readScores } from "./animation.js";
 import { Board } from "./board.js";
-import * as bubble from "./bubble.js";
 import { noteButtons, reducedMotion } from "./device.js";
 import { watch } from "./live.js";
 import { localise } from "./local-times.js";
-import { morph } from "./morph.js";
 import { showPieces } from "./pending-view.js";
 import { closeSheet, openPanel, updateRail } from "./rail.js";
 import { findNews, showSounds, sound, switchSounds } from "./sound.js";
-import "./highlight.js";
 
-const WORLD = "figure.stage .frame";
-const WRITABLE = "textarea, [type=text], [type=number], [type=date], [type=email]";
 const KEY_ZOOM = 1.4;
 const KEY_DRAG_PX = 90;
 const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -31,11 +25,14 @@ let sent = 0; // forms; news that were asked for before the last one are too old
 let playback = null; // once it was needed
 /** @type {typeof import("./counting.js") | null} */
 let counting = null; // once it was needed
+/** @type {typeof import("./bubble.js") | null} */
+let bubble = null; // once something was said
 let notedUntil = 0; // ms of this page's life, until which its reader counts as being here
 let verdictQuery = ""; // of the last verdict, for the page that is fetched next
 
 /** @type {import("./bubble.js").Tell} */
-function showBubble(text, at, rule = "") {
+async function showBubble(text, at, rule = "") {
+  bubble ??= await import("./bubble.js");
   bubble.show(document.body, text, at, rule ? makeRuleLink(rule) : null);
 }
 
@@ -72,9 +69,6 @@ async function loadPlayback() {
 /** @param {Response} answer */
 const parsePage = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
-/** Say whether an element stays as it is: the world, which is replaced before, and what the reader is writing. */
-const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.value !== old.defaultValue);
-
 /**
  * Lay a page of this table into the one that is open: first the world, in which pieces glide, then the rest. Say
  * whether it was such a page.
@@ -83,6 +77,7 @@ const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.valu
 async function replacePage(page, form = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
+  const { floatPoints, morphTable, readScores, replaceWorld } = await import("./exchange.js");
   playback?.stop();
   counting?.stop();
   const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
@@ -92,7 +87,7 @@ async function replacePage(page, form = null) {
   const piece = await replaceWorld(fresh);
   form?.reset();
   localise(fresh);
-  morph(getTable(), fresh, isKept);
+  morphTable(getTable(), fresh);
   document.title = page.title;
   update(page);
   board = new Board(getTable(), showBubble, moved);
@@ -104,23 +99,6 @@ async function replacePage(page, form = null) {
     sound(form?.matches(".deed") && !fresh.dataset.over ? "move" : describeNews());
   }
   return true;
-}
-
-/**
- * Replace the world and let pieces glide; return the one that moved last.
- * @param {Element} fresh
- */
-async function replaceWorld(fresh) {
-  const frame = document.querySelector(WORLD);
-  if (!frame) return null;
-  const old = document.querySelector("[data-stage]");
-  const before = locatePieces(old);
-  frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
-  const world = document.querySelector("[data-stage]");
-  world.setAttribute("viewBox", old.getAttribute("viewBox"));
-  const piece = glide(before, world);
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  return piece;
 }
 
 /**
@@ -337,7 +315,14 @@ function onSubmit(event) {
   sendForm(form, event.submitter);
 }
 
-document.addEventListener("pointerdown", ({ target }) => target.closest(".bubble") || bubble.hide());
+/** Load what a page needs once somebody is about to do something. */
+function warmUp() {
+  Promise.all([import("./highlight.js"), import("./exchange.js"), import("./bubble.js")]).catch(() => {});
+}
+
+document.addEventListener("pointerdown", ({ target }) => target.closest(".bubble") || bubble?.hide());
+for (const name of ["pointerover", "pointerdown", "keydown", "focusin"])
+  document.addEventListener(name, warmUp, { once: true, capture: true });
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("submit", onSubmit);

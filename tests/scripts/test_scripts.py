@@ -94,6 +94,17 @@ def test_no_text_in_a_script_goes_over_several_lines() -> None:
     assert [(name, line) for name, line in lines if line.count("`") % 2] == []
 
 
+@pytest.mark.parametrize("style", sorted(path.name for path in STATIC.glob("*.css")))
+def test_a_style_is_sent_without_comments_and_layout_and_with_all_its_rules(style: str) -> None:
+    text = (STATIC / style).read_text("utf-8")
+    assert [one for one in re.findall(r'"[^"\n]*"', text) if re.search(r"[{};]|/\*", one)] == []
+    short = responses.shorten_style(text.encode()).decode()
+    assert "/*" not in short
+    assert len(short) < len(text)
+    assert [short.count(sign) for sign in "{}:,"] == [re.sub(r"(?s)/\*.*?\*/", "", text).count(sign) for sign in "{}:,"]
+    assert "".join(short.split()) == "".join(re.sub(r"(?s)/\*.*?\*/", "", text).split())
+
+
 @pytest.mark.parametrize("fault", sampling.every_other(FAULTS))
 def test_a_planted_fault_is_found(tmp_path: Path, fault: str) -> None:
     name, right, wrong = FAULTS[fault]
