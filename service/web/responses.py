@@ -165,9 +165,10 @@ def compress_response(response: Response) -> Response:
 
 @functools.lru_cache(64)
 def _compress_once(content: bytes, encoding: str, kind: str) -> bytes:
-    """Compress a file; one that ends in .mjs is read by people, or has another licence, and stays whole."""
-    shorter = {"js": shorten, "css": shorten_style}.get(kind, lambda one: one)
-    return compress_content(shorter(content), encoding, best=True)
+    """Compress a file; people read modules that end in .mjs, or these have another licence, so they stay whole."""
+    if kind in SHORTEN:
+        content = SHORTEN[kind](content)
+    return compress_content(content, encoding, best=True)
 
 
 def shorten_style(style: bytes) -> bytes:
@@ -181,6 +182,9 @@ def shorten(script: bytes) -> bytes:
     Its strings may not go over several lines, and not hold what looks like a comment.
     """
     return LAYOUT.sub(b"", COMMENTS.sub(b"", script))
+
+
+SHORTEN = {"js": shorten, "css": shorten_style}
 
 
 class LenientSigner(TimestampSigner):

@@ -34,7 +34,7 @@ function markSentences(place) {
 }
 
 /** @param {Event} event */
-function onPoint(event) {
+export function point(event) {
   /** @param {string} selector */
   const around = (selector) => event.target.closest?.(selector);
   const places = around("[data-at]")?.dataset.at ?? around("[data-places]")?.dataset.places;
@@ -43,4 +43,4 @@ function onPoint(event) {
   markSentences(part?.dataset.place ?? part?.dataset.token.split(" ")[0]);
 }
 
-for (const name of ["pointerover", "focusin", "pointerdown"]) document.addEventListener(name, onPoint);
+for (const name of ["pointerover", "focusin", "pointerdown"]) document.addEventListener(name, point);

@@ -13,6 +13,7 @@ const KEY_ZOOM = 1.4;
 const KEY_DRAG_PX = 90;
 const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const PRESENCE_MS = 300_000;
+const WARM_UP_MS = 2000; // until what nobody has needed yet is loaded, too
 const PENDING_MS = 700; // until a verdict that is due is looked for
 
 const getTable = () => document.querySelector(".table");
@@ -77,7 +78,9 @@ const parsePage = async (answer) => new DOMParser().parseFromString(await answer
 async function replacePage(page, form = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
-  const { floatPoints, morphTable, readScores, replaceWorld } = await import("./exchange.js");
+  const exchange = await import("./exchange.js").catch(() => null);
+  if (!exchange) return false;
+  const { floatPoints, morphTable, readScores, replaceWorld } = exchange;
   playback?.stop();
   counting?.stop();
   const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
@@ -111,7 +114,11 @@ function update(page = document) {
   const { won } = getTable().dataset;
   if (won) import("./confetti.js").then((loaded) => loaded.celebrate(won)).catch(() => {});
   if (page.querySelector(".bar .note.good")) localStorage.setItem("moved", "1");
-  if (localStorage.getItem("moved")) import("./push.js").then((push) => push.offerPush(page)).catch(() => {});
+  if (localStorage.getItem("moved"))
+    warmUp() // a page that is kept for use offline needs it all
+      .then(() => import("./push.js"))
+      .then((push) => push.offerPush(page))
+      .catch(() => {});
 }
 
 /** Return which tone tells what the page says now. */
@@ -315,14 +322,21 @@ function onSubmit(event) {
   sendForm(form, event.submitter);
 }
 
-/** Load what a page needs once somebody is about to do something. */
-function warmUp() {
-  Promise.all([import("./highlight.js"), import("./exchange.js"), import("./bubble.js")]).catch(() => {});
+/**
+ * Load what the page needs once somebody is about to do something, or there is time.
+ * @param {Event} [event] of the hand
+ */
+function warmUp(event) {
+  const scripts = [import("./highlight.js"), import("./exchange.js"), import("./bubble.js"), import("./lookahead.js")];
+  return Promise.all(scripts)
+    .then(([highlight]) => event && highlight.point(event))
+    .catch(() => {});
 }
 
 document.addEventListener("pointerdown", ({ target }) => target.closest(".bubble") || bubble?.hide());
 for (const name of ["pointerover", "pointerdown", "keydown", "focusin"])
   document.addEventListener(name, warmUp, { once: true, capture: true });
+addEventListener("load", () => setTimeout(warmUp, WARM_UP_MS));
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("submit", onSubmit);

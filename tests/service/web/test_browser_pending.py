@@ -213,6 +213,25 @@ def test_a_courier_that_is_not_known_yet_rolls_until_the_verdict(service: Runnin
     expect(player.page.locator(".bar .confirm")).to_have_text("Confirm")
 
 
+def test_dice_roll_from_the_card_of_the_last_rider_until_they_are_thrown(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="turfmaster")
+    service.play_until(
+        opened.table, lambda state: state.order and state.done == len(state.order) - 1 and not state.dice
+    )
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
+    page, routes = player.page, hold_moves(player.page)
+    expect(page.locator("[data-result]:visible")).to_have_count(0)
+    menu = page.evaluate(MENU)["menu"]
+    move = " ".join([menu[0]["verb"], *menu[0]["options"][0]])
+    player.put_together(move)
+    player.find_send_button(move).click()
+    expect(page.locator(".tray .rolling")).to_have_count(2)
+    expect(page.locator("[data-stage] .rolling")).to_have_count(1)
+    wait_for_route(page, routes).continue_()
+    expect(page.locator(".note.good")).to_be_visible()
+    expect(page.locator(".rolling")).to_have_count(0)
+
+
 def test_a_tile_with_its_figure_is_on_the_board_before_both_verdicts(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="carcassonne")
     player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
