@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from service.tables.history import game_story
 from service.tables.history.game_story import Mark, ScoringStep, load_score_history
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
+from service.text.languages import remove_place_marks
 from service.text.narration import Narrator, list_places
 from service.web.menu_forms import describe_move
 from service.web.rendering import get_app, get_language, join_names
@@ -208,15 +210,22 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
 
 
 def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrator) -> CountedStep:
-    gains = zip(seated, step.before, step.after, strict=True)
+    changes = zip(seated, step.before, step.after, strict=True)
+    sentence, gained = narrator.describe(step.event), [(player, now - then) for player, then, now in changes]
     return CountedStep(
         seq=step.seq,
-        sentence=narrator.describe(step.event),
+        sentence=sentence,
         places=" ".join(list_places([step.event])),
-        gains=tuple(Gain(player, f"{now - then:+d}".replace("-", "−")) for player, then, now in gains if now != then),
+        gains=tuple(Gain(player, f"{by:+d}".replace("-", "−")) for player, by in gained if _is_news(by, sentence)),
         before=" ".join(map(str, step.before)),
         after=" ".join(map(str, step.after)),
     )
+
+
+def _is_news(points: int, sentence: str) -> bool:
+    """Return whether a seat gained or lost points of which the sentence does not tell."""
+    words = remove_place_marks(sentence)
+    return points != 0 and str(abs(points)) not in re.findall(r"\b\d+\b", words)
 
 
 class TurningPointInWords(Struct, frozen=True):

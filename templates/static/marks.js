@@ -16,7 +16,7 @@ const marked = new WeakMap();
 export function markSpot(spot, { lit, chosen }, label) {
   const live = lit || chosen;
   const known = `${lit} ${chosen} ${label}`;
-  if (marked.get(spot) === known) return;
+  if (marked.get(spot) === known && spot.hasAttribute("role")) return; // a newer page takes the marks away
   marked.set(spot, known);
   spot.classList.toggle("lit", lit);
   spot.classList.toggle("chosen", chosen);

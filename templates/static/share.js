@@ -13,7 +13,10 @@ export async function share(button) {
   else prompt(button.textContent, url); // the reader copies it by hand
 }
 
-/** Copies a text; false if the browser refuses it. Pages without HTTPS have no `navigator.clipboard`. */
+/**
+ * Copy a text; return false if the browser refuses it. Pages without HTTPS have no `navigator.clipboard`.
+ * @param {string} text
+ */
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -23,6 +26,7 @@ async function copy(text) {
   }
 }
 
+/** @param {string} text */
 function copySelection(text) {
   const field = document.createElement("textarea");
   field.value = text;
@@ -34,6 +38,7 @@ function copySelection(text) {
   return isCopied;
 }
 
+/** @param {HTMLElement} button */
 function confirmCopy(button) {
   const text = button.textContent;
   button.textContent = button.dataset.copied;

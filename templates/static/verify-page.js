@@ -87,6 +87,7 @@ async function readLinked() {
   const answer = await fetch(address);
   report = await verify(await answer.text());
   show();
+  verdict.scrollIntoView({ block: "nearest" });
 }
 
 log.addEventListener("change", async () => {

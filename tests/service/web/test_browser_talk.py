@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from service.tables import access, seat_commands, submitting
@@ -38,6 +39,24 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".remark").last).to_contain_text("I was about to")
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
+
+
+@pytest.mark.parametrize("game", ["kurier", "turfmaster"])
+def test_cards_and_couriers_beside_the_board_can_still_be_chosen_after_a_remark(
+    service: RunningService, visit: Visit, game: str
+) -> None:
+    opened = service.start_table(game=game)
+    seat, app = service.find_mover(opened.table), service.app
+    page = visit(f"/t/{opened.links[seat]}")
+    lit = page.locator(".tray .lit")
+    expect(lit.first).to_be_visible()
+    before = lit.count()
+    apps.say(app, access.find(app, opened.links[1 - seat]), "Your turn!")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it looks for news at once
+    expect(page.get_by_text("Your turn!").first).to_be_attached(timeout=PAGE_TIMEOUT_MS)
+    expect(lit).to_have_count(before)
+    lit.first.click()
+    expect(page.locator(".bar .made")).to_be_visible()
 
 
 def test_an_open_page_gets_news_at_once_and_stops_polling(service: RunningService, visit: Visit) -> None:
