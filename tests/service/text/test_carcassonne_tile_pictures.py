@@ -8,7 +8,7 @@ import pytest
 
 from engine.games.carcassonne import board
 from engine.games.carcassonne.tiles import PIECES
-from service.text import painting, templates
+from service.text import drawing, templates
 
 Image = pytest.importorskip("PIL.Image")
 ImageChops = pytest.importorskip("PIL.ImageChops")
@@ -30,7 +30,7 @@ def pictures():
     definitions = f"<defs>{template.shared(True)}</defs>"
     names = [name for name in PIECES if "=" not in name and not name.startswith(BLOCKS)]
     svgs = {name: f"{head}{definitions}{ground}{template.tile(name, board)}</svg>" for name in names}
-    return {name: painting.draw(svg, SMALLEST_PIXELS, SMALLEST_PIXELS).convert("L") for name, svg in svgs.items()}
+    return {name: drawing.draw(svg, SMALLEST_PIXELS, SMALLEST_PIXELS).convert("L") for name, svg in svgs.items()}
 
 
 def count_different_pixels(first, second):

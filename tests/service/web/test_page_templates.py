@@ -65,5 +65,5 @@ def test_every_page_has_a_struct() -> None:
     assert extended - set(PAGES) == set()
 
 
-def test_no_line_of_a_page_is_long() -> None:
-    assert find_long_lines(TEMPLATES / "pages") == []
+def test_no_line_of_a_template_is_long() -> None:
+    assert find_long_lines(TEMPLATES) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from service.text.templates import TEMPLATES
-from tests.templates import find_faults, find_long_lines
+from tests.templates import find_faults
 from workers.outgoing.game_review import ChartDrawing
 from workers.outgoing.letter import Letter
 from workers.outgoing.personal_letter import PersonalLetter
@@ -27,7 +27,3 @@ def test_a_template_uses_only_the_fields_of_its_struct(template: str) -> None:
 def test_each_template_is_an_entry_point_or_a_part_of_one() -> None:
     names = {path.relative_to(TEMPLATES).as_posix() for path in MAIL.iterdir()}
     assert names == ENTRY_POINTS.keys() | PARTS
-
-
-def test_lines_of_templates_are_short() -> None:
-    assert find_long_lines(MAIL) == []
