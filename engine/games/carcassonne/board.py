@@ -13,6 +13,7 @@ from engine.games.carcassonne.letter import (
     MARK_WORDS,
     draw_text_map,
     lay_out_letter,
+    lay_out_plates,
     list_signs_of_piece,
     locate_space,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "is_lying",
     "label_offer",
     "lay_out_letter",
+    "lay_out_plates",
     "list_moves_away",
     "list_offers",
     "list_options_of",
@@ -119,6 +121,7 @@ __all__ = [
     "locate_tunnel",
     "move_below",
     "move_outside",
+    "name_axes",
     "name_marks",
     "name_sides",
     "parse_cell",
@@ -131,8 +134,8 @@ VERBS_AWAY = frozenset({"capture", "escape", "message", "princess", "pyramid", "
 MOVES_AWAY = {"castle": "castle score", "flock": "flock home"}
 """The moves that take the figure away about which a box asks."""
 
-MOST_FAR_NAMES = 12
-"""The most segments of other tiles that are each named in a letter, so that their names do not cover the land."""
+MOST_FAR_NAMES, MOST_NAMED_CELLS = 12, 24
+"""The most segments of other tiles that are each named in a letter, and the most tiles, lest names cover the land."""
 
 
 class Offers(Struct, frozen=True):
@@ -303,13 +306,26 @@ def label_offer(token: str) -> str:
 
 
 def name_marks(tokens: Sequence[str]) -> dict[str, str]:
-    """Return what is written beside the marks of segments; if many tiles have some, of each only its cell, once."""
+    """Return what is written beside the marks of segments; if many tiles have some, of each only its cell, or nothing.
+
+    Nothing is beside the mark for a protected figure if the one beside it for another figure has a name.
+    """
+    tokens = [token for token in tokens if token.removesuffix("-safe") == token or token[:-5] not in tokens]
     far = [token for token in tokens if "/" in token]
     if len(far) <= MOST_FAR_NAMES:
         return {token: label_offer(token) for token in tokens}
     cells = {token.partition("/")[0]: token for token in reversed(far)}
     near = {token: label_offer(token) for token in tokens if "/" not in token}
-    return near | {token: cell for cell, token in cells.items()}
+    return near | {token: cell for cell, token in cells.items() if len(cells) <= MOST_NAMED_CELLS}
+
+
+def name_axes(tokens: Sequence[str], tiles: Iterable[str]) -> list[tuple[str, Point]]:
+    """Return the numbers of all columns and rows with their points, if too many tiles have marks to name each."""
+    if len({token.partition("/")[0] for token in tokens if "/" in token}) <= MOST_NAMED_CELLS:
+        return []
+    west, east, north, south = find_extent(list(tiles))
+    columns = [(str(x), Point(100 * x, 100 * north - 45)) for x in range(west, east + 1)]
+    return [*columns, *((str(y), Point(100 * west - 35, 100 * y)) for y in range(north, south + 1))]
 
 
 def _label_end(end: str) -> str:

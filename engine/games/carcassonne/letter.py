@@ -24,6 +24,11 @@ SHEET_COLUMNS = 80
 MAP_COLUMN, MAP_ROW = 4, 1
 """The columns and rows that the coordinates take."""
 
+PLATE_LETTER_PIXELS, PLATE_HEIGHT = 15.5, 1.35
+"""The size of the names of marks in pixels, so that a phone shows them large enough; and the height of their plates."""
+PLATE_STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6)
+"""By how many plates one is moved down or up that would cover another."""
+
 MARK_LETTERS = {
     "shield": "s",
     "inn": "i",
@@ -346,3 +351,32 @@ def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFig
             dy = 18 if rows == 1 else 11 + 17 / (rows - 1) * (number // 2)
             figures.append(TrackFigure(seat, token, Point(x + dx, top + y + dy), rows > 1))
     return figures
+
+
+class NamePlate(NamedTuple):
+    """The name of a mark on the land of a letter: its text, its middle, the size of its letters and half its width."""
+
+    text: str
+    middle: Point
+    size: float
+    half: float
+
+    def hides(self, other: NamePlate) -> bool:
+        """Whether two plates would hide each other."""
+        return (
+            abs(self.middle.x - other.middle.x) < self.half + other.half
+            and abs(self.middle.y - other.middle.y) < PLATE_HEIGHT * self.size
+        )
+
+
+def lay_out_plates(names: Sequence[tuple[str, Point]], pixel: float) -> list[NamePlate]:
+    """Return a plate for each name and its point, moved up or down where it would cover another one."""
+    size = round(PLATE_LETTER_PIXELS * pixel, 1)
+    plates = list[NamePlate]()
+    for text, point in sorted((name for name in names if name[0]), key=lambda name: name[1].y):
+        half = round(0.37 * size * len(text) + 0.3 * size, 1)
+        moved = [
+            NamePlate(text, Point(point.x, point.y + step * PLATE_HEIGHT * size), size, half) for step in PLATE_STEPS
+        ]
+        plates.append(next((one for one in moved if not any(map(one.hides, plates))), moved[0]))
+    return plates

@@ -1,5 +1,6 @@
 """The drawings, the text board and the sentences of Carcassonne."""
 
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -314,6 +315,36 @@ def test_through_a_portal_each_tile_bears_its_cell_once_so_that_names_do_not_cov
     tokens = [f"{x},0/{segment}" for x in range(5) for segment in ("road", "field-nnw", "field-sse")]
     assert board.name_marks(["city", *tokens]) == {"city": "", **{f"{x},0/road": f"{x},0" for x in range(5)}}
     assert len(board.name_marks(tokens[:12])) == 12
+
+
+def test_where_very_many_tiles_have_marks_columns_and_rows_are_numbered_instead():
+    tokens = [f"{x},1/road" for x in range(30)]
+    assert board.name_marks(["city-N", *tokens]) == {"city-N": "N"}
+    axes = board.name_axes(tokens, [f"{x},1" for x in range(30)])
+    assert [name for name, _ in axes] == [*map(str, range(30)), "0", "1"]
+    assert axes[3][1].x == board.locate_tile("3,1").x
+    assert board.name_axes(tokens[:20], ["0,0"]) == []
+
+
+def test_the_mark_for_a_protected_figure_has_no_name_beside_the_plain_one():
+    assert board.name_marks(["road-N", "road-N-safe", "road-S-safe"]) == {"road-N": "N", "road-S-safe": "S safe"}
+
+
+def test_names_of_marks_in_a_letter_do_not_cover_each_other(moments):
+    """Each plate has its own place, also where a tile has a choice for every segment."""
+    covered, most = 0, 0
+    for state, seat in pick_by_verb(moments, 3):
+        offers, tiles = board.list_offers(carcassonne.menu(state, seat)), carcassonne.view(state, seat).tiles
+        labels = board.name_marks(offers.segments)
+        points = {token: board.locate_offer(tiles, token) for token in labels}
+        middles = {token: board.locate_offered_tile(tiles, token) for token in labels}
+        names = [(label, board.move_outside(middles[token], points[token])) for token, label in labels.items()]
+        plates = board.lay_out_plates(names, 1.6)
+        assert len(plates) == sum(bool(label) for label, _ in names)
+        covered += sum(one.hides(other) for one, other in itertools.combinations(plates, 2))
+        most = max(most, len(plates))
+    assert covered == 0
+    assert most > 10
 
 
 def test_names_of_marks_are_outside_of_their_tile_and_apart():
