@@ -16,7 +16,8 @@ from service.app import App
 from service.memory import release_memory
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
-from service.text.templates import TEMPLATES, compile_all
+from service.text.templates import compile_all
+from service.web import static_files
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
@@ -124,7 +125,7 @@ STOPS_PER_MINUTE = 300  # a mail provider stops letters for many people
 
 def wire(app: App) -> Flask:
     """Put the web application together."""
-    flask_app = Flask("service", static_folder=str(TEMPLATES / "static"), static_url_path="/static")
+    flask_app = static_files.make_flask("service")
     flask_app.extensions["app"] = app
     flask_app.session_interface = LenientSessions()
     flask_app.url_map.converters["int"] = ShortIntConverter

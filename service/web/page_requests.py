@@ -22,7 +22,7 @@ from service.web.rendering import is_local_visitor, make_request_id
 from service.web.responses import choose_encoding, is_crawler
 from service.web.wsgi_threads import MAX_HEADER_BYTES, Scope, Send, make_environ, measure_header
 
-BODY_HEADERS = {b"content-length", b"transfer-encoding", b"expect"}
+BODY_HEADERS = {b"transfer-encoding", b"expect"}
 
 
 class PageRequest(Struct, frozen=True):
@@ -72,7 +72,8 @@ class PageRequests:
         if scope["method"] != "GET" or scope["query_string"] or not is_page(path) or b"%" in scope["raw_path"]:
             return None
         headers = {name: value.decode("latin-1") for name, value in given}
-        is_usual = len(headers) == len(given) and BODY_HEADERS.isdisjoint(headers) and "//" not in path
+        has_body = not BODY_HEADERS.isdisjoint(headers) or headers.get(b"content-length", "0") != "0"
+        is_usual = len(headers) == len(given) and not has_body and "//" not in path
         if not is_usual or measure_header(scope) > MAX_HEADER_BYTES or is_crawler(headers.get(b"user-agent", "")):
             return None
         sees_mailbox = False

@@ -38,6 +38,7 @@ from service.store.connection import is_unavailable
 from service.tables import access
 from service.tables.access import TransferredAway, Unknown
 from service.text.languages import Sentence, translate
+from service.web import static_files
 from service.web.api.operations import JSON, Garbled, Refusal
 from service.web.rendering import get_app, get_language, make_request_id, render, render_problem
 
@@ -51,7 +52,7 @@ CONTENT_SECURITY_POLICY = (
 
 # The length of a compressed page would tell something of a secret beside text that another person could choose. So the
 # pages of a table get noise, and other pages with forms go out as they are.
-CACHED_ENDPOINTS = frozenset(("static", "lobby.send_picture"))
+CACHED_ENDPOINTS = frozenset((static_files.VERSION_ENDPOINT, static_files.PLAIN_ENDPOINT, "lobby.send_picture"))
 NOISY_ENDPOINTS = frozenset(("table.show",))
 OTHER_ENDPOINTS = frozenset(("table.show_earlier", "replay.show_frame", "replay.send_text", "replay.log"))
 MIN_COMPRESSED_BYTES = 300
@@ -80,6 +81,7 @@ ENCODINGS = ("br", "gzip")  # the best first
 BROTLI_QUALITY, GZIP_LEVEL = 5, 5
 BROTLI_BEST, GZIP_BEST = 11, 9  # for files, which are compressed once
 MAX_NOISE_BYTES = 100
+FILE_STATUSES = (200, 206, 304)
 
 
 def begin_request() -> None:
@@ -132,6 +134,8 @@ def set_retry_after(response: Response) -> Response:
 
 def set_headers(response: Response) -> Response:
     """Forbid foreign code, caching, and a Referer to other sites, which would give a link away."""
+    if request.endpoint == static_files.VERSION_ENDPOINT and response.status_code in FILE_STATUSES:
+        response.headers["Cache-Control"] = static_files.FOREVER
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["X-Request-Id"] = get_contextvars().get("request", "")

@@ -4,6 +4,7 @@ const PAGES = "pages";
 const FILES = "files";
 const MOVES = "moves"; // at most one for each table
 const MAX_PAGES = 30;
+const MAX_FILES = 200; // the addresses of files change with each version
 const TABLE_PATH = /^\/t\/[0-9a-z]+$/;
 
 addEventListener("install", () => skipWaiting());
@@ -90,6 +91,8 @@ async function loadFile(request) {
   try {
     const answer = await fetch(request);
     if (answer.ok) await files.put(request, answer.clone());
+    const old = (await files.keys()).slice(0, -MAX_FILES);
+    await Promise.all(old.map((one) => files.delete(one)));
     return answer;
   } catch (error) {
     const kept = await files.match(request);

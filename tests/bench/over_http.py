@@ -142,7 +142,7 @@ def load(port: int, clients: list[Iterator[Request]]) -> Rate:
 
 def _send(connection: http.client.HTTPConnection, request: Request) -> bytes:
     method, path, body = request
-    connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+    connection.request(method, path, body or None, {"Content-Type": "application/json"} if body else {})
     answer = connection.getresponse()
     content = answer.read()
     if answer.status != 200 or (body and b'"accepted":true' not in content.replace(b" ", b"")):
