@@ -209,9 +209,13 @@ def visit(windows_of_service: Windows) -> Iterator[services.Visit]:
         yield open_page
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest and the plugins call `parametrize`
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    sampling.select_values(metafunc)
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest reads the marks, and xdist the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    sampling.mark_rare_cases(items)
     for item in items:
         for fixture in SERVER_MARKS.keys() & fixtures_of(item):
             item.add_marker(SERVER_MARKS[fixture])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from engine.contract.cases import Case, list_editions
 CASE_STEP = 6  # a test runs every sixth case, and so a sixth of the tests run each case
 OLDER_CASE_STEP = 24  # the same for editions in which no new table is opened
 RELEASE_FACTOR = 2  # times as many before a release
+Parameter = type(pytest.param())
 
 
 def every_other(values: Iterable[Any], rest: pytest.MarkDecorator = pytest.mark.soak) -> list[Any]:
@@ -30,19 +32,59 @@ def pair_in_turn(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
     ]
 
 
-def mark_rare_cases(items: Iterable[pytest.Item]) -> None:
+def select_values(metafunc: pytest.Metafunc) -> None:
+    """Parametrize a test only with values that this run plays: to collect all others takes longer than many tests."""
+    unwanted = {mark for mark in ("soak", "release") if f"not {mark}" in metafunc.config.option.markexpr}
+    parametrize = metafunc.parametrize
+
+    def parametrize_selected(argnames: Any, argvalues: Iterable[Any], *rest: Any, ids: Any = None, **words: Any) -> None:
+        names = [name.strip() for name in argnames.split(",")] if isinstance(argnames, str) else list(argnames)
+        values = mark_rare_cases(metafunc.function.__name__, names, list(argvalues))
+        wanted = [not has_mark(value, unwanted) for value in values]
+        if not any(wanted):
+            wanted[:1] = [True]  # the test stays, and pytest leaves it out by its mark
+        if ids is not None and not callable(ids):
+            ids = list(itertools.compress(ids, wanted))
+        words.pop("_param_mark", None)  # it shares names of values between tests, which have different values here
+        parametrize(argnames, list(itertools.compress(values, wanted)), *rest, ids=ids, **words)
+
+    metafunc.parametrize = parametrize_selected  # type: ignore[method-assign]
+
+
+def has_mark(value: Any, names: set[str]) -> bool:
+    """Return whether a value of `parametrize` has one of these marks."""
+    return isinstance(value, Parameter) and any(mark.name in names for mark in value.marks)
+
+
+def mark_rare_cases(name: str, argnames: list[str], values: list[Any]) -> list[Any]:
     """Mark most cases of a test as soak or release; which ones depends on the test's name, so that tests differ."""
-    tests = defaultdict[Any, list[pytest.Item]](list)
-    for item in items:
-        if case := case_of(item):
-            tests[item.originalname, case.game].append(item)
-    for (name, game), cases in tests.items():
-        step = CASE_STEP if list_editions(game)[0] is game else OLDER_CASE_STEP
-        for number, item in enumerate(cases, zlib.crc32(name.encode())):
-            step_of_cases = min(step, len(cases))
-            if number % step_of_cases:
-                often = number % max(step_of_cases // RELEASE_FACTOR, 1) == 0
-                item.add_marker(pytest.mark.release if often else pytest.mark.soak)
+    if "case" not in argnames:
+        return values
+    marked, numbers = list(values), defaultdict[Any, list[int]](list)
+    for number, value in enumerate(values):
+        case = get_arguments(argnames, value)[argnames.index("case")]
+        if isinstance(case, Case):
+            numbers[case.game].append(number)
+    for game, of_game in numbers.items():
+        step = min(CASE_STEP if list_editions(game)[0] is game else OLDER_CASE_STEP, len(of_game))
+        for turn, number in enumerate(of_game, zlib.crc32(name.encode())):
+            if turn % step:
+                often = turn % max(step // RELEASE_FACTOR, 1) == 0
+                mark = pytest.mark.release if often else pytest.mark.soak
+                marked[number] = add_mark(argnames, values[number], mark)
+    return marked
+
+
+def get_arguments(argnames: list[str], value: Any) -> tuple[Any, ...]:
+    """Return the arguments of a value of `parametrize`."""
+    if isinstance(value, Parameter):
+        return tuple(value.values)
+    return (value,) if len(argnames) == 1 else tuple(value)
+
+
+def add_mark(argnames: list[str], value: Any, mark: pytest.MarkDecorator) -> Any:
+    marks, name = (value.marks, value.id) if isinstance(value, Parameter) else ((), None)
+    return pytest.param(*get_arguments(argnames, value), marks=[*marks, mark], id=name)
 
 
 def case_of(item: pytest.Item) -> Case | None:

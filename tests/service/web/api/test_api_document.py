@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-import schemathesis
-from schemathesis.checks import positive_data_acceptance
-from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 
 from engine import catalogue
 from service import create_app
@@ -119,8 +116,12 @@ def filled_door(app, links) -> None:
     door.app, door.links = create_app(app), itertools.cycle(links)
 
 
-def schema(examples: int, links: Any) -> Any:
+@pytest.fixture
+def schema(examples: int, links_of_requests: Any) -> Any:
     """The document as Schemathesis reads it, with so many examples of each kind, the same every time."""
+    import schemathesis  # here, because it takes a second in each process that collects this file
+    from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+
     generation = GenerationConfig(max_examples=examples, deterministic=True)
     projects = ProjectsConfig(default=ProjectConfig(generation=generation, checks=ChecksConfig.from_dict(CHECKS)))
     document = copy.deepcopy(make_document())
@@ -128,7 +129,7 @@ def schema(examples: int, links: Any) -> Any:
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] == "link":
-                    parameter["schema"] = links
+                    parameter["schema"] = links_of_requests
     read = schemathesis.openapi.from_dict(document, config=SchemathesisConfig(projects=projects))
     read.app = door
     return read
@@ -137,27 +138,19 @@ def schema(examples: int, links: Any) -> Any:
 CHECKS = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
 PLACEHOLDER = "somebodysomebodysomebodysomebody"
 REAL_LINK, ANY_LINK = {"const": PLACEHOLDER}, openapi.PATH["link"][1]
-# What the document allows may still be no legal move, and so be refused: that is what 422 is for.
-EXCLUDED_CHECKS = [positive_data_acceptance]
 
 
-@schema(10, ANY_LINK).parametrize()
-def test_the_document_holds_for_any_request(case):
-    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("examples", [10, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("links_of_requests", [ANY_LINK, REAL_LINK], ids=["any link", "real tables"])
+@pytest.mark.usefixtures("schema")
+def test_the_document_holds_for_any_request(request: pytest.FixtureRequest) -> None:
+    import schemathesis
+    from schemathesis.checks import positive_data_acceptance
 
+    @schemathesis.pytest.from_fixture("schema").parametrize()
+    def check_operation(case: Any) -> None:
+        # What the document allows may still be no legal move, and so be refused: that is what 422 is for.
+        case.call_and_validate(excluded_checks=[positive_data_acceptance])
 
-@schema(10, REAL_LINK).parametrize()
-def test_the_document_holds_for_any_request_to_a_real_table(case):
-    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
-
-
-@pytest.mark.soak
-@schema(200, ANY_LINK).parametrize()
-def test_the_document_holds_for_many_requests(case):
-    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
-
-
-@pytest.mark.soak
-@schema(200, REAL_LINK).parametrize()
-def test_the_document_holds_for_many_requests_to_a_real_table(case):
-    case.call_and_validate(excluded_checks=EXCLUDED_CHECKS)
+    check_operation(request=request)
