@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from service.app import App
 from tests import apps, receivers, sampling, servers, services, speed
+from tests.databases import MigratedDatabase
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
 from tests.windows import Windows
@@ -81,9 +82,24 @@ def postgres_template(postgres_server: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def migrated_postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+def new_postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    """A migrated database that no other test has used, for tests of its files and its statistics."""
     with servers.fresh_database(postgres_server, f"test_{next(numbers)}", postgres_template) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def shared_database(postgres_server: str, postgres_template: str) -> Iterator[MigratedDatabase]:
+    database = MigratedDatabase(postgres_server, postgres_template)
+    yield database
+    database.drop()
+
+
+@pytest.fixture
+def migrated_postgres_url(shared_database: MigratedDatabase) -> Iterator[str]:
+    """A migrated database without rows."""
+    yield shared_database.prepare()
+    shared_database.clean()
 
 
 either_database = pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

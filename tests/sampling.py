@@ -37,7 +37,9 @@ def select_values(metafunc: pytest.Metafunc) -> None:
     unwanted = {mark for mark in ("soak", "release") if f"not {mark}" in metafunc.config.option.markexpr}
     parametrize = metafunc.parametrize
 
-    def parametrize_selected(argnames: Any, argvalues: Iterable[Any], *rest: Any, ids: Any = None, **words: Any) -> None:
+    def parametrize_selected(
+        argnames: Any, argvalues: Iterable[Any], *rest: Any, ids: Any = None, **words: Any
+    ) -> None:
         names = [name.strip() for name in argnames.split(",")] if isinstance(argnames, str) else list(argnames)
         values = mark_rare_cases(metafunc.function.__name__, names, list(argvalues))
         wanted = [not has_mark(value, unwanted) for value in values]
@@ -66,9 +68,11 @@ def mark_rare_cases(name: str, argnames: list[str], values: list[Any]) -> list[A
         if isinstance(case, Case):
             numbers[case.game].append(number)
     for game, of_game in numbers.items():
-        step = min(CASE_STEP if list_editions(game)[0] is game else OLDER_CASE_STEP, len(of_game))
+        is_newest = list_editions(game)[0] is game
+        step = min(CASE_STEP if is_newest else OLDER_CASE_STEP, len(of_game))
         for turn, number in enumerate(of_game, zlib.crc32(name.encode())):
-            if turn % step:
+            case = get_arguments(argnames, values[number])[argnames.index("case")]
+            if turn % step or (len(case.chosen) > 1 and not is_newest):  # a game with all boxes takes as long as twenty
                 often = turn % max(step // RELEASE_FACTOR, 1) == 0
                 mark = pytest.mark.release if often else pytest.mark.soak
                 marked[number] = add_mark(argnames, values[number], mark)

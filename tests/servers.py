@@ -38,6 +38,7 @@ CHROMIUM_FLAGS = (  # the browser connects to nothing but the page under test
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--no-opt",  # to optimize the code of pages that are shown for a second costs more than it saves
 )
 
 # The shell starts the server and reads from this process. When the pipe closes, or this process dies, the shell stops
@@ -128,6 +129,9 @@ def redis_server() -> Iterator[str]:
 
 # PostgreSQL
 
+# What is lost with the machine need not be on its disk; and tests have too few rows for helpers of large databases.
+FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "jit=off", "io_method=sync")
+
 
 def find_postgres_programs() -> Path:
     """Return the folder of PostgreSQL's programs."""
@@ -151,7 +155,7 @@ def postgres_server(durable: bool = False, **settings: str) -> Iterator[str]:
         if initdb.returncode:
             raise Stopped(initdb.stderr.decode(errors="replace"))
         listen = ["-c", "listen_addresses=", "-k", str(folder)]
-        fast = [] if durable else ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+        fast = [] if durable else [word for setting in FAST for word in ("-c", setting)]
         url = f"postgresql://postgres@/postgres?host={folder}"
         given = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         command = [str(programs / "postgres"), "-D", data, *listen, *fast, *given]

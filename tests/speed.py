@@ -24,12 +24,28 @@ draw_png, new_engine = emails.render_png, connecting.create_engine
 statement_caches: dict[type, Any] = {}  # the compiled statements of each kind of database
 
 
-class LazyRule(Rule):
-    """A route that compiles its builder of addresses when that is first used."""
+class SharedRule(Rule):
+    """A route that is compiled once in this process; its builders of addresses, when they are first used."""
+
+    def compile(self) -> None:
+        assert self.map
+        key = (self.rule, str(self.defaults), self.map.converters["int"])
+        if key not in compiled_rules:
+            super().compile()
+            compiled_rules[key] = self
+        first = compiled_rules[key]
+        self._parts, self._trace, self._converters = first._parts, first._trace, first._converters
+        self.arguments = first.arguments
+        self._build, self._build_unknown = (
+            builder.__func__.__get__(self) for builder in (first._build, first._build_unknown)
+        )
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        build = functools.cache(lambda: super(LazyRule, self)._compile_builder(append_unknown))
+        build = functools.cache(lambda: super(SharedRule, self)._compile_builder(append_unknown))
         return lambda rule, /, **values: build()(rule, **values)
+
+
+compiled_rules: dict[tuple[Any, ...], SharedRule] = {}
 
 
 def create_engine_with_shared_cache(*args: Any, **words: Any) -> Engine:
@@ -44,7 +60,7 @@ def skip_repeated_work() -> None:
     hypothesis.settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     hypothesis.settings.load_profile("no deadline")
     gc.set_threshold(GC_THRESHOLD, 10, 10)
-    Flask.url_rule_class = LazyRule
+    Flask.url_rule_class = SharedRule
     connecting.create_engine = create_engine_with_shared_cache
     DefaultDialect.__hash__ = lambda self: hash(type(self))  # a dialect is part of the key of a compiled statement
     DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)

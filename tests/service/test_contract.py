@@ -25,7 +25,7 @@ from workers.outgoing import table_letters
 from workers.outgoing.letter import LetterRequest
 
 GAMES = list(catalogue.find_all().values())
-STEPS = 10
+STEPS, OLDER_STEPS = 10, 3  # the second for editions in which no new table is opened
 PAGES = ("board.svg", "replay", "log.txt", "log.json", "whatif")
 
 
@@ -51,7 +51,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, app: App, new_tab
     for place in places:
         assert visitor.get(f"/t/{place.link}").status_code == 200
         apps.submit(app, place, "sit word")
-    for step in range(STEPS):
+    for step in range(STEPS if game in GAMES else OLDER_STEPS):
         snapshot = apps.load_table(app, new_table.table)
         waiting = tables.find_seats_to_move(game, snapshot.position)
         if not waiting:

@@ -88,10 +88,12 @@ def test_busy_games_keep_every_promise_and_everything_happens_in_them(figures, s
     happened, performed = Counter(), Counter()
     for seed in seeds:
         folded = None
-        for state, events in play_busy_game(boxes_of(seed) | {"figures": figures}, 2 + seed % 2, seed):
+        played = play_busy_game(boxes_of(seed) | {"figures": figures}, 2 + seed % 2, seed)
+        for number, (state, events) in enumerate(played):
             folded = games.fold(carcassonne, events, folded)
             assert folded == state
-            check(state)
+            if number % 2 == seed % 2 or seeds is not FEW_SEEDS:  # half of the time is for the invariants
+                check(state)
             happened.update(type(event).__name__ for event in events)
             performed.update(event.number for event in events if type(event).__name__ == "MessagePerformed")
         assert games.is_over(carcassonne, folded)

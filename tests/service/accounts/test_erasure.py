@@ -108,10 +108,8 @@ def read_files(connection: Connection) -> bytes:
     return b"".join(bytes(raw) for raw in connection.execute(FILES).scalars() if raw).lower()
 
 
-def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(
-    tmp_path, clock, migrated_postgres_url
-) -> None:
-    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
+def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(tmp_path, clock, new_postgres_url) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, new_postgres_url), clock) as app:
         erase_player(app)
         with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             assert ADDRESS.encode() in read_files(connection)

@@ -34,8 +34,8 @@ def shapes(connection: Connection) -> list[list[Any]]:
 
 
 @pytest.fixture
-def app(tmp_path: Path, migrated_postgres_url: str, clock: apps.FakeTime, smtp_sink: Sink) -> Any:
-    chosen = apps.make_settings(tmp_path, migrated_postgres_url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+def app(tmp_path: Path, new_postgres_url: str, clock: apps.FakeTime, smtp_sink: Sink) -> Any:
+    chosen = apps.make_settings(tmp_path, new_postgres_url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
     with apps.run_app(chosen, clock) as app:
         yield app
 

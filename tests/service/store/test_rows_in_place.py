@@ -22,8 +22,8 @@ def count_updates(app: App) -> tuple[int, int]:
     return row.changed, row.in_place
 
 
-def test_a_move_changes_no_index_of_its_table_row(tmp_path: Path, migrated_postgres_url: str, clock: FakeTime) -> None:
-    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
+def test_a_move_changes_no_index_of_its_table_row(tmp_path: Path, new_postgres_url: str, clock: FakeTime) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, new_postgres_url), clock) as app:
         places = apps.start_table(app)
         changed, in_place = count_updates(app)
         for _ in range(MOVES):

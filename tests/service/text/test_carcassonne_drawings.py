@@ -146,11 +146,11 @@ def test_every_tile_on_the_table_is_drawn(moments):
     assert len(uses) == len(state.tiles)
 
 
-@pytest.mark.parametrize("tile", PIECES)
-def test_every_tile_can_be_drawn_in_hand(tile):
-    state = set_up(drawn=tile).state
-    assert f'href="#tile-{tile.replace("*", "g")}"' in drawing.draw_board_svg(scene(state, 0))
-    assert f"In hand, unturned: {tile} (" in drawing.draw_board_text(scene(state, 0))
+def test_every_tile_can_be_drawn_in_hand():
+    for tile in [name for name in PIECES if "=" not in name]:  # a name with a bridge comes when it is first used
+        state = set_up(drawn=tile).state
+        assert f'href="#tile-{tile.replace("*", "g")}"' in drawing.draw_board_svg(scene(state, 0))
+        assert f"In hand, unturned: {tile} (" in drawing.draw_board_text(scene(state, 0))
 
 
 def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments):
@@ -266,7 +266,7 @@ def sizes_of_text(part, scale=1.0, size=""):
 
 def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments):
     sizes = set()
-    for state, seat in pick_by_verb(moments, 3):
+    for state, seat in pick_by_verb(moments, 1):
         sizes |= set(sizes_of_text(ElementTree.fromstring(drawing.draw_stage(scene(state, seat)).world)))
     assert len(sizes) >= 3  # of watchtowers, baskets, flocks and houses of toll
     assert min(sizes) * 44 / 100 >= 6.5, sorted(sizes)
@@ -301,7 +301,7 @@ def test_a_choice_is_labelled_with_its_cell_and_sides(token, label):
 
 def test_in_a_letter_every_choice_of_segments_bears_its_sides(moments):
     labels = set()
-    for state, seat in pick_by_verb(moments, 3):
+    for state, seat in pick_by_verb(moments, 1):
         texts = {element.text for element in draw(state, seat).iter() if element.tag.endswith("}text")}
         offers = board.list_offers(carcassonne.menu(state, seat))
         names = board.name_marks(offers.segments)

@@ -31,6 +31,14 @@ STEPS = [
     ("claim", BEFORE), ("claim", AFTER), ("prepare", BEFORE), ("prepare", AFTER), ("send", BEFORE), ("send", AFTER),
     ("record", BEFORE), ("record", AFTER), ("send_batch", AFTER),
 ]  # fmt: skip
+# A worker dies at each step on both databases, with a notice of one kind on the first and of the other on the second.
+TURNS = [
+    (database, kind, *step)
+    for number, step in enumerate(STEPS)
+    for database, kind in zip(
+        ("sqlite", "postgres"), (("push", "webhook"), ("webhook", "push"))[number % 2], strict=True
+    )
+]
 NEWS_STEPS = [("send", BEFORE), ("send", AFTER), ("send_batch", AFTER)]
 
 
@@ -76,8 +84,7 @@ def name_notice(kind: str, browser: Browser, request: Any) -> str:
     return str(json.loads(browser.decrypt(request.body))["notification"]["tag"])
 
 
-@pytest.mark.parametrize("kind", ["push", "webhook"])
-@pytest.mark.parametrize(("step", "when"), STEPS)
+@pytest.mark.parametrize(("migrated_url", "kind", "step", "when"), TURNS, indirect=["migrated_url"])
 def test_a_notice_of_a_killed_worker_arrives_and_is_recognised(
     any_app: App, clock: FakeTime, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, kind: str, step: str, when: str
 ) -> None:
