@@ -11,7 +11,7 @@ from dns.exception import DNSException
 from dns.nameserver import Do53Nameserver
 from dns.resolver import NXDOMAIN, NoResolverConfiguration, Resolver
 
-from service.commands.terminal import CheckResult, succeed, warn
+from service.commands.terminal import CheckResult, make_success, make_warning
 from service.settings import Settings
 
 TOPIC = "dns"
@@ -76,7 +76,7 @@ class Zone:
                 *self._check_answers(),
             )
         except NotAnswered as error:
-            yield warn(
+            yield make_warning(
                 TOPIC, f"no name server answers: {error}", "name a server that answers: depesche doctor --dns 9.9.9.9"
             )
 
@@ -95,23 +95,29 @@ class Zone:
             return  # an address, or a name that only this machine knows
         addresses = [*self._fetch(name, "A"), *self._fetch(name, "AAAA")]
         if addresses:
-            yield succeed(TOPIC, f"{name} is {', '.join(addresses)}")
+            yield make_success(TOPIC, f"{name} is {', '.join(addresses)}")
         else:
-            yield warn(TOPIC, f"{name}, where the links lead, has no address", f"add a record: {name}. A <this server>")
+            yield make_warning(
+                TOPIC, f"{name}, where the links lead, has no address", f"add a record: {name}. A <this server>"
+            )
 
     def _check_spf(self) -> Iterator[CheckResult]:
         records, domain = self._fetch_texts(self._domain, "v=spf1"), self._domain
         if not records:
             example = f'{domain}. TXT "v=spf1 mx -all", with include: or ip4: for the server that sends'
-            yield warn(TOPIC, f"no SPF record says which servers may send for {domain}", f"add a record: {example}")
+            yield make_warning(
+                TOPIC, f"no SPF record says which servers may send for {domain}", f"add a record: {example}"
+            )
         elif len(records) > 1:
-            yield warn(
+            yield make_warning(
                 TOPIC, f"{len(records)} SPF records at {domain}, so none of them counts", "make one record of them"
             )
         elif {"+all", "all", "?all"} & set(records[0].split()):
-            yield warn(TOPIC, f"SPF lets every server send for {domain}: {records[0]}", "let it end with -all or ~all")
+            yield make_warning(
+                TOPIC, f"SPF lets every server send for {domain}: {records[0]}", "let it end with -all or ~all"
+            )
         else:
-            yield succeed(TOPIC, f"SPF of {domain}: {records[0]}")
+            yield make_success(TOPIC, f"SPF of {domain}: {records[0]}")
 
     def _check_dkim(self) -> Iterator[CheckResult]:
         selector = self._settings.dkim
@@ -122,13 +128,13 @@ class Zone:
         name = f"{selector}._domainkey.{self._domain}"
         tags = [dict(_parse_tags(text)) for text in self._fetch(name, "TXT")]
         if any(one.get("p") for one in tags):
-            yield succeed(TOPIC, f"DKIM: {name} has a key")
+            yield make_success(TOPIC, f"DKIM: {name} has a key")
         elif any("p" in one for one in tags):
-            yield warn(
+            yield make_warning(
                 TOPIC, f"DKIM: the key at {name} is empty, which revokes it", "publish the relay's current key there"
             )
         else:
-            yield warn(
+            yield make_warning(
                 TOPIC, f"DKIM: there is no key at {name}", f"add what the relay made: {name}. TXT “v=DKIM1; p=…”"
             )
 
@@ -140,26 +146,26 @@ class Zone:
             if records := self._fetch_texts(f"_dmarc.{domain}", "v=DMARC1"):
                 policy = dict(_parse_tags(records[0])).get("p", "")
                 if len(records) == 1 and policy in ("none", "quarantine", "reject"):
-                    yield succeed(TOPIC, f"DMARC of {domain}: {records[0]}")
+                    yield make_success(TOPIC, f"DMARC of {domain}: {records[0]}")
                 else:
                     mend = f'keep one, such as _dmarc.{domain}. TXT "v=DMARC1; p=none"'
-                    yield warn(TOPIC, f"DMARC of {domain} sets no policy: {'; '.join(records)}", mend)
+                    yield make_warning(TOPIC, f"DMARC of {domain} sets no policy: {'; '.join(records)}", mend)
                 return
         mend = f'add a record: _dmarc.{self._domain}. TXT "v=DMARC1; p=none"'
-        yield warn(TOPIC, f"no DMARC record for {self._domain}: large providers ask for one", mend)
+        yield make_warning(TOPIC, f"no DMARC record for {self._domain}: large providers ask for one", mend)
 
     def _check_answers(self) -> Iterator[CheckResult]:
         """Check that answers by mail, and reports of undelivered letters, reach the domain."""
         if not (self._settings.inbound or self._settings.imap):
             return
         if hosts := self._fetch(self._domain, "MX"):
-            yield succeed(TOPIC, f"mail to {self._domain} goes to {', '.join(hosts)}")
+            yield make_success(TOPIC, f"mail to {self._domain} goes to {', '.join(hosts)}")
         elif self._fetch(self._domain, "A") or self._fetch(self._domain, "AAAA"):
             what = f"mail to {self._domain} goes to the machine of that name, because it has no MX record"
-            yield succeed(TOPIC, what)
+            yield make_success(TOPIC, what)
         else:
             mend = f"add a record: {self._domain}. MX 10 <your mail server>"
-            yield warn(TOPIC, f"mail to {self._domain} goes nowhere: no MX record, and no address", mend)
+            yield make_warning(TOPIC, f"mail to {self._domain} goes nowhere: no MX record, and no address", mend)
 
 
 def _parse_tags(text: str) -> Iterator[tuple[str, str]]:

@@ -219,15 +219,15 @@ class CheckResult(Struct, frozen=True):
     mend: str = ""
 
 
-def succeed(about: str, what: str) -> CheckResult:
+def make_success(about: str, what: str) -> CheckResult:
     return CheckResult("ok", about, what)
 
 
-def warn(about: str, what: str, mend: str) -> CheckResult:
+def make_warning(about: str, what: str, mend: str) -> CheckResult:
     return CheckResult("warning", about, what, mend)
 
 
-def fail(about: str, what: str, mend: str) -> CheckResult:
+def make_failure(about: str, what: str, mend: str) -> CheckResult:
     return CheckResult("FAILED", about, what, mend)
 
 
@@ -236,4 +236,4 @@ def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[Che
     try:
         yield from check()
     except Exception as error:
-        yield fail(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)
+        yield make_failure(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)

@@ -13,8 +13,16 @@ NO_RELAY = "smtp://127.0.0.1:1"
 
 def make_settings(folder: Path, database: str, redis: str, relay: str = NO_RELAY) -> Settings:
     """Make settings without limits on tables and invitations."""
-    limits = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
-    return Settings(folder, database, redis=redis, secret="a bench of moves", smtp=relay, **limits)
+    return Settings(
+        folder,
+        database,
+        redis=redis,
+        secret="a bench of moves",
+        smtp=relay,
+        confirm=False,
+        opens_per_hour=1_000_000,
+        invitations_per_day=1_000_000,
+    )
 
 
 @contextmanager

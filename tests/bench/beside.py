@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROUNDS, GAMES = 20, 10
 
 
-def main(commit, game, seats, *chosen):
+def main(commit: str, game: str, seats: str, *chosen: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", folder, commit], cwd=ROOT, check=True)
         try:
@@ -25,19 +26,19 @@ def main(commit, game, seats, *chosen):
             subprocess.run(["git", "worktree", "remove", "--force", folder], cwd=ROOT, check=True)
 
 
-def _start_player(tree, *table):
+def _start_player(tree: str | Path, game: str, seats: str, chosen: Sequence[str]) -> "subprocess.Popen[str]":
     """Start a process that plays with the engine of this checkout."""
-    game, seats, chosen = table
     command = [sys.executable, __file__, "--play", game, seats, *chosen]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     return subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def _measure_in_turns(players):
+def _measure_in_turns(players: Sequence["subprocess.Popen[str]"]) -> list[list[float]]:
     """Return the processor times of the rounds, of the older commit and of this one."""
-    times = [[], []]
+    times: list[list[float]] = [[], []]
     for turn in range(ROUNDS + 1):
         for player, spent in list(zip(players, times, strict=True))[:: -1 if turn % 2 else 1]:
+            assert player.stdout
             print(turn * GAMES, file=player.stdin, flush=True)
             spent.append(float(player.stdout.readline()))
     for player in players:
@@ -45,13 +46,13 @@ def _measure_in_turns(players):
     return [spent[1:] for spent in times]  # the first round warms up
 
 
-def _report(older, newer):
+def _report(older: Sequence[float], newer: Sequence[float]) -> None:
     for name, spent in (("older", older), ("newer", newer)):
         print(f"{name}: {ROUNDS * GAMES / sum(spent):.1f} games/s of processor time")
     print(f"ratio: {statistics.median(old / new for old, new in zip(older, newer, strict=True)):.2f}")
 
 
-def play(name, seats, *chosen):
+def play(name: str, seats: str, *chosen: str) -> None:
     """Play GAMES games for each number read, with seeds from it on, and print their processor time."""
     from engine import bots, catalogue, options
 

@@ -84,10 +84,7 @@ def _compare_pages(app: App, game: Game, ours: int, bare: int) -> Iterator[Measu
     table = f"/t/{app.links.make_seat_token(place.table, place.seat or 0, 0)}"
     for name, path, share in (("home page", "/", MIN_HOME_SHARE), ("table page", table, MIN_TABLE_SHARE)):
         size = len(fetch(ours, path))
-        theirs, own = _take_turns(
-            lambda _, size=size: load(bare, [_repeat(f"/page/{size}")] * VISITORS),
-            lambda _, path=path: load(ours, [_repeat(path)] * VISITORS),
-        )
+        theirs, own = _take_turns(_load_page(bare, f"/page/{size}"), _load_page(ours, path))
         yield Measure(f"{name}, {VISITORS} at once, of bare", own.per_second / theirs.per_second, "", share)
         yield Measure(f"{name}, {VISITORS} at once, {size // 1000} kB", own.per_second, "/s")
 
@@ -111,6 +108,11 @@ def _list_moves(app: App, game: Game) -> Iterator[Request]:
 def _make_bare_moves(table: int) -> Iterator[Request]:
     body = json.dumps({"move": "move A12 A4"}).encode()
     return (("POST", f"/moves/{table}/{number % 2}", body) for number in count())
+
+
+def _load_page(port: int, path: str) -> Callable[[int], Rate]:
+    """Return what lets all visitors load a page in one turn."""
+    return lambda _: load(port, [_repeat(path)] * VISITORS)
 
 
 def _repeat(path: str) -> Iterator[Request]:

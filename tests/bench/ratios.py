@@ -15,7 +15,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,7 @@ def find_table(site: Site, game: Game) -> str:
     return f"/t/{access.find(site.app, game[0][0].link).link}"
 
 
-WAYS = {
+WAYS: Mapping[str, Callable[[], AbstractContextManager[tuple[Work, Work]]]] = {
     "home page": lambda: compare_page(lambda _, __: "/", PAGES),
     "table page": lambda: compare_page(find_table, PAGES),
     "home page over HTTP": lambda: compare_served_page(lambda _, __: "/"),

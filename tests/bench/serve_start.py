@@ -69,7 +69,7 @@ def list_processes(process: int) -> list[psutil.Process]:
 
 def read_memory_mb(process: int) -> float:
     """Return the memory of a service and its children; what they share counts once."""
-    return sum(one.memory_full_info().pss for one in list_processes(process)) / 2**20
+    return float(sum(one.memory_full_info().pss for one in list_processes(process)) / 2**20)
 
 
 def read_cpu_seconds(process: int) -> float:

@@ -8,7 +8,7 @@ from service.wakeups import VerdictMessages
 
 
 @pytest.mark.parametrize("is_in_time", [True, False])
-def test_a_process_remembers_nobody_who_has_stopped_waiting(is_in_time: bool) -> None:
+def test_a_process_forgets_those_who_have_stopped_waiting(is_in_time: bool) -> None:
     """It runs for months, and each move waits once."""
     verdicts = VerdictMessages(FakeRedis(), Outage("Redis"), is_shared=False)
     for number in range(3):

@@ -26,7 +26,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
 from service.app import connect_redis
-from service.commands.terminal import CheckResult, fail, succeed, try_check, warn
+from service.commands.terminal import CheckResult, make_failure, make_success, make_warning, try_check
 from service.links import Links
 from service.notify import webhooks
 from service.safe_http import SafeClient
@@ -91,11 +91,11 @@ def has_database(settings: Settings) -> bool:
 
 def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
     if not has_database(settings):
-        yield succeed("database", f"database {name}: not there yet; the first start makes it")
+        yield make_success("database", f"database {name}: not there yet; the first start makes it")
         return
     with closing(Store(settings.database_url)) as store:
         shape = store.find_revision()
-        yield succeed("database", f"database {name}: {_measure_size(store)}")
+        yield make_success("database", f"database {name}: {_measure_size(store)}")
         yield from _check_schema(store, shape)
         yield from try_check(
             "secret", "secret", "restore the secret that this server had", lambda: _check_secret(settings, store)
@@ -110,9 +110,13 @@ def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
         query = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
         follows, behind = connection.execute(text(query)).one()
     if follows:
-        yield succeed("replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received")
+        yield make_success(
+            "replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received"
+        )
     else:
-        yield warn("replica", f"replica {name}: it follows no other server", "make it a standby of the first one")
+        yield make_warning(
+            "replica", f"replica {name}: it follows no other server", "make it a standby of the first one"
+        )
 
 
 def _measure_size(store: Store) -> str:
@@ -126,12 +130,12 @@ def _measure_size(store: Store) -> str:
 
 def _check_schema(store: Store, shape: str) -> Iterator[CheckResult]:
     if store.is_current():
-        yield succeed("schema", f"schema {shape}")
+        yield make_success("schema", f"schema {shape}")
     elif not shape:
-        yield warn("schema", "schema: the database is empty", "the first start fills it")
+        yield make_warning("schema", "schema: the database is empty", "the first start fills it")
     else:
         mend = "copy everything with: depesche backup FILE, and start your newest version; it updates the schema"
-        yield warn("schema", f"schema {shape}: of another version than this program", mend)
+        yield make_warning("schema", f"schema {shape}: of another version than this program", mend)
 
 
 def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
@@ -140,24 +144,24 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
     server_facts.check_database(store, Links(load_secret(settings)))
     if not settings.secret and file.stat().st_mode & 0o077:
-        yield warn("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
+        yield make_warning("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:
-        yield succeed("secret", "secret: the links in this server's letters were made with it")
+        yield make_success("secret", "secret: the links in this server's letters were made with it")
 
 
 def _check_redis(settings: Settings, name: str) -> Iterator[CheckResult]:
     with closing(connect_redis(settings.redis)) as redis:
         if settings.redis == EMBEDDED:
-            yield succeed("redis", "Redis embedded: in this process")
+            yield make_success("redis", "Redis embedded: in this process")
             return
         seconds, _ = redis.time()
-        yield succeed("redis", f"Redis {name}: it answers")
+        yield make_success("redis", f"Redis {name}: it answers")
         yield from _compare_clocks("that of Redis", time.time() - seconds)
 
 
 def _check_relay(settings: Settings, name: str) -> Iterator[CheckResult]:
     emails.connect(settings.smtp).quit()
-    yield succeed("smtp", f"mail server {name}: it answers")
+    yield make_success("smtp", f"mail server {name}: it answers")
 
 
 def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
@@ -172,12 +176,12 @@ def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
             connection.settimeout(TIMEOUT_S)
             greeting = connection.recv(512).decode("ascii", "replace").strip()
     except OSError as error:
-        yield warn("inbound", f"answers by mail at {settings.inbound}: {error.strerror or error}", mend)
+        yield make_warning("inbound", f"answers by mail at {settings.inbound}: {error.strerror or error}", mend)
         return
     if greeting.startswith("220"):
-        yield succeed("inbound", f"answers by mail are taken at {settings.inbound}")
+        yield make_success("inbound", f"answers by mail are taken at {settings.inbound}")
     else:
-        yield warn(
+        yield make_warning(
             "inbound", f"at {settings.inbound} another program answers: “{greeting[:60]}”", "choose another port"
         )
 
@@ -188,7 +192,7 @@ def _check_mailbox(settings: Settings, name: str) -> Iterator[CheckResult]:
         soon = (
             "at once" if mailbox_polling.supports_idle(mailbox.box) else f"within {mailbox_polling.POLL_S:.0f} seconds"
         )
-        yield succeed("inbound", f"mailbox {name}: an answer is noticed {soon}")
+        yield make_success("inbound", f"mailbox {name}: an answer is noticed {soon}")
 
 
 def _check_clock(store: Store) -> Iterator[CheckResult]:
@@ -201,18 +205,20 @@ def _check_clock(store: Store) -> Iterator[CheckResult]:
             theirs = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
     mend = "synchronise the clock of this machine: apt install systemd-timesyncd"
     if last > now + MAX_CLOCK_SKEW_S:
-        yield warn("clock", f"clock: the last move is {last - now} s in the future, so this clock was set back", mend)
+        yield make_warning(
+            "clock", f"clock: the last move is {last - now} s in the future, so this clock was set back", mend
+        )
     elif theirs is None:
-        yield succeed("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
+        yield make_success("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
     yield from _compare_clocks("that of the database", time.time() - float(theirs)) if theirs is not None else ()
 
 
 def _compare_clocks(whose: str, seconds: float) -> Iterator[CheckResult]:
     if abs(seconds) > MAX_CLOCK_SKEW_S:
         mend = "synchronise the clocks of all machines: apt install systemd-timesyncd"
-        yield warn("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
+        yield make_warning("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
     else:
-        yield succeed("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
+        yield make_success("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
 
 
 def _check_disk(settings: Settings) -> Iterator[CheckResult]:
@@ -223,19 +229,21 @@ def _check_disk(settings: Settings) -> Iterator[CheckResult]:
     try:
         free, files = shutil.disk_usage(folder).free, os.statvfs(folder)
     except OSError as error:
-        yield fail("disk", f"disk: {folder}: {error.strerror or error}", "name a folder with DEPESCHE_FOLDER")
+        yield make_failure("disk", f"disk: {folder}: {error.strerror or error}", "name a folder with DEPESCHE_FOLDER")
         return
     database = Path(settings.database_url.removeprefix("sqlite:///"))
     size = database.stat().st_size if settings.database_url.startswith("sqlite:///") and database.exists() else 0
     what, mend = f"disk: {free // 2**20:,} MB free in {folder}", "free some space, or move to a larger disk"
     if not os.access(folder, os.W_OK | os.X_OK):
-        yield fail("disk", f"disk: {folder} cannot be written", f"chown {folder} to the user that Depesche runs as")
+        yield make_failure(
+            "disk", f"disk: {folder} cannot be written", f"chown {folder} to the user that Depesche runs as"
+        )
     elif free < MIN_FREE_BYTES or (files.f_files and not files.f_favail):
-        yield fail("disk", what, mend)
+        yield make_failure("disk", what, mend)
     elif free < max(LOW_FREE_BYTES, size):
-        yield warn("disk", what, mend)
+        yield make_warning("disk", what, mend)
     else:
-        yield succeed("disk", what)
+        yield make_success("disk", what)
 
 
 def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
@@ -251,11 +259,11 @@ def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
             return
         with store.reading() as connection:
             if count := connection.execute(late_letters).scalar_one():
-                yield warn("work", f"letters that are not sent: {count}", START_WORKER)
+                yield make_warning("work", f"letters that are not sent: {count}", START_WORKER)
             if count := connection.execute(late_notices).scalar_one():
-                yield warn("work", f"notices that are not sent: {count}", START_WORKER)
+                yield make_warning("work", f"notices that are not sent: {count}", START_WORKER)
             if count := connection.execute(late_moves).scalar_one():
-                yield warn("work", f"moves that are not judged: {count}", START_WORKER)
+                yield make_warning("work", f"moves that are not judged: {count}", START_WORKER)
 
 
 class Delivery(Struct, frozen=True):
@@ -322,9 +330,9 @@ def check_channels(settings: Settings) -> Iterator[CheckResult]:
         try:
             client.request("GET", f"https://{host}/")
         except Refused as refusal:
-            yield warn(CHECK, f"notices by {row.kind}: {refusal}", MEND)
+            yield make_warning(CHECK, f"notices by {row.kind}: {refusal}", MEND)
         else:
-            yield succeed(CHECK, f"notices by {row.kind}: {host} answers")
+            yield make_success(CHECK, f"notices by {row.kind}: {host} answers")
 
 
 def _list_newest(store: Store) -> Sequence[Any]:

@@ -20,11 +20,11 @@ from service.commands.terminal import (
     Subparsers,
     add_command,
     add_json,
-    fail,
+    make_failure,
+    make_success,
+    make_warning,
     print_json,
     print_line,
-    succeed,
-    warn,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         loaded = settings.load_settings(os.environ)
     except Refused as refused:  # such as a misspelt name
-        findings = [fail("settings", f"settings: {refused}", "change that setting; Depesche does not start with it")]
+        findings = [
+            make_failure("settings", f"settings: {refused}", "change that setting; Depesche does not start with it")
+        ]
     else:
         with _log_to_stderr():
             findings = list(_check_all(loaded, args.mail, args.dns))
@@ -139,14 +141,14 @@ def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:
     try:
         trial = checkups.send_test_letter(settings, address)
     except Exception as error:
-        yield fail("letter", f"letter to {address}: {error}", mend)
+        yield make_failure("letter", f"letter to {address}: {error}", mend)
         return
     way = f"by {trial.tls}" if trial.tls else "unencrypted"
     what = f"letter to {address}, from {trial.sender}, {way}: {trial.reply}"
     if not trial.accepted:
-        yield fail("letter", what, mend)
+        yield make_failure("letter", what, mend)
         return
-    yield succeed("letter", what)
+    yield make_success("letter", what)
     yield CheckResult("look", "letter", f"at its headers where it arrived; it left with {', '.join(trial.headers)}")
     expected = "spf, dkim and dmarc should be “pass”, and dkim’s h= name list-unsubscribe, list-unsubscribe-post"
     yield CheckResult("look", "letter", expected)
@@ -158,7 +160,7 @@ def check_settings(settings: Settings) -> Iterator[CheckResult]:
 
     if settings.require_authentication and not settings.trusted_authserv:
         what = "DEPESCHE_REQUIRE_AUTHENTICATION is on, but DEPESCHE_TRUSTED_AUTHSERV is empty: every answer is refused"
-        yield warn(
+        yield make_warning(
             "settings", what, "set DEPESCHE_TRUSTED_AUTHSERV to the name in your server's Authentication-Results"
         )
     if settings.smtp == EMBEDDED:
@@ -166,10 +168,12 @@ def check_settings(settings: Settings) -> Iterator[CheckResult]:
     address = urlsplit(settings.address)
     if address.hostname in ("127.0.0.1", "localhost"):
         what = f"letters leave this machine, but their links lead to {settings.address}"
-        yield warn("settings", what, "set DEPESCHE_ADDRESS to the address that players see")
+        yield make_warning("settings", what, "set DEPESCHE_ADDRESS to the address that players see")
     elif address.scheme != "https":
         what = f"links are keys, and {settings.address} shows them to everyone on the way"
-        yield warn("settings", what, "use https in DEPESCHE_ADDRESS, with a web server in front that has a certificate")
+        yield make_warning(
+            "settings", what, "use https in DEPESCHE_ADDRESS, with a web server in front that has a certificate"
+        )
     if settings.mail_host == "localhost":
         what = "letters come from localhost, so players cannot answer them"
-        yield warn("settings", what, "set DEPESCHE_SENDER to an address of your domain")
+        yield make_warning("settings", what, "set DEPESCHE_SENDER to an address of your domain")

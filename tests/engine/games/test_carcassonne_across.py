@@ -153,7 +153,7 @@ def test_22_3_the_fairy_keeps_no_tower_away():
 # The dragon, the princess and the portal.
 
 
-def test_24_5_30_3_the_dragon_goes_round_the_inside_of_carcassonne_and_eats_nobody_there():
+def test_24_5_30_3_the_dragon_goes_round_the_inside_of_carcassonne_and_eats_no_figure_there():
     block = set_up_city(citizen(1, "castle"), land=[], princess_dragon=True)
     assert [one.segment for one in block.state.citizens] == ["castle"]
     game = set_up_dragon((), ["U 1,0 0", "CO06 2,0 0"], dragon="1,0", count=True)
@@ -311,7 +311,7 @@ def test_33_6_23_4_a_robber_flees_over_a_bridge_and_from_it():
     assert on_it.menu("flee") >= {"2,0/bridge 1,0/road", "2,0/bridge 3,0/road"}
 
 
-def test_33_6_29_3_nobody_flees_through_a_tunnel():
+def test_33_6_29_3_no_figure_flees_through_a_tunnel():
     land = ["U 1,0 0", "TU2 2,0 0", "TU2 5,5 0", "U 6,5 0"]
     game = set_up_plague(["0 meeple 1,0/road"], land, outbreaks={"0,0": 1}, tunnel=True)
     set_fields(game, tunnels={"2,0/road-W": (0, "first"), "5,5/road-E": (0, "first")})

@@ -103,7 +103,7 @@ def test_case_27_23_10_the_last_tile_is_free():
     assert (game.points, game.state.auction) == ([9, 9], None)
 
 
-def test_23_10_nobody_bids_more_than_there_is_nor_more_than_twenty():
+def test_23_10_no_player_bids_more_than_there_is_nor_more_than_twenty():
     poor = lay_bazaar(points=0).play("1: pick 1")
     assert [event.points for event in poor.find_events("BidMade")] == [0]
     assert poor.state.auction is None

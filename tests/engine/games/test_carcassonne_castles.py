@@ -69,7 +69,7 @@ def test_23_5_a_builder_beside_the_knight_goes_home():
     assert game.state.supply[0] == {"meeple": 6, "builder": 1, "pig": 1}
 
 
-def test_23_5_nobody_is_asked_without_a_castle_left():
+def test_23_5_no_player_is_asked_without_a_castle_left():
     game = set_up_castles()
     game.state = replace(game.state, castles_left=(0, 3))
     assert game.play(SMALL_CITY, "pass").points == [4, 0]

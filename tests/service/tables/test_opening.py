@@ -406,7 +406,7 @@ def test_a_stranger_who_types_an_address_seats_no_one_there(strict: Site) -> Non
     assert "Was this you?" not in visitor.get("/my")
 
 
-def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Site) -> None:
+def test_a_game_that_a_stranger_lost_with_a_typed_address_counts_for_no_player(strict: Site) -> None:
     number = confirm_person(strict, ANNA.address)
     link = (
         strict.new_visitor()

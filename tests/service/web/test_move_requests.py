@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -22,24 +21,21 @@ from service.store.schema import submissions, tables
 from service.tables import submitting
 from service.tables.access import Place
 from service.tables.submitting import LinkedMove, MoveIntake
-from service.web import server
-from service.web.wsgi_threads import ThreadedWsgi
 from tests import apps
-from tests.web_server import serving
+from tests.web_server import Answer, ServedApp
 from workers import referee
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 NUMBER = re.compile(r"(?<=said=)\d+|(?<=\"submission\":)\d+")
 OF_ONE_ANSWER = ("date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset")
-Answer = tuple[int, dict[str, str], bytes]
 
 
-class MoveSite:
+class MoveSite(ServedApp):
     """A served app whose referee judges at once, unless `judging` is False."""
 
     def __init__(self, app: App) -> None:
-        self.app, self.judging = app, True
-        self.flask_calls = 0
+        super().__init__(app)
+        self.judging = True
         app.wakeups.wake = self._judge  # type: ignore[method-assign]
 
     def _judge(self, queue: str) -> bool:
@@ -48,10 +44,7 @@ class MoveSite:
         return True
 
     def post(self, path: str, body: bytes, **headers: str) -> Answer:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
-            connection.request("POST", path, body, {name.replace("_", "-"): text for name, text in headers.items()})
-            answer = connection.getresponse()
-            return answer.status, {name.lower(): text for name, text in answer.getheaders()}, answer.read()
+        return self.send("POST", path, body, **headers)
 
     def move(self, place: Place, move: str, key: str = "", **headers: str) -> Answer:
         body = json.dumps({"move": move, "key": key}).encode()
@@ -64,22 +57,12 @@ class MoveSite:
         with self.app.store.reading() as db:
             return db.execute(select(func.count()).where(submissions.c.accepted.is_(None))).scalar_one()
 
-    port = 0
-
 
 @pytest.fixture
-def site(any_app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[MoveSite]:
+def site(any_app: App) -> Iterator[MoveSite]:
     any_app.settings = replace(any_app.settings, verdict_wait=5.0, moves_per_minute=10)
-    site, answer = MoveSite(any_app), ThreadedWsgi.answer
-
-    async def count(*words: object, **others: object) -> None:
-        site.flask_calls += 1
-        await answer(*words, **others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(ThreadedWsgi, "answer", count)
-    listener = socket.create_server(("127.0.0.1", 0))
-    site.port = listener.getsockname()[1]
-    with serving(server.create_server(any_app, listener, 4)):
+    site = MoveSite(any_app)
+    with site.serving():
         yield site
 
 

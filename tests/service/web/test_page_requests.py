@@ -1,12 +1,9 @@
 """Cached pages are answered by the event loop as Flask's views would answer them, and none of them holds a thread."""
 
-import http.client
 import re
-import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
 
 import brotli
 import pytest
@@ -20,30 +17,21 @@ from service.links import hash_token
 from service.store.fingerprints import TableParts
 from service.store.schema import seats
 from service.tables.access import Place
-from service.web import server
 from service.web.page_cache import PageCache
-from service.web.wsgi_threads import ThreadedWsgi
 from tests import apps
-from tests.web_server import serving
+from tests.web_server import Answer, ServedApp
 
 OF_ONE_ANSWER = ("date", "x-request-id")
 KEY = re.compile(rb'name="key" value="[^"]+"')  # differs each time a page is made
 CLIENTS = 8
-Answer = tuple[int, dict[str, str], bytes]
 
 
-class PageSite:
-    """A served app that counts the requests which get a thread."""
-
-    def __init__(self, app: App) -> None:
-        self.app, self.threads, self.port = app, 0, 0
+class PageSite(ServedApp):
+    """A served app whose pages are compared."""
 
     def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
-            connection.request(method, path, headers={name.replace("_", "-"): text for name, text in headers.items()})
-            answer = connection.getresponse()
-            fields = {name.lower(): text for name, text in answer.getheaders()}
-            return answer.status, {k: v for k, v in fields.items() if k not in OF_ONE_ANSWER}, answer.read()
+        status, fields, content = self.send(method, path, **headers)
+        return status, {name: text for name, text in fields.items() if name not in OF_ONE_ANSWER}, content
 
     def get_made(self, path: str) -> bytes:
         """Return the page as another process makes it."""
@@ -52,17 +40,9 @@ class PageSite:
 
 
 @pytest.fixture
-def site(any_app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageSite]:
-    site, answer = PageSite(any_app), ThreadedWsgi.answer
-
-    async def count(*words: object, **others: object) -> None:
-        site.threads += 1
-        await answer(*words, **others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(ThreadedWsgi, "answer", count)
-    listener = socket.create_server(("127.0.0.1", 0))
-    site.port = listener.getsockname()[1]
-    with serving(server.create_server(any_app, listener, 4)):
+def site(any_app: App) -> Iterator[PageSite]:
+    site = PageSite(any_app)
+    with site.serving():
         yield site
 
 
@@ -92,14 +72,14 @@ def test_a_page_is_the_same_from_the_event_loop_as_from_flask(
 ) -> None:
     for path in ("/", f"/t/{place.link}"):
         first = site.get(path, **chosen)
-        before = site.threads
+        before = site.flask_calls
         assert [site.get(path, **chosen) for _ in range(3)] == [first] * 3
-        assert site.threads == before
+        assert site.flask_calls == before
         assert first[0] == 200
         etag = first[1]["etag"]
         status, headers, content = site.get(path, **{**chosen, "If-None-Match": etag})
         assert (status, content, headers["etag"]) == (304, b"", etag)
-        assert site.threads == before
+        assert site.flask_calls == before
 
 
 def test_brotli_is_chosen_before_gzip(site: PageSite, place: Place) -> None:
@@ -126,9 +106,9 @@ def test_a_change_is_on_the_next_page(site: PageSite, place: Place) -> None:
 def test_an_unusual_request_is_left_to_flask(site: PageSite, place: Place, unusual: dict[str, str]) -> None:
     path = f"/t/{place.link}"
     site.get(path)
-    before = site.threads
+    before = site.flask_calls
     site.get(path, **unusual)
-    assert site.threads == before + 1
+    assert site.flask_calls == before + 1
 
 
 def test_another_cookie_is_another_page(site: PageSite, place: Place) -> None:
@@ -136,7 +116,7 @@ def test_another_cookie_is_another_page(site: PageSite, place: Place) -> None:
     light, dark = (site.get(path, Cookie=f"theme={theme}")[2] for theme in ("light", "dark"))
     assert light != dark
     assert [site.get(path, Cookie=f"theme={theme}")[2] for theme in ("light", "dark")] == [light, dark]
-    assert site.threads == 2
+    assert site.flask_calls == 2
 
 
 def test_pages_that_are_asked_for_together_are_checked_together(
@@ -173,7 +153,7 @@ def test_pages_that_are_asked_for_together_are_checked_together(
 def test_a_database_that_fails_is_told_of_by_flask(
     site: PageSite, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, threads = f"/t/{place.link}", site.threads
+    path, threads = f"/t/{place.link}", site.flask_calls
     site.get(path)
 
     def fail(*_: object) -> None:
@@ -181,7 +161,7 @@ def test_a_database_that_fails_is_told_of_by_flask(
 
     monkeypatch.setattr(TableParts, "load", fail)
     assert site.get(path)[0] >= 500
-    assert site.threads == threads + 2
+    assert site.flask_calls == threads + 2
 
 
 def test_the_links_of_two_visitors_who_are_signed_in_are_checked_apart() -> None:

@@ -25,7 +25,7 @@ def list_lines(source: str) -> set[str]:
 def iter_lines(function: ast.FunctionDef) -> Iterator[str]:
     for node in ast.walk(function):
         match node:
-            case ast.Call(func=ast.Name("warn" | "fail"), args=[_, what, *_]):
+            case ast.Call(func=ast.Name("make_warning" | "make_failure"), args=[_, what, *_]):
                 yield from resolve(what, function)
             case ast.Call(func=ast.Name("CheckResult"), args=[ast.Constant("look"), _, what, *_]):
                 yield from resolve(what, function)
@@ -71,7 +71,5 @@ def test_every_line_is_explained_and_no_other() -> None:
 
 
 def test_a_line_that_is_planted_is_noticed() -> None:
-    planted = (
-        'def check(name):\n    what = f"disk {name} is full"\n    yield warn("disk", what, "")\n    ok("a", "b")\n'
-    )
+    planted = 'def check(name):\n    what = f"disk {name} is full"\n    yield make_warning("disk", what, "")\n'
     assert list_lines(planted) == {"disk … is full"}

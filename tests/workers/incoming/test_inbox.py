@@ -408,7 +408,7 @@ def test_too_large_is_refused_and_logged(app):
     assert list_mailed_moves(app) == []
 
 
-def test_a_forged_address_is_nobodys(app):
+def test_a_forged_address_belongs_to_no_player(app):
     place, _, move = start(app)
     message, right = answer(app, place, move), address(app, place)
     for wrong in (
