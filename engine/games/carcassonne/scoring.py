@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from engine.games.carcassonne.hooks import Moment, Rules
-from engine.games.carcassonne.land import remove_figures
+from engine.games.carcassonne.land import find_figure_root, remove_figures
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -142,6 +142,15 @@ def find_companions(state: State, rules: Rules, feature: Feature, figure: Figure
     """Return the figures that go home together with a figure that leaves its feature alone."""
     boxes = rules.hooks["find_companions"]
     return tuple(other for box in boxes for other in box.find_companions(state, rules, feature, figure))
+
+
+def find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
+    """Yield the figures that go home together with these, which leave their features all at once."""
+    once_each = {(find_figure_root(state, figure), figure.seat): figure for figure in lost}
+    for (root, _), figure in once_each.items():
+        feature = state.features[root]
+        left = tuple(other for other in feature.figures if other not in lost)
+        yield from find_companions(state, rules, replace(feature, figures=left), figure)
 
 
 def apply_feature_scored(state: State, event: FeatureScored) -> State:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
-from engine.games.carcassonne.boxes.princess_dragon import find_companions_of, find_prey, is_open_land
+from engine.games.carcassonne.boxes.princess_dragon import find_prey, is_open_land
 from engine.games.carcassonne.hooks import BoxHooks, Rules, is_barred
 from engine.games.carcassonne.land import (
     add_figure,
@@ -21,6 +21,7 @@ from engine.games.carcassonne.land import (
     lift_figures,
     read_figure,
 )
+from engine.games.carcassonne.scoring import find_all_companions
 from engine.games.carcassonne.state import (
     Figure,
     Part,
@@ -330,7 +331,7 @@ def _has_noted(state: State, note: str) -> bool:
 
 def _spread(state: State, rules: Rules, seat: int, cell: str) -> PlagueSpread:
     prey = find_prey(state, cell)
-    return PlagueSpread(seat, cell, find_flea_to_take(state), (*prey, *find_companions_of(state, rules, prey)))
+    return PlagueSpread(seat, cell, find_flea_to_take(state), (*prey, *find_all_companions(state, rules, prey)))
 
 
 BOX = Plague()

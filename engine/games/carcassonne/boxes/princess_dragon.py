@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -144,16 +144,7 @@ def find_prey(state: State, cell: str) -> list[Figure]:
 def move_dragon(state: State, rules: Rules, seat: int, cell: str) -> DragonMoved:
     """§24.5: Return the event of a step: what is eaten, and what does not stay without it."""
     prey = find_prey(state, cell)
-    return DragonMoved(seat, cell, (*prey, *find_companions_of(state, rules, prey)))
-
-
-def find_companions_of(state: State, rules: Rules, prey: Sequence[Figure]) -> Iterator[Figure]:
-    """Yield the figures on other tiles that leave a feature with the last meeple of their owner."""
-    once_each = {(find_figure_root(state, figure), figure.seat): figure for figure in prey}
-    for (root, _), figure in once_each.items():
-        feature = state.features[root]
-        left = tuple(other for other in feature.figures if other not in prey)
-        yield from scoring.find_companions(state, rules, replace(feature, figures=left), figure)
+    return DragonMoved(seat, cell, (*prey, *scoring.find_all_companions(state, rules, prey)))
 
 
 class PrincessDragon(BoxHooks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Rules, list_free_segments
 from engine.games.carcassonne.land import find_figure_root, find_token_root, read_figure, remove_figures, replace_figure
-from engine.games.carcassonne.scoring import estimate_debt, find_companions
+from engine.games.carcassonne.scoring import estimate_debt, find_all_companions
 from engine.games.carcassonne.state import (
     Award,
     Figure,
@@ -98,7 +98,7 @@ def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
         awards += [Award(seat, REWARD * safe, "revolt")] if safe else []
         lost = [figure for figure in figures if not figure.protected]
         if lost:
-            return RevoltBroke(kind, tuple(awards), (*lost, *_find_all_companions(state, rules, lost)))
+            return RevoltBroke(kind, tuple(awards), (*lost, *find_all_companions(state, rules, lost)))
     return RevoltBroke(kind, tuple(awards))
 
 
@@ -110,15 +110,6 @@ def _is_struck(state: State, cell: str, segment: str) -> bool:
 def _list_seats_from_turn(state: State) -> list[int]:
     seats = len(state.track)
     return [(state.turn + steps) % seats for steps in range(seats)]
-
-
-def _find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
-    """Yield the figures that leave their features with the last meeple of their owner."""
-    for root in dict.fromkeys(find_figure_root(state, figure) for figure in lost):
-        feature = state.features[root]
-        first, *others = [figure for figure in feature.figures if figure in lost]
-        left = tuple(figure for figure in feature.figures if figure not in others)
-        yield from find_companions(state, rules, replace(feature, figures=left), first)
 
 
 class Revolts(BoxHooks):
