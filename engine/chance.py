@@ -5,6 +5,7 @@ The exact bytes are specified in `engine/README.md`; change nothing here without
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
@@ -79,8 +80,7 @@ def derive_round_key(key: bytes, signature: str) -> bytes:
 
 def make_sealed(key: bytes, entry: int) -> Chance:
     """Return the chance of one entry of a log, whose draws follow from the key."""
-    material = _make_material(key, entry)
-    return Chance(lambda _, faces, index: _compute(material, index, len(faces)))
+    return Chance(functools.partial(_draw_sealed, key, entry))
 
 
 class RoundPending(Exception):
@@ -119,22 +119,20 @@ def make_from_seed(seed: int) -> Chance:
     return Chance(draw)
 
 
+def _draw_sealed(key: bytes, entry: int, _: str, faces: Sequence[Any], index: int) -> int:
+    return compute_draw(key, entry, index, len(faces))
+
+
 def compute_draw(key: bytes, entry: int, index: int, size: int) -> int:
-    """Return the result of one draw; everyone who knows the key can compute it."""
-    return _compute(_make_material(key, entry), index, size)
+    """Return the result of one draw, from 0 to size - 1, all equally likely; everyone who knows the key can compute it.
 
-
-def _make_material(key: bytes, entry: int) -> bytes:
-    return key + entry.to_bytes(8, "big")
-
-
-def _compute(material: bytes, index: int, size: int) -> int:
-    """Return a number from 0 to size - 1, all equally likely, from SHAKE-256; bits that are too large are skipped."""
+    It is taken from SHAKE-256; bits that are too large are skipped.
+    """
     if size < 2:
         return 0
     bits = (size - 1).bit_length()
     width, mask = (bits + 7) // 8, (1 << bits) - 1
-    stream = hashlib.shake_256(material + index.to_bytes(4, "big"))
+    stream = hashlib.shake_256(key + entry.to_bytes(8, "big") + index.to_bytes(4, "big"))
     length = 16 * width
     while True:
         for number in _split_numbers(stream.digest(length), width):

@@ -170,8 +170,8 @@ def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outc
         state = evolve(state, event)
     for _ in range(MAX_FORCED_EVENTS):
         if advance and (several := advance(state, chance)):
-            state = several.state
-            events += several.events
+            state, forced = several
+            events += forced
         event = upkeep(state, chance)
         if event is None:
             return Outcome(state, tuple(events))

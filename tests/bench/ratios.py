@@ -1,4 +1,4 @@
-"""The work of a page, a move and a letter, as shares of the work of bare programs in the same process, in turns.
+"""The work of pages, moves, letters and random games, as shares of that of bare programs, in turns in one process.
 
 All figures are processor time, so that other programs on the machine change little. `tests/test_ratios.py` holds
 them against `ratios.toml`.
@@ -14,18 +14,21 @@ import statistics
 import tempfile
 import time
 import tomllib
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import flask
 
+from engine import bots, catalogue
 from service.commands.benches import Measure, register_bench
 from service.tables import access
 from service.web import server
 from tests import apps
-from tests.bench import letters
+from tests.bench import bare_carcassonne, letters
 from tests.bench.moves import Game, start_game
 from tests.sites import Site
 from tests.web_server import serving
@@ -36,7 +39,7 @@ from workers.outgoing.table_letters import write
 GOALS: Mapping[str, float] = tomllib.loads(Path(__file__).with_name("ratios.toml").read_text())
 ROUNDS = 7
 WARM_UP_ROUNDS = 2
-PAGES, MADE_PAGES, MOVES = 300, 8, 8  # of one round
+PAGES, MADE_PAGES, MOVES, GAMES = 300, 8, 8, 20  # of one round
 CLIENTS, THREADS = 8, 8
 PLANNED_MOVES = MOVES * (ROUNDS + WARM_UP_ROUNDS)
 SCHEMA = """
@@ -57,7 +60,7 @@ CLIENT = object()
 
 @register_bench
 def ratios() -> Iterator[Measure]:
-    """Processor time of bare Flask or smtplib, as a share of what Depesche takes for the same; a minute in all."""
+    """Processor time of bare programs, as a share of what Depesche takes for the same; a minute in all."""
     for name, goal in GOALS.items():
         yield Measure(name, measure(name), "", goal)
 
@@ -200,6 +203,19 @@ def find_table(site: Site, game: Game) -> str:
     return f"/t/{access.find(site.app, game[0][0].link).link}"
 
 
+@contextmanager
+def compare_random_games() -> Iterator[tuple[Work, Work]]:
+    """Yield the work of random games of base Carcassonne for two, and of as many on lists that change in place."""
+    game = catalogue.find("carcassonne")
+    options = game.META.options(messages=False)
+
+    def play() -> None:
+        for number in range(GAMES):
+            deque(bots.play_out(game, options, 2, b"game %d" % number), maxlen=0)
+
+    yield play, lambda: [bare_carcassonne.play(Random(number)) for number in range(GAMES)]
+
+
 WAYS: Mapping[str, Callable[[], AbstractContextManager[tuple[Work, Work]]]] = {
     "home page": lambda: compare_page(lambda _, __: "/", PAGES),
     "table page": lambda: compare_page(find_table, PAGES),
@@ -209,4 +225,5 @@ WAYS: Mapping[str, Callable[[], AbstractContextManager[tuple[Work, Work]]]] = {
     "move": compare_moves,
     "letter with text and HTML": lambda: compare_letters("invitation"),
     "letter with a known picture": lambda: compare_letters("turn"),
+    "random game of Carcassonne": compare_random_games,
 }
