@@ -129,7 +129,15 @@ def add_address(app: App, place: Place, text: str, visitor: ProvenPerson | None 
         work.locked = change_seat(work.locked, seat.seat, person=person, proven=proven)
         _delete_mistyped(work.locked.flush(), seat.person, person, f"confirm/{place.table}")
         joining.owe_first_letter(work.locked, seat.seat, person)
+        _owe_turn_letter(work.locked, seat)
     app.wakeups.wake("post")
+
+
+def _owe_turn_letter(locked: LockedTable, seat: SeatRow) -> None:
+    """Owe the letter about a turn that began while the seat had no address."""
+    if seat.open_since is not None:
+        at = queries.NEVER_DUE if locked.row.awaits_confirmation else locked.now
+        queries.owe_letter(locked.flush(), locked.row.id, seat.open_since, OwedLetter(seat.seat, "turn", at))
 
 
 def _may_change_address(locked: LockedTable, seat: SeatRow) -> bool:

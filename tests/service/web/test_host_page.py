@@ -20,7 +20,7 @@ from service.store.batch import OwedLetter
 from service.store.schema import deliveries, letters, people, seats, table_hooks, tables
 from tests import apps
 from tests.receivers import Receiver
-from tests.sites import ROWS, Site, Visitor
+from tests.sites import ROWS, PageChecker, Site, Visitor
 from workers.outgoing import personal_letters
 from workers.outgoing.letter import LetterRequest
 
@@ -37,6 +37,16 @@ def test_the_page_shows_the_state_of_the_server(site: Site, visitor: Visitor, do
     assert gathering.table in page
     assert "1 table gathering, 1 table playing" in page or "1 table playing, 1 table gathering" in page
     assert "Carla and Dirk" in page  # whom the second waits for
+
+
+def test_each_field_has_a_name_and_nothing_is_between_it_and_its_button(
+    site: Site, visitor: Visitor, door: str
+) -> None:
+    opened = site.start_table()
+    page = visitor.get(f"{door}?table={opened.table}")
+    assert "<input" in page
+    assert PageChecker(page).faults == []
+    assert "placeholder" not in page
 
 
 def test_it_shows_no_link_no_draw_and_no_note(site: Site, visitor: Visitor, door: str) -> None:

@@ -59,7 +59,7 @@ def test_two_agree_on_a_pause_and_one_ends_it(site: Site, visitor: Visitor) -> N
     assert "Propose a pause" in visitor.get(f"/t/{first}")
     page = visitor.submit(first, "pause")
     assert "You would like to pause." in page
-    assert "Still to answer: Bert." in page
+    assert "any player can end it. Still to answer: Bert." in page
     assert 'value="agree"' not in page
     page = visitor.get(f"/t/{second}")
     assert "Anna would like to pause." in page
