@@ -1,13 +1,19 @@
 """The tower, paragraph by paragraph of the book."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from engine import bots, options
 from engine.games import carcassonne
+from engine.games.carcassonne.boxes.tower import RansomPaid
+from engine.games.carcassonne.state import count_points_of
 from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_boxes import count_tiles
 from tests.engine.games.test_carcassonne_messages import set_up_messages
+from tests.invariants import carcassonne as invariants
 
 TOWER = {"tower": True}
 LAND = ["TO02 0,1 0", "U 1,0 0", "B 1,1 0", "B 1,2 0", "B 0,3 0"]
@@ -175,3 +181,21 @@ def test_22_7_towers_and_prisoners_bring_nothing_at_the_end_and_message_8_nothin
     game = set_up_messages(LAND, meeples, drawn="E", track=((1, 3), (0, 0)), message=[8], **TOWER)
     game.play("place 0,-1 180", "figure meeple city", "score meeple", "message perform 0,1/tower")
     assert game.find_events("MessagePerformed")[0].points == 0
+
+
+@given(st.integers(0, 5000), st.integers(2, 4))
+@settings(max_examples=12, deadline=None)
+def test_22_6_ransoms_balance_and_no_floor_is_lost(seed, seats):
+    chosen = options.parse(carcassonne.META.options, TOWER | {"messages": bool(seed % 2), "inns_cathedrals": True})
+    before = carcassonne.State()
+    for _, _, state, events in bots.play_out(carcassonne, chosen, seats, b"ransom %d" % seed):
+        if state.tiles:
+            invariants.check_towers(state)
+        for event in events:
+            if isinstance(event, RansomPaid):
+                payer, captor = event.awards
+                assert (payer.points, captor.points) == (-3, 3)
+                assert (payer.seat, captor.seat) == (event.prisoner.seat, event.prisoner.captor)
+                assert count_points_of(before, payer.seat) >= 3
+            before = carcassonne.evolve(before, event)
+        assert before == state

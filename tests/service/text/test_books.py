@@ -45,6 +45,18 @@ def test_every_example_file_is_shown_in_the_book(name):
     assert {path.stem for path in lessons.get_folder(name).glob("*.toml")} == shown
 
 
+def test_every_box_of_carcassonne_has_a_chapter_with_a_picture_and_the_first_new_ones_a_lesson():
+    sections = rulebook_checks.load_manuscript("carcassonne", "en").sections
+    chapters = {section.key for section in sections if section.key.isdigit()} - {"1", "2"}
+    shown = {section.key.partition(".")[0] for section in sections if section.examples}
+    assert len(chapters) > 30
+    assert chapters <= shown
+    taught = {
+        name for lesson in lessons.load_lessons("carcassonne") for name, on in lesson.scenario.options.items() if on
+    }
+    assert {"bridges_castles", "tower", "princess_dragon", "revolts", "wheel"} <= taught
+
+
 def test_a_copy_of_a_sound_book_is_sound(book):
     assert list(rulebook_checks.find_problems("kaiser")) == []
 
