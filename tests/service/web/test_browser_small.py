@@ -1,0 +1,68 @@
+"""On the smallest phone no sentence, title or button is cut, in any language."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from engine import catalogue
+from service.text.languages import LANGUAGES
+from tests.sampling import every_other
+from tests.services import RunningService, Visit, fixed_seed
+
+SMALLEST = {"width": 320, "height": 568}
+MOVES = 20  # of each game, after which its bar has most to say
+OTHER_PAGES = ["/", "/my", "/help", "/verify", "/gallery"]
+PAGES_OF_GAME = ["/new/%s", "/rules/%s", "/learn/%s", "/learn/%s/1"]
+
+# What is cut: each element that hides a part of its text, or that has to be scrolled sideways, with its text.
+LIST_CUT = """() => {
+  const cut = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
+  for (const one of document.querySelectorAll("body *:not(svg *, pre *, .unseen *)")) {
+    const { overflowX, overflowY, clipPath, position } = getComputedStyle(one);
+    const isSeen = (one.offsetParent || position === "fixed") && clipPath === "none" && one.clientWidth > 2;
+    if (!isSeen || !one.textContent.trim()) continue;
+    const hidesSideways = overflowX === "hidden" || (overflowX === "auto" && one.matches(".bar, .bar *, .tray"));
+    const isWide = hidesSideways && one.scrollWidth > one.clientWidth + 1;
+    const isHigh = overflowY === "hidden" && one.scrollHeight > one.clientHeight + 2;
+    if (isWide || isHigh) cut.push(`${one.className || one.tagName}: ${one.textContent.trim().slice(0, 60)}`);
+  }
+  return cut;
+}"""
+
+
+@pytest.fixture(scope="module")
+def tables(service: RunningService) -> list[str]:
+    """The pages of a player who is to move and of one who waits, at a table of each game."""
+    paths = list[str]()
+    for game in catalogue.find_all():
+        with fixed_seed(bytes([3]) * 32):
+            opened, steps = service.start_table(game=game), count()
+        service.play_until(opened.table, lambda _, steps=steps: next(steps) >= MOVES)
+        mover = service.find_mover(opened.table)
+        paths += [f"/t/{opened.links[mover]}", f"/t/{opened.links[1 - mover]}"]
+    return paths
+
+
+def list_cut(visit: Visit, language: str, paths: list[str]) -> dict[str, list[str]]:
+    """Return what is cut on each of these pages."""
+    page = visit(paths[0], viewport=SMALLEST, locale=language, has_touch=True)
+    found = dict[str, list[str]]()
+    for path in paths:
+        page.goto(path)
+        page.wait_for_timeout(150)  # the bar and the view come to rest
+        found[path] = page.evaluate(LIST_CUT)
+    return {path: cut for path, cut in found.items() if cut}
+
+
+@pytest.mark.parametrize("language", every_other(sorted(LANGUAGES), pytest.mark.release))
+def test_nothing_at_a_table_is_cut_on_the_smallest_phone(visit: Visit, tables: list[str], language: str) -> None:
+    assert list_cut(visit, language, tables) == {}
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_on_other_pages_is_cut_on_the_smallest_phone(visit: Visit, language: str) -> None:
+    paths = [*OTHER_PAGES, *(path % game for game in catalogue.find_all() for path in PAGES_OF_GAME)]
+    assert list_cut(visit, language, paths) == {}
