@@ -14,7 +14,7 @@ from tests.engine.games.test_carcassonne_bazaars import lay_bazaar, sell_all
 from tests.engine.games.test_carcassonne_castles import CASTLES, KNIGHT, SMALL_CITY, list_castles, make_castle
 from tests.engine.games.test_carcassonne_count import citizen, set_up_city
 from tests.engine.games.test_carcassonne_interplay import JOINED, join, set_fields
-from tests.engine.games.test_carcassonne_leipzig import BLOCK, ROAD, START, merchants
+from tests.engine.games.test_carcassonne_leipzig import BLOCK, ROAD, START, merchants, put_inside
 from tests.engine.games.test_carcassonne_messages import draw_message, set_up_messages
 from tests.engine.games.test_carcassonne_plague import set_up_plague
 from tests.engine.games.test_carcassonne_princess_dragon import places, set_up_dragon
@@ -344,3 +344,117 @@ def test_28_4_22_3_the_storm_pays_for_no_prisoner():
 def test_28_4_15_famine_counts_a_besieged_city_once():
     land, figures = ["CA1 0,-1 180"], ["1 meeple 0,0/field-ene"]
     assert turn("famine", figures, land, cathars=True).points == [0, 1]
+
+
+# What the notes of The Messages say, with the boxes that came last.
+
+
+def perform(number, tiles=(), meeples=(), words="", **given):
+    """Return what message `number` brings seat 0, which completes a city of two tiles for it."""
+    game = draw_message(number, tiles, meeples, **given).play(f"message perform {words}".strip())
+    return game.find_events("MessagePerformed")[0].points
+
+
+def test_5_4_a_toll_that_is_received_on_the_own_turn_draws_a_message():
+    land = ["A -1,0 270", "W 2,0 0"]
+    game = set_up_messages(
+        land, ["1 meeple 0,0/road"], drawn="U", track=((4, 0), (0, 0)), message=[5], tollkeepers=True
+    )
+    set_fields(game, tollhouses={"2,0": (0, 1)}).play("place 1,0 0", "pass", "score meeple", "1: score woman")
+    assert game.state.track == ((5, 0), (0, 4))
+    assert len(game.find_events("MessageDrawn")) == 1
+
+
+def test_5_5_the_pay_of_a_lord_on_the_turn_of_another_draws_no_message():
+    land = ["A -1,0 270", "U 1,0 0", "U 2,0 0"]
+    game = set_up_messages(land, [KNIGHT], drawn="E", track=((0, 0), (0, 0)), **CASTLES)
+    game.play(SMALL_CITY, "pass", "castle make")
+    hold(game, "A").play("1: place 3,0 90", "1: pass", "score meeple")
+    assert game.state.track[0] == (5, 0)
+    assert not game.find_events("MessageDrawn")
+
+
+def test_5_9_message_1_counts_both_halves_of_a_road_that_a_tunnel_joins():
+    land = ["U 1,0 0", "TU2 2,0 0", "TU2 5,5 0", "U 6,5 0"]
+    game = set_up_messages(land, ["0 meeple 1,0/road"], drawn="E", track=((1, 3), (0, 0)), message=[1], tunnel=True)
+    set_fields(game, tunnels={"2,0/road-W": (0, "first")}).play(SMALL_CITY, "figure meeple city")
+    game.play("tunnel 5,5/road-E first", "score meeple", "message perform")
+    assert game.find_events("MessagePerformed")[0].points == 3 + 2
+
+
+def test_5_9_messages_1_and_2_bring_nothing_for_what_only_a_completed_feature_brings():
+    assert perform(1, ["BH2 1,0 0"], ["0 meeple 1,0/road"], bathhouses=True) == 2
+    assert perform(2, ["DA1 5,5 0"], ["0 meeple 5,5/city"], darmstadt=True) == 1
+
+
+def test_5_12_message_6_counts_no_meeple_that_is_on_a_tower_or_inside_a_block():
+    assert perform(6, ["TO15 5,5 0"], ["0 meeple 5,5/tower"], tower=True) == 0
+    game = set_fields(draw_message(6, count=True), citizens=(citizen(0, "castle"),))
+    assert game.play("message perform").find_events("MessagePerformed")[0].points == 0
+
+
+def test_5_14_23_8_message_8_on_a_mayor_in_a_castle_brings_nothing_and_leaves_the_castle_empty():
+    land = ["E 5,5 0", "E 5,4 180"]
+    boxes = {"abbey_mayor": True, **CASTLES}
+    game = set_up_messages(land, ["0 mayor 5,5/city"], drawn="E", track=((1, 3), (0, 0)), message=[8], **boxes)
+    (root,) = [root for root, feature in game.state.features.items() if feature.figures]
+    castle = replace(game.state.features[root], kind="castle", marks=())
+    set_fields(game, features={**game.state.features, root: castle})
+    game.play(SMALL_CITY, "figure meeple city", "castle score", "score meeple", "message perform 5,5/city")
+    assert game.find_events("MessagePerformed")[0].points == 0
+    assert (places(game), game.state.supply[0]["mayor"]) == ([], 1)
+
+
+def play_extra_tile(tile, place, tiles=(), fields=None, **given):
+    """Let seat 0 draw message 4 and lay this tile for it, without a figure."""
+    game = set_up_messages(tiles, (), drawn="E", bag=(tile, *["U"] * 6), track=((1, 3), (0, 0)), message=[4], **given)
+    game.play(SMALL_CITY, "figure meeple city", *(["castle score"] if given.get("bridges_castles") else []))
+    set_fields(game, **(fields or {})).play("score meeple").play("message perform", tile=[tile])
+    return game.play(f"place {place}", "pass")
+
+
+def test_5_10_24_8_the_extra_tile_of_message_4_wakes_the_dragon():
+    game = play_extra_tile("PD16", "-1,0 0", ["U 1,0 0"], {"dragon": "1,0"}, princess_dragon=True)
+    assert {event.cell for event in game.find_events("DragonMoved")} >= {"0,0"}
+
+
+def test_5_10_29_2_in_the_turn_of_message_4_there_is_another_token():
+    land = ["TU2 5,5 0", "TU2 7,7 0"]
+    game = set_up_messages(land, (), drawn="E", track=((1, 3), (0, 0)), message=[4], tunnel=True)
+    game.play(SMALL_CITY, "figure meeple city", "tunnel 5,5/road-W first", "score meeple", "message perform")
+    game.play("place 1,0 0", "pass")
+    assert "7,7/road-E first" in game.menu("tunnel")
+
+
+def test_5_10_33_3_in_the_turn_of_message_4_the_plague_spreads_again():
+    game = set_up_messages(["U 1,0 0", "U 2,0 0"], (), drawn="E", track=((1, 3), (0, 0)), message=[4], plague=True)
+    set_fields(game, outbreaks={"1,0": 1}).play(SMALL_CITY, "figure meeple city", "spread 2,0", "score meeple")
+    game.play("message perform", "place -1,0 0", "pass")
+    assert len(game.state.fleas) + (game.menu() == ["spread"]) == 2
+
+
+def test_28_7_a_section_and_its_crowns_are_one_round_with_one_message():
+    game = turn("fortune", crowns=[crown(1, "fortune")], messages=True, tracks=((0, 0), (2, 2)))
+    game.play("1: score woman", "1: score meeple", message=[5])
+    assert game.state.track[1] == (5, 5)
+    assert len(game.find_events("MessageDrawn")) == 1
+
+
+def test_28_3_a_number_works_again_in_each_part_of_a_double_turn():
+    game = set_up(
+        ["U 1,0 0"],
+        ["0 meeple 0,0/road", "0 builder 1,0/road"],
+        bag=("U-2", "U", "U"),
+        wheel=True,
+        traders_builders=True,
+    )
+    game.play("place 2,0 0", "pass").play("builder build", tile=["U-2"])
+    assert pig(game) == "famine"
+
+
+def test_32_4_bookbinders_pay_for_a_church_too():
+    land = [*BLOCK, *(f"B {x},{y} 0" for x in (8, 9, 10) for y in (8, 9, 10) if (x, y) not in ((9, 9), (10, 10)))]
+    land = [*land, "DA3 9,9 180"]
+    game = set_up(land, ["0 meeple 9,9/cloister"], drawn="B", start=START, leipzig=True, darmstadt=True)
+    put_inside(game, "0 bookbinders").play("place 10,10 0", "pass")
+    assert game.points == [9 + 3 + 3, 0]
