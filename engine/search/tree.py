@@ -124,15 +124,18 @@ def _evaluate_subset(entry: Subset, evaluate: Value) -> None:
 
     base, spare, first = set(items[:size]), size, 0
     whole = evaluate_items(base)
+    # What an item adds in place of the first one: those outside the base take its place; each other item of the base
+    # gives its own place to the spare item, whose weight is known by then.
     weights = {item: evaluate_items(base - {first} | {item}) - whole for item in items[size:]}
     weights[first] = 0.0
     weights |= {item: whole - evaluate_items(base - {item} | {spare}) + weights[spare] for item in items[1:size]}
-    order = sorted(items, key=lambda item: -weights[item])
+    best_first = sorted(items, key=lambda item: -weights[item])
     for many in range(entry.least, entry.most + 1):
-        evaluate_items(set(order[:many]))
-        for out in order[max(many - 3, 0) : many]:
-            for into in order[many : many + 3]:
-                evaluate_items(set(order[:many]) - {out} | {into})
+        best = set(best_first[:many])
+        evaluate_items(best)
+        for removed in best_first[max(many - 3, 0) : many]:
+            for added in best_first[many : many + 3]:
+                evaluate_items(best - {removed} | {added})
 
 
 def _evaluate_number(entry: Number, evaluate: Value) -> None:

@@ -136,7 +136,7 @@ def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
         occupied = _list_seats(connection, person.id)
     if not links.is_same(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
-    while True:
+    while True:  # a player who joins a table meanwhile has another seat to give up
         for seat in occupied:
             if _is_claim(seat):
                 signing_in.refuse_seat(app, person, seat.table, seat.seat)

@@ -170,7 +170,9 @@ def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, .
     from engine import game as games
 
     before = None
-    for seat, move, state, events in _time_steps(one, bots.play_out(*_start(table, table.game, one.seed))):
+    for seat, move, state, events in _time_steps(
+        one, bots.play_out(*_list_playout_arguments(table, table.game, one.seed))
+    ):
         if seat is not None:
             one.moves.append((seat, str(move)))
         if len(one.moves) > limit:
@@ -183,7 +185,8 @@ def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, .
     return standing
 
 
-def _start(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes, Chooser]:
+def _list_playout_arguments(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes, Chooser]:
+    """Return the arguments of `bots.play_out` for a table; `game` is its game, or one that records what is called."""
     return game, table.options, table.seats, seed.encode(), _make_chooser(table.bot)
 
 
@@ -266,7 +269,7 @@ def _find_failed_move(table: PlayoutTable, one: PlayedGame) -> list[tuple[int, s
 
     recording, made = RecordingGame(table.game), len(one.moves)
     try:
-        for _ in islice(bots.play_out(*_start(table, recording, one.seed)), made + 2):
+        for _ in islice(bots.play_out(*_list_playout_arguments(table, recording, one.seed)), made + 2):
             pass
     except Exception:
         return recording.decided[made : made + 1]

@@ -87,6 +87,7 @@ LETTERS_AHEAD = _make_count_of_letters_ahead()
 
 
 def _count_sign_in_letters(connection: Connection, person: int, since: int) -> int:
+    """Count the sign-in letters that were asked for since then; their kind ends in that moment, as ten digits."""
     recent = (letters.c.person.in_(_select_mailbox(person)), letters.c.kind > f"enter/{since}")
     written = select(func.count()).select_from(letters).where(*recent, letters.c.kind < "enter/a")
     return int(connection.execute(written).scalar_one())

@@ -124,6 +124,7 @@ def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
 
 
 def _is_continued(before: Table, after: Table) -> bool:
+    """Return whether the game went on: an undo leads back to an earlier entry, and a remark changes nothing."""
     if after.state is not before.state:
         return (after.last.seq if after.last else -1) >= (before.last.seq if before.last else -1)
     return before.paused != after.paused or before.seats != after.seats

@@ -119,6 +119,7 @@ def _find_page(url: str) -> tuple[Preview, str]:
 
 
 def _find_table(link: str, endpoint: str, entry: int | None, unknown: Unknown) -> tuple[Preview, str]:
+    """Return the preview of a table's page or replay, and its board; raise `unknown` for the link of a seat."""
     with get_app().store.reading() as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(get_app(), db, place.table)

@@ -113,7 +113,9 @@ def is_own_form(app: App, headers: Mapping[str, str] | Headers) -> bool:
     """Return whether a form with these headers comes from a page of this server, or from a program."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     own_hosts = (headers.get("host"), urlsplit(app.settings.address).netloc)
-    return site in ("same-origin", "none") if site else origin is None or origin.partition("://")[2] in own_hosts
+    if site:
+        return site in ("same-origin", "none")
+    return origin is None or origin.partition("://")[2] in own_hosts
 
 
 def log_request(response: Response) -> Response:

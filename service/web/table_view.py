@@ -227,9 +227,9 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
 
 
 def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
-    """The names of the players to move, and when the first of them is due."""
+    """Return the names of the players to move, and the earliest of their deadlines."""
     to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
-    return join_names(row.name for row in to_move), next((row.due_at for row in to_move if row.due_at), None)
+    return join_names(row.name for row in to_move), min((row.due_at for row in to_move if row.due_at), default=None)
 
 
 def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:

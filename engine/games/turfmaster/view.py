@@ -88,6 +88,7 @@ def view(state: State, seat: int | None) -> View:
 
 
 def _find_own_horse(state: State, seat: int) -> int | None:
+    """Return the horse that this seat decides about now, or discards a card for; None after the game."""
     if state.places:
         return None
     return find_discarding_horse(state, seat) if state.stage == "dealing" else find_deciding_horse(state, seat)
