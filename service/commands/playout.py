@@ -186,7 +186,7 @@ def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, .
 
 
 def _list_playout_arguments(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes, Chooser]:
-    """Return the arguments of `bots.play_out` for a table; `game` is its game, or one that records what is called."""
+    """Return the arguments of `bots.play_out` for a table; `game` is its game, or a recorder of its calls."""
     return game, table.options, table.seats, seed.encode(), _make_chooser(table.bot)
 
 

@@ -11,6 +11,7 @@ import secrets
 from typing import Any, cast
 
 from sqlalchemy import Connection, select
+from sqlalchemy.exc import IntegrityError
 
 from engine.menu import Move
 from engine.refusal import Refused
@@ -20,13 +21,13 @@ from service.links import hash_token, parse_int
 from service.people import proof, register
 from service.people.proof import ProvenPerson
 from service.store import queries
-from service.store.batch import OwedLetter
+from service.store.batch import Batch, OwedLetter
 from service.store.rows import SeatRow
 from service.store.schema import people, seats
 from service.tables import access, opening, seat_commands, snapshots
-from service.tables.access import Place, Unknown
-from service.tables.judging import SeatCommand, at_table, carry_out
-from service.tables.locked_table import LockedTable, append_command, change_seat
+from service.tables.access import Unknown
+from service.tables.judging import SeatCommand, at_table, carry_out, publish_changes
+from service.tables.locked_table import LockedTable, append_command, change_seat, lock_table
 from service.tables.opening import Invitee, NewTable, Strength
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
@@ -85,17 +86,22 @@ def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
         queries.owe_letter(locked.flush(), locked.row.id, 0, OwedLetter(seat, "invitation", locked.now))
 
 
-def fill_with_bots(app: App, place: Place) -> None:
-    """Let bots take the seats that are still free; raise Refused unless the organiser asks for it."""
-    with app.store.reading() as db:
-        seats = queries.list_seats(db, place.table)
-    if place.seat is None or place.seat != queries.find_organiser(seats):
-        raise Refused("Only the player who opened the table can let bots take its free seats.")
-    with at_table(app, place.table) as work:
-        for seat in [one for one in queries.list_seats(work.locked.flush(), place.table) if one.status == FREE]:
-            name = _find_bot_name(work.locked.flush(), place.table)
+def fill_with_bots(app: App, link: str) -> None:
+    """Let bots take the seats that are still free; raise Refused unless this is the organiser's link."""
+    with at_table(app, link, _lock_as_organiser) as work:
+        for seat in [one for one in work.locked.seats if one.status == FREE]:
+            name = _find_bot_name(work.locked.flush(), work.locked.row.id)
             locked = change_seat(work.locked, seat.seat, name=name, status="bot")
             work.locked = seat_commands.seat_bot(locked, seat.seat, "bot")
+
+
+def _lock_as_organiser(app: App, batch: Batch, link: str) -> LockedTable:
+    """Lock the table of a link; raise Refused unless it is the link of its organiser."""
+    place = access.find_place(batch.flush(), link)
+    locked = lock_table(app, batch, place.table)
+    if place.seat is None or place.seat != queries.find_organiser(locked.seats):
+        raise Refused("Only the player who opened the table can let bots take its free seats.")
+    return locked
 
 
 def _find_bot_name(db: Connection, table: str) -> str:
@@ -158,21 +164,44 @@ def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *
     return change_seat(locked, row.seat, person=person, proven=proven, name=name, link=link, link_number=number)
 
 
-def open_rematch(app: App, place: Place, language: str = SOURCE) -> str:
-    """Open the table, invite all players, and seat this one; return the link of the new seat."""
-    with app.store.reading() as db:
+def open_rematch(app: App, link: str, language: str = SOURCE) -> str:
+    """Open the table, invite all players, and seat the player of this link; return the link of the new seat."""
+    try:
+        own = _open_rematch_once(app, link, language)
+    except IntegrityError:  # another player has opened it at the same moment
+        own = _open_rematch_once(app, link, language)
+    opening.wake_workers(app)
+    return access.make_seat_link(app, own)
+
+
+def _open_rematch_once(app: App, link: str, language: str) -> SeatRow:
+    """Open the rematch unless it is open, and seat the player of this link, in one transaction; return the seat."""
+    with app.store.writing() as db:
+        batch, place = Batch(db), access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
-    if place.seat is None or table.position.phase != "over":
-        raise Refused("Only players of a finished game can open a rematch; please open a new table.")
-    own = table.seats[place.seat]
-    if own.person is None and any(seat.person is not None for seat in table.seats):
+        if place.seat is None or table.position.phase != "over":
+            raise Refused("Only players of a finished game can open a rematch; please open a new table.")
+        opened, own = open_rematch_within(app, batch, table, place.seat, language)
+        batch.flush()
+    publish_changes(app, [opened])
+    return own
+
+
+def open_rematch_within(
+    app: App, batch: Batch, table: Snapshot, seat: int, language: str
+) -> tuple[LockedTable, SeatRow]:
+    """Open the rematch in the transaction of a batch, unless it is open, and seat this player; return both.
+
+    After the commit call `publish_changes` and `opening.wake_workers`.
+    """
+    own = table.seats[seat]
+    if own.person is None and any(one.person is not None for one in table.seats):
         raise Refused("You play without an e-mail address; please ask another player to open the next game.")
     holder = None if own.person is None else proof.require_holder(own)
-    opened = opening.open_table(app, make_new_table(app, table, place.seat, language))
-    with at_table(app, opened.table) as work:
-        seat = find_seat(work.locked, own.name, own.person)
-        work.locked = seat_player(work.locked, seat, holder)
-    return access.make_seat_link(app, seat)
+    new = make_new_table(app, batch.flush(), table, seat, language)
+    opened = lock_table(app, batch, opening.open_within(app, batch, new))
+    new_seat = find_seat(opened, own.name, own.person)
+    return seat_player(opened, new_seat, holder), new_seat
 
 
 def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
@@ -192,12 +221,12 @@ def seat_player(locked: LockedTable, seat: SeatRow, holder: ProvenPerson | None)
     return carry_out(locked, SeatCommand(seat.seat, f"sit {secrets.token_hex(8)}"))
 
 
-def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTable:
+def make_new_table(app: App, db: Connection, table: Snapshot, seat: int, language: str) -> NewTable:
     """Return the new table for this player, who sits down at once."""
     return NewTable(
         game=table.game.META.name,
         chosen=table.position.options,
-        guests=tuple(_list_guests(app, table, seat)),
+        guests=tuple(_list_guests(db, table, seat)),
         clock=table.clock,
         language=language,
         key=app.links.make_rematch_key(table.row.id),
@@ -207,9 +236,9 @@ def make_new_table(app: App, table: Snapshot, seat: int, language: str) -> NewTa
     )
 
 
-def _list_guests(app: App, table: Snapshot, own: int) -> list[Invitee]:
+def _list_guests(db: Connection, table: Snapshot, own: int) -> list[Invitee]:
     """Return the players in the order of their seats, beginning with this one."""
-    addresses = _load_addresses(app, table.row.id)
+    addresses = _load_addresses(db, table.row.id)
     others = [*table.seats[own + 1 :], *table.seats[:own]]
     mine = Invitee(table.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
     return [mine, *(_invite_again(seat, addresses.get(seat.seat, "")) for seat in others)]
@@ -222,9 +251,8 @@ def _invite_again(seat: SeatRow, address: str) -> Invitee:
     return Invitee(seat.name, address, level=cast(Strength, seat.level))
 
 
-def _load_addresses(app: App, table: str) -> dict[int, str]:
+def _load_addresses(db: Connection, table: str) -> dict[int, str]:
     """Load the e-mail addresses by seat; bots and deleted players have none."""
     joined = seats.join(people, people.c.id == seats.c.person)
     query = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
-    with app.store.reading() as connection:
-        return {int(seat): str(address) for seat, address in connection.execute(query)}
+    return {int(seat): str(address) for seat, address in db.execute(query)}

@@ -14,7 +14,6 @@ from werkzeug.wrappers import Response as Reply
 from engine import catalogue
 from engine.game import Game, Meta, objection
 from engine.refusal import Refused
-from service.tables import access
 from service.tables import joining as open_seats
 from service.tables import lobby as listing
 from service.tables.access import Unknown
@@ -205,7 +204,7 @@ def join(token: str) -> Reply:
 @joining.post("/t/<link>/fill")
 def fill(link: str) -> Reply:
     """Give the free seats to bots."""
-    open_seats.fill_with_bots(get_app(), access.find(get_app(), link))
+    open_seats.fill_with_bots(get_app(), link)
     return redirect(url_for("table.show", link=link), 303)
 
 

@@ -17,7 +17,7 @@ from engine.options import Option, describe
 from engine.refusal import Refused
 from service.links import parse_int
 from service.settings import DAY_S, LUCK_CHOICES
-from service.tables import access, joining, opening
+from service.tables import joining, opening
 from service.tables.opening import ChanceSource, Invitee, NewTable, Strength
 from service.text import rulebook
 from service.text.languages import translate, translate_in_game
@@ -239,7 +239,7 @@ def open_bot_game(name: str) -> Reply:
 @new_table.post("/t/<link>/again")
 def play_again(link: str) -> Reply:
     """Open a new table for the same players, and go to one's seat there."""
-    own = joining.open_rematch(get_app(), access.find(get_app(), link), get_language())
+    own = joining.open_rematch(get_app(), link, get_language())
     return redirect(url_for("table.show", link=own), 303)
 
 

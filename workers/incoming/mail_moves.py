@@ -21,7 +21,7 @@ from engine.canonical_json import make_decoder
 from engine.menu import Menu, Move
 from engine.refusal import Refused
 from service.app import App
-from service.people import proof, register
+from service.people import register
 from service.store import queries
 from service.store.batch import Batch, OwedLetter
 from service.store.queries import Verdict
@@ -330,11 +330,7 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     table = snapshots.load_table(locked.app, locked.flush(), mail.table)
     person = register.find_person(locked.flush(), str(mail.person))
     try:
-        new = joining.make_new_table(locked.app, table, mail.seat, person.language)
-        opened = lock_table(locked.app, locked.batch, opening.open_within(locked.app, locked.batch, new))
-        holder = proof.require_holder(table.seats[mail.seat])
-        seat = joining.find_seat(opened, table.names[mail.seat], holder.id)
-        opened = joining.seat_player(opened, seat, holder)
+        opened, _ = joining.open_rematch_within(locked.app, locked.batch, table, mail.seat, person.language)
     except Refused as refused:
         return progress.add(mail_reports.make_refused_line(line, refused))
     progress = progress.add(ReportLine(line, "done", REMATCH.verb, why=REMATCH_OPENED))

@@ -114,11 +114,11 @@ def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     link = joining.join(strict.app, opened.join, VICTIM)
     strict.submit(opened, "sit word", 0)
     strict.submit(opened, "resign", 1)
-    joining.open_rematch(strict.app, Place(opened.table, 0, ""))
+    joining.open_rematch(strict.app, opened.links[0])
     with pytest.raises(Refused, match="confirm your address first"):
-        joining.open_rematch(strict.app, access.find(strict.app, link))
+        joining.open_rematch(strict.app, link)
     apps.confirm_all(strict.app, strict.app.links.make_confirm_token(person(strict.app), VICTIM.address))
-    assert access.find(strict.app, joining.open_rematch(strict.app, access.find(strict.app, link))).seat == 1
+    assert access.find(strict.app, joining.open_rematch(strict.app, link)).seat == 1
 
 
 def test_a_wish_for_a_rematch_shows_no_one_anothers_seat(strict: Site) -> None:
@@ -127,7 +127,7 @@ def test_a_wish_for_a_rematch_shows_no_one_anothers_seat(strict: Site) -> None:
     for seat in (0, 1):
         strict.submit(opened, "sit word", seat)
     strict.submit(opened, "resign", 1)
-    own = joining.open_rematch(strict.app, Place(opened.table, 0, ""))
+    own = joining.open_rematch(strict.app, opened.links[0])
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
     options = strict.load(opened).position.options
     for key in (f"again/{opened.table}", opened.table):

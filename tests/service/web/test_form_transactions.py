@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from service.store import Store
-from service.tables.opening import Opened
+from service.tables.opening import Invitee, Opened
 from service.timing import Clock
+from tests import apps
 from tests.sites import Site, Visitor
 
 SEAT_FORMS = [
@@ -73,6 +74,26 @@ def test_a_form_of_a_branch_is_one_transaction(
     branch = visitor.post(f"/t/{link}/whatif", at="3").location
     with counting(monkeypatch) as begun:
         response = visitor.post(f"{branch}/{form}", **fields)
+    assert response.status_code == 303, response.text
+    assert begun == ["writing"]
+
+
+def test_a_rematch_is_opened_by_one_transaction(
+    site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(new_table, "resign", 0)
+    with counting(monkeypatch) as begun:
+        response = visitor.post(f"/t/{new_table.links[1]}/again")
+    assert response.status_code == 303, response.text
+    assert begun == ["writing"]
+
+
+def test_bots_take_free_seats_in_one_transaction(site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    guests = [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")]
+    opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
+    monkeypatch.setattr(site.app.wakeups, "wake", lambda queue: True)  # the workers' transactions are not counted
+    with counting(monkeypatch) as begun:
+        response = visitor.post(f"/t/{opened.links[0]}/fill")
     assert response.status_code == 303, response.text
     assert begun == ["writing"]
 
