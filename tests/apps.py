@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import fakeredis
-from sqlalchemy import insert
 
 from engine import menu as menus
 from engine import table as tables
@@ -21,9 +20,8 @@ from service.accounts import signing_in
 from service.app import App
 from service.people.proof import ProvenPerson
 from service.settings import Settings
-from service.store import Store
+from service.store import Store, queries
 from service.store.queries import Verdict
-from service.store.schema import letters
 from service.tables import access, branches, hints, opening, snapshots, standing_orders, submitting, talk
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
@@ -147,7 +145,7 @@ def confirm_seats(app: App, person: ProvenPerson) -> list[str]:
 def owe_confirm_letter(app: App, person: int) -> None:
     """Insert a letter that asks to confirm the address of a person; its link is good for a month."""
     with app.store.writing() as db:
-        db.execute(insert(letters).values(person=person, kind="confirm/", due_at=app.now()))
+        queries.owe_personal_letter(db, person, "confirm/", app.now())
 
 
 def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
