@@ -132,6 +132,34 @@ def test_nothing_of_a_branch_reaches_the_table(app: App, game: Any) -> None:
     assert dump_database(app) == before
 
 
+LAST_BOXES = (
+    "bridges_castles tower revolts wheel plague",
+    "princess_dragon fairy count king_robber bathhouses",
+    "leipzig darmstadt tunnel princess_dragon tower",
+)
+"""All boxes of Carcassonne that came last, as far as they go together."""
+
+
+@pytest.mark.parametrize("boxes", LAST_BOXES)
+def test_what_if_and_undo_at_tables_with_the_last_boxes_of_carcassonne(app: App, boxes: str) -> None:
+    game = catalogue.find("carcassonne")
+    places = start_table(app, game, 24, **dict.fromkeys(boxes.split(), "on"))
+    place, before = places[0], dump_database(app)
+    number = branches.begin(app, place, find_newest(app, place))
+    made = wander(app, place, number, 12)
+    assert len(replay_states(app, place, number)) == made + 1
+    assert dump_database(app) == before
+    position = apps.load_table(app, place.table).position
+    mover = tables.find_seats_to_move(game, position)[0]
+    move = bots.pick_random_move(tables.menu(game, position, mover), Random(1))
+    assert apps.submit(app, places[mover], str(move)).accepted
+    assert apps.submit(app, places[mover], "undo").accepted
+    for other in places:
+        if apps.load_table(app, place.table).position.undo_request:
+            apps.submit(app, other, "agree")
+    assert apps.load_table(app, place.table).position.state == position.state
+
+
 def dump_database(app: App) -> list[Any]:
     """Everything that a table consists of."""
     with app.store.reading() as connection:
