@@ -177,15 +177,25 @@ class KeptBrowser:
         self.files: set[Path] = set()  # with tests that need it
         self._running = ExitStack()
         self._browser: Browser | None = None
+        self._windows: Windows | None = None
 
     def get(self) -> Browser:
         if self._browser is None:
             self._browser = self._running.enter_context(or_skip(servers.chromium_browser))
         return self._browser
 
+    def get_windows(self, address: str) -> Windows:
+        """Return the windows at this address; the services of a process have the same one, if they can."""
+        browser = self.get()
+        if self._windows and self._windows.address != address:
+            self._windows.close()
+            self._windows = None
+        self._windows = self._windows or Windows(browser, address)
+        return self._windows
+
     def close(self) -> None:
         self._running.close()
-        self._browser = None
+        self._browser = self._windows = None
 
 
 kept_browser = KeptBrowser()
@@ -212,10 +222,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[services.Runni
 
 
 @pytest.fixture(scope="module")
-def windows_of_service(chromium: Browser, service: services.RunningService) -> Iterator[Windows]:
-    windows = Windows(chromium, service.address)
-    yield windows
-    windows.close()
+def windows_of_service(chromium: Browser, service: services.RunningService) -> Windows:
+    return kept_browser.get_windows(service.address)
 
 
 @pytest.fixture

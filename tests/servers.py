@@ -38,7 +38,6 @@ CHROMIUM_FLAGS = (  # the browser connects to nothing but the page under test
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--no-opt",  # to optimize the code of pages that are shown for a second costs more than it saves
 )
 
 # The shell starts the server and reads from this process. When the pipe closes, or this process dies, the shell stops

@@ -118,11 +118,22 @@ def fixed_seed(seed: bytes) -> Iterator[None]:
         yield
 
 
+ports = [0]  # of the last service of this process
+
+
+def listen_as_before() -> socket.socket:
+    """Listen where the last service of this process did, if that is free: a browser can go on with its windows."""
+    try:
+        return socket.create_server(("127.0.0.1", ports[0]))
+    except OSError:
+        return socket.create_server(("127.0.0.1", 0))
+
+
 @contextmanager
 def run_service(folder: Path) -> Iterator[RunningService]:
     """Run a service whose letters and bots work in this process: to start another one takes two seconds."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    with listen_as_before() as listener:
+        port = ports[0] = listener.getsockname()[1]
         given: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **given)
         app = apps.make_app(settings, read_clock)

@@ -12,8 +12,9 @@ from tests.browsing import PAGE_TIMEOUT_MS
 
 LOAD_TIMEOUT_MS = 60_000  # the first page of a service loads libraries and compiles templates
 SIZE = {"width": 1280, "height": 720}
+MAX_FREE = 4  # windows that wait for a test with the same options
 # What a test does to a window that the next test would find again: such a window is closed after the test.
-LASTING_OF_PAGE = ("route", "on", "once", "add_init_script", "expose_function", "emulate_media", "close")
+LASTING_OF_PAGE = ("route", "on", "once", "add_init_script", "expose_function", "close")
 LASTING_OF_CONTEXT = (
     "new_cdp_session", "new_page", "route", "on", "add_init_script", "set_offline", "grant_permissions", "close",
 )  # fmt: skip
@@ -32,10 +33,18 @@ class Window:
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", self._note_console_error)
         self._devtools = self.context.new_cdp_session(self.page)
+        self._scheme = self._own_scheme = options.get("color_scheme", "light")
         self._emulate_media = self.page.emulate_media
+        self.page.emulate_media = self._note_media  # type: ignore[method-assign]
         for owner, names in ((self.page, LASTING_OF_PAGE), (self.context, LASTING_OF_CONTEXT)):
             for name in names:
                 setattr(owner, name, self._retire_when_called(getattr(owner, name)))
+
+    def _note_media(self, **media: Any) -> None:
+        """Emulate what a test wishes; only colours are set back for the next one."""
+        self._scheme = media.get("color_scheme", self._scheme)
+        self.can_be_reused &= media.keys() == {"color_scheme"}
+        self._emulate_media(**media)
 
     def _note_console_error(self, message: Any) -> None:
         if message.type == "error":
@@ -57,13 +66,17 @@ class Window:
         """Load a page in a window of this size, which may have shown another one."""
         if self.page.viewport_size != size:
             self.page.set_viewport_size(size)
-        if self._motion != motion:
-            self._emulate_media(reduced_motion=motion)
-            self._motion = motion
+        if (self._motion, self._scheme) != (motion, self._own_scheme):
+            self._emulate_media(reduced_motion=motion, color_scheme=self._own_scheme)
+            self._motion, self._scheme = motion, self._own_scheme
         self.page.goto(path, wait_until="commit")
         self.faults.clear()  # the page before may have failed while it was left
         self.page.wait_for_load_state()
         return self.page
+
+    def rest(self) -> None:
+        """Leave the page, which would ask for news all the time."""
+        self.page.goto("about:blank")
 
     def close(self) -> None:
         self.context.close()
@@ -73,7 +86,7 @@ class Windows:
     """The windows of one browser at one address."""
 
     def __init__(self, browser: Browser, address: str) -> None:
-        self._browser, self._address = browser, address
+        self._browser, self.address = browser, address
         self._free: list[Window] = []
 
     @contextmanager
@@ -98,13 +111,15 @@ class Windows:
                 self._free.remove(window)
                 window.forget()
                 return window
-        return Window(self._browser, self._address, motion, options)
+        return Window(self._browser, self.address, motion, options)
 
     def _give_back(self, used: list[Window]) -> None:
-        """Keep only the windows of the last test: a window that shows a table asks for news all the time."""
-        self._close(self._free)
-        self._free = [window for window in used if window.can_be_reused]
-        self._close([window for window in used if not window.can_be_reused])
+        """Keep the windows that were used last, and close the others."""
+        for window in (reusable := [window for window in used if window.can_be_reused]):
+            window.rest()
+        kept = [*reversed(reusable), *self._free]
+        self._free = kept[:MAX_FREE]
+        self._close([*kept[MAX_FREE:], *(window for window in used if not window.can_be_reused)])
 
     def _close(self, windows: list[Window]) -> None:
         for window in windows:

@@ -30,7 +30,7 @@ DEFINITION = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 TIME_LIMIT_S = 60
-EVERY = 3  # of the games with their options each third one
+EVERY = 6  # of the games with their options each sixth one
 TESTED_BY = {"menu.js": "choice.js"}
 
 # Faults as somebody could make them, and the test that finds them.

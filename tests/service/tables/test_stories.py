@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from email.message import EmailMessage
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -41,9 +43,30 @@ def finish_game(site: Site) -> Opened:
     return opened
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Opened]:
+    """The folder of a site where a game is finished; each test has a copy."""
+    folder = tmp_path_factory.mktemp("played")
+    site = Site(folder)
+    opened = finish_game(site)
+    site.app.close()
+    return folder, opened
+
+
 @pytest.fixture
-def finished(site: Site) -> Opened:
-    return finish_game(site)
+def finished(tmp_path: Path, played: tuple[Path, Opened]) -> Opened:
+    shutil.copytree(played[0], tmp_path, dirs_exist_ok=True)
+    return played[1]
+
+
+@pytest.fixture
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+    """The app of a test, with the finished game if the test asks for one."""
+    if "finished" in request.fixturenames:
+        request.getfixturevalue("finished")
+    site = Site(tmp_path)
+    yield site
+    site.app.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from service.app import App
@@ -24,7 +25,7 @@ def put_mails(mailbox: Mailbox, mails: Iterable[CorpusMail]) -> None:
 
 def test_answers_of_many_programs_are_right_by_imap(app: App, mailbox: Mailbox) -> None:
     tables = {game: start_table(app, game)[0].table for game in GAMES}
-    for number in range(0, 4 * SAMPLE_SIZE, 5):  # another choice than goes by LMTP
+    for number in range(0, 4 * SAMPLE_SIZE, 9):  # another choice than goes by LMTP
         place = corpus.find_mover(app, tables[GAMES[number % len(GAMES)]])
         assert place is not None
         mail, before = corpus.genuine(app, place, number), list_mailed_moves(app)
@@ -39,8 +40,8 @@ def test_a_mail_in_a_mailbox_moves_only_if_a_move_was_typed_into_it(app: App, ma
         turn for _ in range(50) if (turn := apps.find_move(app, start_table(app, "kurier"))[0]).seat != place.seat
     )
     length = apps.count_entries(app, place)
-    put_mails(mailbox, corpus.attacks(app, place, other))
-    put_mails(mailbox, (corpus.write_mail_without_move(app, place, number) for number in range(SAMPLE_SIZE)))
+    put_mails(mailbox, itertools.islice(corpus.attacks(app, place, other), 0, None, 3))  # test_corpus.py tries all
+    put_mails(mailbox, (corpus.write_mail_without_move(app, place, number) for number in range(0, SAMPLE_SIZE, 3)))
     fetch_mails(app)
     assert list_mailed_moves(app) == []
     assert apps.count_entries(app, place) == length

@@ -72,8 +72,14 @@ def count_differences(one: Image.Image, other: Image.Image, seen: int = VISIBLE_
 
 
 @pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
-@pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
-@pytest.mark.parametrize("game", catalogue.find_all())
+@pytest.mark.parametrize(
+    ("game", "boxes"),
+    [
+        pytest.param(game, boxes, marks=pytest.mark.release if game != "carcassonne" and not boxes else [])
+        for game in catalogue.find_all()
+        for boxes in (False, True)
+    ],
+)
 def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool, step: int) -> None:
     for board in draw_boards(game, boxes=boxes)[step - 1 :: step]:
         svg = DASHES.sub("", board)
