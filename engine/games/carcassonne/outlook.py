@@ -9,14 +9,13 @@ import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from math import exp, sqrt
-from typing import TypeVar
 
 from msgspec.structs import replace
 
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import get_rules
 from engine.games.carcassonne.hooks import Rules, is_barred
-from engine.games.carcassonne.state import Feature, Part, State, count_points_of, find_root
+from engine.games.carcassonne.state import Award, Feature, Part, State, count_points_of, find_root
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, list_neighbours
 from engine.menu import Menu
 from engine.win_shares import Shares, from_points
@@ -39,13 +38,21 @@ CERTAIN_LEAD, UNCERTAINTY = 2.5, 1.1
 CACHE_SIZE = 4096
 """The features whose facts are cached: the positions that a bot compares share nearly all of them."""
 
-Fact = TypeVar("Fact")
-Facts = dict[int, tuple[Feature, Fact]]
-"""A cache by the id of a feature; it holds the feature too, so that no other object can get the same id."""
 
-LEADERS: Facts[tuple[int, ...]] = {}
-POINTS: Facts[tuple[int, int]] = {}
-OPEN_CELLS: Facts[tuple[str, ...]] = {}
+class Facts:
+    """What is known about a feature, as long as no tile and no figure changes it; None where it is not known yet."""
+
+    __slots__ = ("feature", "leaders", "open_cells", "points")
+
+    def __init__(self, feature: Feature) -> None:
+        self.feature = feature
+        self.leaders: tuple[int, ...] | None = None
+        self.points: tuple[int, int] | None = None
+        self.open_cells: tuple[str, ...] | None = None
+
+
+FACTS: dict[int, Facts] = {}
+"""A cache by the id of a feature; it holds the feature too, so that no other object can get the same id."""
 
 
 def outlook(state: State) -> Shares:
@@ -110,6 +117,7 @@ class Estimate:
         self.meeple_use = self.coming.meeple_use
         self.completion = dict[int, float]()
         hooks = self.rules.hooks
+        self.has_fixed_awards, self.boxes_with_extra_points = hooks["award_without_lead"], hooks["count_extra_points"]
         self.can_cache = not (hooks["adjust_strength"] or hooks["break_tie"] or hooks["adjust_points"])
 
     def value_supply(self, seat: int) -> float:
@@ -123,24 +131,26 @@ class Estimate:
 
     def count_meeples(self, seat: int) -> int:
         """Count the meeples that a seat can place."""
-        supply = self.state.supply[seat].items()
-        return sum(number for kind, number in supply if kind in self.rules.segments)
+        return sum(map(self.state.supply[seat].__getitem__, self.rules.segments))
 
     def add_feature(self, points: list[float], root: int, feature: Feature) -> None:
         """Add what a feature is expected to bring to each seat."""
         expected, completion = self.value_feature(root, feature)
-        state, rules = self.state, self.rules
-        has_hook = rules.hooks["award_without_lead"]
-        awards = scoring.award_without_lead(state, rules, feature, "final") if has_hook else None
+        awards = self.find_fixed_awards(feature) if self.has_fixed_awards else None
         for award in awards or ():
             points[award.seat] += award.points
         for seat in self.find_leaders(feature) if awards is None else ():
             points[seat] += expected
-            for box in rules.hooks["count_extra_points"]:
-                points[seat] += box.count_extra_points(state, rules, feature, seat, "final")
-        back, companion = completion * MEEPLE_BACK * self.meeple_use, COMPANION_POINTS * self.meeple_use
+            for box in self.boxes_with_extra_points:
+                points[seat] += box.count_extra_points(self.state, self.rules, feature, seat, "final")
+        back, non_meeples = completion * MEEPLE_BACK * self.meeple_use, self.rules.non_meeples
         for figure in feature.figures:
-            points[figure.seat] += companion if figure.kind in rules.non_meeples else back
+            is_companion = non_meeples and figure.kind in non_meeples
+            points[figure.seat] += COMPANION_POINTS * self.meeple_use if is_companion else back
+
+    def find_fixed_awards(self, feature: Feature) -> tuple[Award, ...] | None:
+        """Return the awards of a feature on which the lead does not matter, or None if it does."""
+        return scoring.award_without_lead(self.state, self.rules, feature, "final")
 
     def value_feature(self, root: int, feature: Feature) -> tuple[float, float]:
         """Return what a feature is expected to bring its leader, and the chance that it is completed."""
@@ -163,19 +173,19 @@ class Estimate:
 
     def find_leaders(self, feature: Feature) -> tuple[int, ...]:
         """Return the leaders of a feature; cached, unless a box of this table makes them depend on more than it."""
-        leaders = _get_fact(LEADERS, feature) if self.can_cache else None
-        if leaders is None:
-            leaders = _store_fact(LEADERS, feature, scoring.find_leaders(self.state, self.rules, feature))
-        return leaders
+        facts = get_facts(feature)
+        if facts.leaders is None or not self.can_cache:
+            facts.leaders = scoring.find_leaders(self.state, self.rules, feature)
+        return facts.leaders
 
     def count_now_and_complete(self, feature: Feature) -> tuple[int, int]:
         """Return what a feature is worth as it is, and if it were complete; cached like its leaders."""
-        points = _get_fact(POINTS, feature) if self.can_cache else None
-        if points is None:
+        facts = get_facts(feature)
+        if facts.points is None or not self.can_cache:
             now = scoring.count_points(self.state, self.rules, feature, "final")
             complete = scoring.count_points(self.state, self.rules, replace(feature, open=0), "scored")
-            points = _store_fact(POINTS, feature, (now, complete))
-        return points
+            facts.points = now, complete
+        return facts.points
 
     def _value_farm(self, feature: Feature) -> float:
         features, cities = self.state.features, 0.0
@@ -205,8 +215,10 @@ class Estimate:
 
     def find_open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
         """Return the empty cells at which a road or city goes on; cached until a tile changes the feature."""
-        cells = _get_fact(OPEN_CELLS, feature)
-        return cells if cells is not None else _store_fact(OPEN_CELLS, feature, self._search_open_cells(root, feature))
+        facts = get_facts(feature)
+        if facts.open_cells is None:
+            facts.open_cells = self._search_open_cells(root, feature)
+        return facts.open_cells
 
     def _search_open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
         """Find the cells in a fixed order, so that every machine multiplies to the same number."""
@@ -254,14 +266,11 @@ class Estimate:
         return max(0.0, expected + back - self.value_next_meeple(self.state.turn))
 
 
-def _get_fact(facts: Facts[Fact], feature: Feature) -> Fact | None:
-    """Return the cached fact about exactly this object."""
-    entry = facts.get(id(feature))
-    return entry[1] if entry is not None and entry[0] is feature else None
-
-
-def _store_fact(facts: Facts[Fact], feature: Feature, fact: Fact) -> Fact:
-    if len(facts) >= CACHE_SIZE:
-        facts.clear()
-    facts[id(feature)] = feature, fact
-    return fact
+def get_facts(feature: Feature) -> Facts:
+    """Return what is known about exactly this object."""
+    facts = FACTS.get(id(feature))
+    if facts is None or facts.feature is not feature:
+        if len(FACTS) >= CACHE_SIZE:
+            FACTS.clear()
+        facts = FACTS[id(feature)] = Facts(feature)
+    return facts

@@ -66,7 +66,6 @@ def test_cached_facts_of_features_are_right(seed, boxes):
     for _, _, state, _ in bots.play_out(carcassonne, options, 3, seed):
         if state.tiles:
             cached = carcassonne.outlook(state)
-            for facts in (estimates.LEADERS, estimates.POINTS, estimates.OPEN_CELLS):
-                facts.clear()
+            estimates.FACTS.clear()
             assert carcassonne.outlook(state) == cached
             carcassonne.outlook(state)
