@@ -40,7 +40,7 @@ CACHE_SIZE = 4096
 
 
 class Facts:
-    """What is known about a feature, as long as no tile and no figure changes it; None where it is not known yet."""
+    """The leaders, points and open cells of a feature, each None until it is needed; a change makes a new feature."""
 
     __slots__ = ("feature", "leaders", "open_cells", "points")
 
