@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select, update
 
@@ -62,11 +62,10 @@ def find_recipient(app: App, token: str) -> Recipient:
     return Recipient(person, row.language, settings, calendar, row.bounced_at is not None, row.settings_number)
 
 
-def find_table(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
+def find_table(db: Connection, one: Recipient, table: str) -> TableOfRecipient | None:
     """Return this table with its settings; None if the person has no seat there."""
-    with app.store.reading() as connection:
-        row = queries.find_table(connection, table)
-        rows = queries.list_seats(connection, table) if row is not None else ()
+    row = queries.find_table(db, table)
+    rows = queries.list_seats(db, table) if row is not None else ()
     own = [seat for seat in rows if seat.person == one.id]
     if row is None or not own:
         return None
@@ -95,34 +94,41 @@ def set_language(app: App, one: Recipient, language: str) -> None:
     _store(app, one, language=language, chose=True)
 
 
-def store_table_settings(app: App, one: Recipient, table: str, otherwise: TableLetterSettings) -> None:
-    """Store the settings of one table."""
-    require_table(app, one, table)
-    with app.store.writing() as connection:
-        letter_settings.store_table_settings(connection, table, one.id, otherwise)
+def change_table_settings(
+    app: App, one: Recipient, table: str, *, letters: Mode | UnsetType, plain: bool | UnsetType
+) -> None:
+    """Change these settings of one table; UNSET means the person's general setting."""
+    with app.store.writing() as db:
+        before = require_table(db, one, table).otherwise
+        after = replace(before, letters=letters, plain=plain)
+        letter_settings.store_table_settings(db, table, one.id, after)
 
 
 def stop_letters(app: App, one: Recipient, table: str = "") -> Mode:
     """Stop the letters of one table, or of all; return the mode before, so that it can be undone."""
-    before = _get_mode(app, one, table)
-    set_letters(app, one, "none", table)
+    with app.store.writing() as db:
+        before = _get_mode(db, one, table)
+        _set_mode(db, one, "none", table)
     return before
 
 
 def set_letters(app: App, one: Recipient, mode: Mode, table: str = "") -> None:
     """Choose the letters of one table; without a table, those of all tables without exception."""
+    with app.store.writing() as db:
+        _set_mode(db, one, mode, table)
+
+
+def _set_mode(db: Connection, one: Recipient, mode: Mode, table: str) -> None:
     if table:
-        require_table(app, one, table)
-        with app.store.writing() as connection:
-            letter_settings.choose_mode(connection, table, one.id, mode)
+        require_table(db, one, table)
+        letter_settings.choose_mode(db, table, one.id, mode)
         return
     wishes = letter_settings.dump_settings(replace(one.settings, letters=mode))
-    with app.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == one.id).values(wishes=wishes))
-        query = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
-        for seat in connection.execute(query).all():
-            own_settings = letter_settings.parse_table_settings(seat.wishes)
-            letter_settings.store_table_settings(connection, seat.table, one.id, replace(own_settings, letters=UNSET))
+    db.execute(update(people).where(people.c.id == one.id).values(wishes=wishes))
+    query = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
+    for seat in db.execute(query).all():
+        own_settings = letter_settings.parse_table_settings(seat.wishes)
+        letter_settings.store_table_settings(db, seat.table, one.id, replace(own_settings, letters=UNSET))
 
 
 def resume_letters(app: App, one: Recipient) -> None:
@@ -180,16 +186,16 @@ def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text
         connection.execute(insert(submissions), row)
 
 
-def _get_mode(app: App, one: Recipient, table: str) -> Mode:
+def _get_mode(db: Connection, one: Recipient, table: str) -> Mode:
     if not table:
         return one.settings.letters
-    own = require_table(app, one, table).otherwise.letters
+    own = require_table(db, one, table).otherwise.letters
     return one.settings.letters if own is UNSET else own
 
 
-def require_table(app: App, one: Recipient, table: str) -> TableOfRecipient:
+def require_table(db: Connection, one: Recipient, table: str) -> TableOfRecipient:
     """Return a table of this person; raise Unknown if the person has no seat there."""
-    own_table = find_table(app, one, table)
+    own_table = find_table(db, one, table)
     if own_table is None:
         raise Unknown("You have no seat at this table, so no letters come from it.")
     return own_table

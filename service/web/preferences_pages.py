@@ -11,7 +11,6 @@ from zoneinfo import available_timezones
 
 from flask import Blueprint, Response, abort, redirect, request, url_for
 from msgspec import UNSET, Struct, UnsetType
-from msgspec.structs import replace
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
@@ -21,7 +20,7 @@ from service.links import parse_int
 from service.notify import channels, web_push, webhooks
 from service.notify.webhooks import Target
 from service.people import letter_settings
-from service.people.letter_settings import LetterSettings, Mode, Span, TableLetterSettings
+from service.people.letter_settings import LetterSettings, Mode, Span
 from service.store.push_keys import PUSH
 from service.tables import access
 from service.tables.access import Unknown
@@ -138,11 +137,7 @@ def store_at_table(token: str) -> Reply:
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     letters = _parse_mode(form["letters"]) if form.get("letters") else UNSET
     recipient = _find_recipient(token)
-    seat = preferences.find_table(get_app(), recipient, _get_table_id() or "")
-    before = seat.otherwise if seat else TableLetterSettings()
-    preferences.store_table_settings(
-        get_app(), recipient, _get_table_id() or "", replace(before, letters=letters, plain=plain)
-    )
+    preferences.change_table_settings(get_app(), recipient, _get_table_id() or "", letters=letters, plain=plain)
     return _show_stored(token)
 
 
@@ -200,7 +195,8 @@ def ask_to_stop(token: str) -> Response:
     """Show a button that stops the letters of a table, or all; mail scanners follow links, so a GET stops nothing."""
     recipient, table = _find_recipient(token), _get_table_id()
     if table:
-        preferences.require_table(get_app(), recipient, table)
+        with get_app().store.reading() as db:
+            preferences.require_table(db, recipient, table)
     return render("stop.html", StopPage(_make_token(recipient), table, _load_table_settings(recipient)))
 
 
@@ -341,7 +337,10 @@ def _render_preferences(
 def _load_table_settings(recipient: Recipient) -> TableSettings | None:
     """Return the settings of the table that the address names, if the recipient has a seat there."""
     table = _get_table_id()
-    seat = preferences.find_table(get_app(), recipient, table) if table else None
+    if not table:
+        return None
+    with get_app().store.reading() as db:
+        seat = preferences.find_table(db, recipient, table)
     if seat is None:
         return None
     letters, plain = seat.otherwise.letters, seat.otherwise.plain

@@ -23,6 +23,7 @@ from service.web.menu_forms import Turn, make_turn
 from service.web.plan_view import PlanStep, list_branch_steps
 from service.web.rendering import get_app, get_language, render, translate_title
 
+NEWEST = 2**31 - 1  # no log is so long: the last entry
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
@@ -128,11 +129,8 @@ def _make_branch_link(branch: Branch) -> BranchLink:
 @whatif.post("")
 def begin(link: str) -> Reply:
     """A branch that begins with the position after some entry."""
-    app = get_app()
-    place = access.find(app, link)
-    with app.store.reading() as db:
-        length = snapshots.load_row(db, place.table).length
-    number = branches.begin(app, place, _parse_number(request.form.get("at", ""), length - 1))
+    app, after = get_app(), _parse_number(request.form.get("at", ""), NEWEST)
+    number = branches.begin(app, access.find(app, link), after)
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 

@@ -98,6 +98,21 @@ def test_bots_take_free_seats_in_one_transaction(site: Site, visitor: Visitor, m
     assert begun == ["writing"]
 
 
+@pytest.mark.parametrize(
+    ("form", "fields"), [("here", {"letters": "digest"}), ("stop", {}), ("resume", {"letters": "turn"})]
+)
+def test_settings_of_letters_find_the_person_and_change_them(
+    site: Site, visitor: Visitor, new_table: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = site.load(new_table).seats[0].person
+    token = site.app.links.make_preferences_token(person or 0, 0)
+    with counting(monkeypatch) as begun:
+        response = visitor.post(f"/wishes/{token}/{form}?table={new_table.table}", **fields)
+    assert response.status_code in (200, 303), response.text
+    assert begun[:2] == ["reading", "writing"]
+    assert begun.count("writing") == 1
+
+
 def test_a_player_who_is_here_is_noted_by_a_second_transaction_only_when_that_is_due(
     site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
