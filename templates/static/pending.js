@@ -11,8 +11,8 @@
  * Only moves of its `seat` move a piece or add one, if it has any.
  *
  * A piece that is drawn already, for moves that begin so. It is put `at` a point, or at the place of the move; where it
- * has a `start`, it is the piece there that goes.
- * @typedef {{ begin: string, seat?: string, at?: Point, start?: Point }} Added
+ * has a `start`, it is the piece there that goes. Of those with the same `once` only one is put, such as a known tile.
+ * @typedef {{ begin: string, seat?: string, at?: Point, start?: Point, once?: string }} Added
  *
  * @typedef {object} Drawing
  * @property {Map<string, Place>} places by the token of the spot

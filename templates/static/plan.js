@@ -71,10 +71,12 @@ function choosePieces(drawing, seat) {
 
 /**
  * Return the drawing after a step; a piece that was where another one goes is off the board. Of the pieces of seats each
- * moves once by its verb, and then the next one.
+ * moves once by its verb, and then the next one. What is there once is used up.
  * @param {Drawing} drawing @param {Step} step @returns {Drawing}
  */
-function carryOut(drawing, { piece, x, y, turn }) {
+function carryOut(drawing, { piece, added, x, y, turn }) {
+  const { once } = drawing.added[added] ?? {};
+  if (once) return { ...drawing, added: drawing.added.map((one) => (one.once === once ? { begin: "?" } : one)) };
   if (piece < 0) return drawing;
   const taken = findPiece(drawing.pieces, { x, y });
   const pieces = drawing.pieces.map((one, index) => {

@@ -79,3 +79,21 @@ test("numbers at the same place are beside each other, whatever the zoom", () =>
   assert.deepEqual(spread([points[0], { x: 40, y: 0 }], 0.5), [0, 26]);
   assert.deepEqual(spread([points[0], { x: 40, y: 0 }], 2), [0, 0]);
 });
+
+test("the first tile of a plan is the one that is known, and later ones are not known yet", () => {
+  const known = (begin) => ({ begin, seat: "0", once: "drawn" });
+  const board = {
+    ...draw(),
+    added: [known("place a"), { begin: "place a" }, known("place b"), { begin: "place b" }],
+  };
+  const seats = [
+    ["0", "0"],
+    ["1", "0"],
+  ];
+  for (const [first, second] of seats) {
+    const plan = layOut([entry("1", "place a 90", { seat: first }), entry("2", "place b 0", { seat: second })], board);
+    const tiles = plan.map(({ own }) => own[0].added);
+    assert.deepEqual(tiles, first === "0" ? [0, 3] : [1, 2]);
+    assert.equal(plan[0].own[0].turn, "90");
+  }
+});

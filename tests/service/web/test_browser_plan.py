@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from service.tables import access
 from tests import apps
-from tests.browsing import Player, short_game, tap
+from tests.browsing import MENU, Player, short_game, tap
 from tests.services import RunningService, Visit
 
 WINDOWS = {"phone": (390, 844), "small phone": (360, 640), "phone on its side": (844, 390), "laptop": (1366, 650)}
@@ -180,6 +180,30 @@ def test_a_plan_of_any_game_has_its_moves_as_a_list_with_numbers(
         numbers = page.locator(".plan .number").evaluate_all(TEXTS)
         assert numbers == [str(number) for number in range(1, step + 1)]
         assert set(list_badges(page)) <= set(numbers)
+
+
+def test_a_plan_shows_the_tile_that_is_known_and_the_back_of_later_ones(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne")
+    link = opened.links[1 - service.find_mover(opened.table)]
+    page = visit(f"/t/{link}", viewport={"width": 390, "height": 844}, has_touch=True)
+    known = page.locator(".tray .tile use").first.get_attribute("href")
+    tap_inside(page, "Plan ahead")
+    page.wait_for_url("**/whatif/*")
+    for step in range(1, 4):  # the tile of the other player, no figure, and the own tile
+        player = Player(page, tap, step)
+        page.locator("form.deed[data-said]").wait_for(state="attached")
+        entry = page.evaluate(MENU)["menu"][0 if step != 2 else -1]
+        move = " ".join([entry["verb"], *entry["options"][0]])
+        player.put_together(move)
+        player.find_send_button(move).tap()
+        page.wait_for_url(re.compile(rf"\?step={step}$"))
+    tap_inside(page, "Order my moves")
+    page.wait_for_url(f"**/t/{link}#plan")
+    own, others = page.locator(".ordered.own"), page.locator(".ordered.others")
+    expect(own).to_have_count(1)
+    expect(own).to_contain_text("not known yet")
+    expect(others).to_have_count(1)
+    assert others.locator("use").first.get_attribute("href") == known
 
 
 def test_without_a_script_a_plan_is_a_list_of_forms(service: RunningService, visit: Visit) -> None:
