@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, Protocol, TypeVar
 
@@ -27,6 +28,7 @@ LOCK_WAIT_S, FIRST_PAUSE_S = 0.5, 0.02
 log = structlog.get_logger()
 _apps: list[App] = []
 _stopping = threading.Event()
+_is_waiting = threading.Event()
 
 
 class ClaimedRow(Protocol):
@@ -57,6 +59,26 @@ def get_app() -> App:
 def request_stop() -> None:
     """Let the jobs of this process stop after their current step; what they leave waits in the database."""
     _stopping.set()
+
+
+class WaitInterrupted(Exception):
+    """A signal to stop came while this process waited for work."""
+
+
+@contextmanager
+def allow_interrupt() -> Iterator[None]:
+    """Let a signal to stop raise WaitInterrupted in here, where nothing is lost by that."""
+    _is_waiting.set()
+    try:
+        yield
+    finally:
+        _is_waiting.clear()
+
+
+def end_wait() -> None:
+    """Raise WaitInterrupted if this process waits for work; for handlers of signals."""
+    if _is_waiting.is_set():
+        raise WaitInterrupted
 
 
 def is_stopping() -> bool:

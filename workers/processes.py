@@ -32,7 +32,7 @@ from service.settings import EMBEDDED, parse_listening_address
 from service.wakeups import JOBS
 from workers import clock, process_pool, residents
 from workers.incoming import inbox
-from workers.jobs import request_stop, set_app
+from workers.jobs import end_wait, request_stop, set_app
 
 TICK_S = 1.0
 HEARTBEAT_S = 20.0
@@ -111,6 +111,7 @@ class ProcessWorker(SimpleWorker):
         """Stop the running job after its next step: a host waits ten seconds, and a night's letters take longer."""
         request_stop()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+        end_wait()
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         """Tell Redis that this worker is alive; RQ asks for that more often than is needed."""

@@ -6,6 +6,8 @@ RQ starts them, ends those that hang, and starts the next when one is done. Wake
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 from rq.timeouts import JobTimeoutException
@@ -15,13 +17,14 @@ from service.settings import EMBEDDED
 from service.wakeups import JOBS_OF_QUEUES
 from workers import beacon_rounds, bots, referee
 from workers.incoming import mail_moves
-from workers.jobs import get_app, is_stopping
+from workers.jobs import WaitInterrupted, allow_interrupt, get_app, is_stopping
 from workers.outgoing import deliveries, post, table_news
 
 log = structlog.get_logger()
 
 STAY_S = 120.0
-WAIT_S = 1.0  # for one wake-up; a process that is to end ends so much later at most
+WAIT_S = 4.0  # for one wake-up, less than the timeout of Redis; a signal to stop ends it
+FLUSH_PAUSE_S = 1.0
 EMBEDDED_WAIT_S = 30.0  # the embedded service wakes its threads when they have to end
 WORK = {
     "referee": referee,
@@ -71,11 +74,14 @@ def work_once(app: App, job: str) -> None:
     """Wait a moment for a wake-up, and do the work that it asks for."""
     queues = [queue for queue, its_job in JOBS_OF_QUEUES.items() if its_job == job]
     wait_s = EMBEDDED_WAIT_S if app.settings.redis == EMBEDDED else WAIT_S
-    for queue in app.wakeups.wait_for_work(queues, wait_s):
+    woken: Sequence[str] = ()
+    with suppress(WaitInterrupted), allow_interrupt():  # a wake-up that is lost is sent again by the clock
+        woken = app.wakeups.wait_for_work(queues, wait_s)
+    for queue in woken:
         try:
             WORK[queue].run()
         except JobTimeoutException:
             raise  # RQ ends this job
         except Exception:  # the work waits in the database; the clock wakes us again
             log.exception("work failed", queue=queue)
-    app.metrics.flush(pause_s=WAIT_S)
+    app.metrics.flush(pause_s=FLUSH_PAUSE_S)

@@ -1,6 +1,9 @@
-"""The start and the memory of `depesche serve`, as a friend runs it, with ten tables of two people."""
+"""The start and the memory of `depesche serve`, as a friend runs it, and what it and a worker do while all is quiet."""
 
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -8,14 +11,17 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import psutil
+from msgspec.structs import asdict
 
+from service.app import App
 from service.commands.benches import Measure, register_bench
+from tests.bench.bench_servers import start_servers
 from tests.bench.open_pages import request_json, run_service
 
 STARTS, TABLES = 3, 10
 MAX_START_S, MAX_MEMORY_MB = 1.5, 110.0
 PLAYERS = [{"name": name, "address": f"{name.lower()}@example.org"} for name in ("Anna", "Berta")]
-REST_S = 20.0
+START_S, REST_S = 5.0, 40.0  # of the worker; processor time is counted in hundredths of a second
 QUIET_S, QUIET_CPU_S, MAX_WAIT_S = 5.0, 0.05, 120.0  # the letters are written if so little is done in so long
 MAX_IDLE_PERCENT = 0.2
 
@@ -30,10 +36,33 @@ def serve_start() -> Iterator[Measure]:
             start_game(port)
         wait_until_quiet(process)
         yield Measure("memory with ten tables", read_memory_mb(process), "MB", MAX_MEMORY_MB, at_most=True)
-        before = read_cpu_seconds(process)
-        time.sleep(REST_S)
-        share = 100 * (read_cpu_seconds(process) - before) / REST_S
-        yield Measure("of one core while nothing happens", share, "%", MAX_IDLE_PERCENT, at_most=True)
+        yield Measure("of one core while nothing happens", measure_idle(process), "%", MAX_IDLE_PERCENT, at_most=True)
+
+
+@register_bench
+def worker_idle() -> Iterator[Measure]:
+    """Idle work of `depesche worker` in production, all its processes, with PostgreSQL and Redis."""
+    with start_servers() as settings:
+        app = App(settings)
+        app.open()
+        app.close()
+        names = {f"DEPESCHE_{name.upper()}": str(value) for name, value in asdict(settings).items()}
+        with subprocess.Popen([sys.executable, "-m", "service.cli", "worker"], env={**os.environ, **names}) as worker:
+            try:
+                time.sleep(START_S)
+                wait_until_quiet(worker.pid)
+                yield Measure(
+                    "of one core while nothing happens", measure_idle(worker.pid), "%", MAX_IDLE_PERCENT, at_most=True
+                )
+            finally:
+                worker.terminate()
+
+
+def measure_idle(process: int) -> float:
+    """Return the share of one core that a process and its children take, in percent."""
+    before = read_cpu_seconds(process)
+    time.sleep(REST_S)
+    return 100 * (read_cpu_seconds(process) - before) / REST_S
 
 
 def wait_until_quiet(process: int) -> None:

@@ -35,7 +35,8 @@ def short(monkeypatch: pytest.MonkeyPatch, app: App) -> None:
     """Jobs that stay for a moment only, at this app."""
     jobs.set_app(app)
     monkeypatch.setattr(residents, "STAY_S", 0.2)
-    monkeypatch.setattr(residents, "WAIT_S", 0.05)
+    for wait in ("WAIT_S", "EMBEDDED_WAIT_S"):
+        monkeypatch.setattr(residents, wait, 0.05)
 
 
 @pytest.mark.usefixtures("short")
@@ -77,8 +78,8 @@ def test_failed_work_is_logged_and_the_job_stays(
     assert "the ink is dry" in capsys.readouterr().out
 
 
-def stop_worker(redis_url: str, folder: Path) -> None:
-    """Start a worker, stop it in its first job, and require that it ends within the time that a host waits."""
+def stop_worker(redis_url: str, folder: Path, later_s: float = 0.0) -> None:
+    """Start a worker, stop it so long after it began its first work, and require that it ends while a host waits."""
     with Redis.from_url(redis_url) as redis, apps.run_app(apps.make_settings(folder), FakeTime(), redis) as app:
         app.wakeups.wake("referee")
         worker: Any = multiprocessing.get_context("fork").Process(
@@ -89,6 +90,7 @@ def stop_worker(redis_url: str, folder: Path) -> None:
         while not (folder / "begun").exists():
             assert time.monotonic() < until
             time.sleep(0.01)
+        time.sleep(later_s)
         worker.terminate()
         worker.join(5)
         assert worker.exitcode == 0
@@ -105,6 +107,14 @@ def test_a_worker_that_is_stopped_finishes_its_job(
     monkeypatch.setattr(referee, "run", work)
     stop_worker(redis_url, tmp_path)
     assert (tmp_path / "done").exists()
+
+
+def test_a_worker_that_waits_for_work_ends_at_once(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for half a minute here, and for seconds in production, so that it seldom wakes up."""
+    monkeypatch.setattr(referee, "run", (tmp_path / "begun").touch)
+    stop_worker(redis_url, tmp_path, later_s=0.5)
 
 
 def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
