@@ -154,8 +154,6 @@ def test_22_3_the_fairy_keeps_no_tower_away():
 
 
 def test_24_5_30_3_the_dragon_goes_round_the_inside_of_carcassonne_and_eats_no_figure_there():
-    block = set_up_city(citizen(1, "castle"), land=[], princess_dragon=True)
-    assert [one.segment for one in block.state.citizens] == ["castle"]
     game = set_up_dragon((), ["U 1,0 0", "CO06 2,0 0"], dragon="1,0", count=True)
     set_fields(game, citizens=(citizen(1, "castle"),)).play("place -1,0 0", "pass")
     assert "2,0" not in {event.cell for event in game.find_events("DragonMoved")}
@@ -188,11 +186,11 @@ def test_24_6_27_4_a_princess_sends_a_protected_knight_home_too():
     assert (places(game), game.state.supply[1]["meeple"]) == ([], 7)
 
 
-def test_24_2_33_3_a_flea_and_the_dragon_share_a_tile_and_keep_figures_off():
-    game = set_up_plague(tiles=["U 1,0 0", "U 2,0 0"], drawn="B", fleas=["1,0"], princess_dragon=True)
-    set_fields(game, dragon="1,0").play("place 0,1 0", "pass")
-    assert game.state.dragon == "1,0"
-    assert game.state.fleas["1,0"]
+def test_24_2_33_3_no_portal_leads_to_the_dragon_nor_to_a_flea():
+    land = ["U 1,0 0", "B 5,5 0", "B 7,7 0"]
+    game = set_up_plague(tiles=land, drawn="PD29", outbreaks={"9,9": 1}, fleas=["5,5"], princess_dragon=True)
+    offered = set_fields(game, dragon="1,0").play("place 0,-1 180").menu("figure")
+    assert {place.split()[1].partition("/")[0] for place in offered if "/" in place} == {"0,0", "7,7"}
 
 
 def test_24_7_31_2_a_portal_leads_to_an_unfinished_city_with_a_bathhouse_and_not_to_a_finished_one():
@@ -312,9 +310,13 @@ def test_33_6_23_4_a_robber_flees_over_a_bridge_and_from_it():
 
 
 def test_33_6_29_3_no_figure_flees_through_a_tunnel():
-    land = ["U 1,0 0", "TU2 2,0 0", "TU2 5,5 0", "U 6,5 0"]
-    game = set_up_plague(["0 meeple 1,0/road"], land, outbreaks={"0,0": 1}, tunnel=True)
-    set_fields(game, tunnels={"2,0/road-W": (0, "first"), "5,5/road-E": (0, "first")})
+    land = ["U -1,0 0", "U 1,0 0", "TU2 2,0 0", "TU2 5,5 0", "U 6,5 0"]
+    game = set_up_plague(["0 meeple 1,0/road"], land, drawn="B", outbreaks={"0,0": 1}, tunnel=True)
+    set_fields(game, tunnels={"2,0/road-W": (0, "first")})
+    game.play("place 0,1 0", "pass", "tunnel 5,5/road-E first", "spread 0,1")
+    game.play("1: place 7,5 0", "1: pass", "1: tunnel later", "1: spread -1,0")
+    (road,) = [feature for feature in game.state.features.values() if feature.figures]
+    assert len(road.tiles) > 5
     assert game.menu("flee") == {"1,0/road 2,0/road-W"}
 
 
