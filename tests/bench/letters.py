@@ -41,8 +41,8 @@ MIN_RATE, MAX_WORK_MS = 25.0, 40.0  # letters per second on one core, and work f
 def letters() -> Iterator[Measure]:
     """Letters per second, milliseconds per letter, and how many of these the processor works.
 
-    First with text and HTML only, then with a cached picture, with a new picture, and with a new picture that is
-    drawn by a separate process.
+    First with text and HTML only, then with a cached picture, with a new picture, and with a new picture by the second
+    process of an embedded service, which writes letters that come often.
     """
     with tempfile.TemporaryDirectory() as folder, run_mail_server() as relay:
         settings = apps.make_settings(Path(folder), smtp=relay)
@@ -56,7 +56,7 @@ def letters() -> Iterator[Measure]:
             yield from measure_new_boards(app, links, "its board new", MIN_RATE)
             process_pool.start()
             try:
-                yield from measure_new_boards(app, links, "its board new and drawn aside", None)
+                yield from measure_new_boards(app, links, "its board new, by the second process", None)
             finally:
                 process_pool.stop()
 
