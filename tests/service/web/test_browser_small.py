@@ -8,10 +8,12 @@ import pytest
 
 from engine import catalogue
 from service.text.languages import LANGUAGES
+from tests.browsing import MENU, Player, tap
 from tests.sampling import every_other
 from tests.services import RunningService, Visit, fixed_seed
 
 SMALLEST = {"width": 320, "height": 568}
+ON_ITS_SIDE = {"width": 844, "height": 390}
 MOVES = 20  # of each game, after which its bar has most to say
 OTHER_PAGES = ["/", "/my", "/help", "/verify", "/gallery"]
 PAGES_OF_GAME = ["/new/%s", "/rules/%s", "/learn/%s", "/learn/%s/1"]
@@ -59,6 +61,19 @@ def list_cut(visit: Visit, language: str, paths: list[str]) -> dict[str, list[st
 @pytest.mark.parametrize("language", every_other(sorted(LANGUAGES), pytest.mark.release))
 def test_nothing_at_a_table_is_cut_on_the_smallest_phone(visit: Visit, tables: list[str], language: str) -> None:
     assert list_cut(visit, language, tables) == {}
+
+
+@pytest.mark.parametrize("window", [SMALLEST, ON_ITS_SIDE], ids=["upright", "on its side"])
+@pytest.mark.parametrize("language", every_other(sorted(LANGUAGES), pytest.mark.release))
+def test_nothing_is_cut_while_a_tile_and_its_figure_are_chosen(
+    service: RunningService, visit: Visit, language: str, window: dict[str, int]
+) -> None:
+    opened = service.start_table(game="carcassonne")
+    place = f"/t/{opened.links[service.find_mover(opened.table)]}"
+    page = visit(place, viewport=window, locale=language, has_touch=True)
+    Player(page, tap).touch(page.evaluate(MENU)["menu"][0]["options"][0][0])
+    page.locator('.bar [data-whole="pass"]').wait_for()
+    assert page.evaluate(LIST_CUT) == []
 
 
 @pytest.mark.release
