@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from engine.contract.cases import Case, list_editions
+from engine import catalogue
+from engine.contract.cases import Case
 
 CASE_STEP = 6  # a test runs every sixth case, and so a sixth of the tests run each case
 OLDER_CASE_STEP = 24  # the same for editions in which no new table is opened
@@ -68,13 +69,14 @@ def mark_rare_cases(name: str, argnames: list[str], values: list[Any]) -> list[A
         if isinstance(case, Case):
             numbers[case.game].append(number)
     for game, of_game in numbers.items():
-        is_newest = list_editions(game)[0] is game
+        is_newest = catalogue.find_all().get(game.META.name, game) is game
         step = min(CASE_STEP if is_newest else OLDER_CASE_STEP, len(of_game))
         for turn, number in enumerate(of_game, zlib.crc32(name.encode())):
             case = get_arguments(argnames, values[number])[argnames.index("case")]
-            if turn % step or (len(case.chosen) > 1 and not is_newest):  # a game with all boxes takes as long as twenty
+            is_crowded = len(case.chosen) > 1 and not is_newest  # a game with all boxes takes as long as twenty others
+            if turn % step or is_crowded:
                 often = turn % max(step // RELEASE_FACTOR, 1) == 0
-                mark = pytest.mark.release if often else pytest.mark.soak
+                mark = pytest.mark.release if often or is_crowded else pytest.mark.soak
                 marked[number] = add_mark(argnames, values[number], mark)
     return marked
 
