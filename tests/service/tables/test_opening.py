@@ -365,7 +365,7 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
         assert "Yes, that is me" in visitor.get(address)
     assert list_due_letters(strict) == []
     page = visitor.post(address, table=table, seat="0", answer="yes").text
-    assert "is on its way now" in page
+    assert "letters are on their way" in page
     assert response.location in page
     assert list_invited_names(strict) == ["Bert"]
     assert "We wrote to" not in visitor.get(response.location)

@@ -238,7 +238,7 @@ def test_tables_frames_and_pictures_travel_compressed_and_other_pages_with_forms
         "/",
         f"{path}/replay/frame?at=30",
         "/picture/kaiser.svg",
-        "/static/depesche.css",
+        "/static/verify.mjs",
         f"{path}/log.json",
     ):
         plain = visitor.get(address, buffered=True)

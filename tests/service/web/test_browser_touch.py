@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from engine.games import carcassonne, kurier
 from service.tables.opening import Opened
@@ -117,10 +117,13 @@ DRAW_LATE = """() => new Promise((done) => {
 def test_early_figures_are_removed_once_the_tile_is_confirmed(service: RunningService, visit: Visit) -> None:
     """The page learns which figures could follow a tile only after the tile is confirmed and the board is redrawn."""
     _, player = open_with_tile(service, visit)
-    page = player.page
+    page, answers = player.page, list[Route]()
+    page.route("**?move=*", answers.append)  # which figures could follow
     page.evaluate(DRAW_LATE)
     player.touch(next(iter(list_cells(player))))
     page.get_by_role("button", name="Confirm").click()
+    for answer in answers:
+        answer.continue_()
     page.locator(".note.good").wait_for()
     tokens = page.locator(".stage [data-early]").evaluate_all("(all) => all.map((one) => one.dataset.token)")
     assert 0 < len(tokens) == len(set(tokens))

@@ -55,6 +55,7 @@ BODIES = (
 ODD = (r'"\u0000"', r'"\ud800"', '["a"]', "9" * 400, '"' + "x" * 1_900 + '"', "{}", "1e400", '"\ud800"')
 PUBLIC = {
     "static",
+    "static_unversioned",
     "lobby.send_picture",
     "rules.send_picture",
     "previews.send_lesson",
