@@ -118,7 +118,7 @@ def test_early_figures_are_removed_once_the_tile_is_confirmed(service: RunningSe
     """The page learns which figures could follow a tile only after the tile is confirmed and the board is redrawn."""
     _, player = open_with_tile(service, visit)
     page, answers = player.page, list[Route]()
-    page.route("**?move=*", answers.append)  # which figures could follow
+    page.route("**?move=*", lambda route: answers.append(route))  # which figures could follow
     page.evaluate(DRAW_LATE)
     player.touch(next(iter(list_cells(player))))
     page.get_by_role("button", name="Confirm").click()
