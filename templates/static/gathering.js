@@ -20,7 +20,6 @@ async function checkForNews() {
 }
 
 for (const button of document.querySelectorAll("[data-share]")) {
-  button.hidden = false;
   if (button.dataset.copyWord && !navigator.share) button.textContent = button.dataset.copyWord;
   button.addEventListener("click", () => share(button));
 }

@@ -75,6 +75,7 @@ class Thumb:
     def read_spots(self) -> list[dict[str, Any]]:
         """Return the controls, and require that each can be tapped where it is."""
         self.page.wait_for_timeout(40)
+        expect(self.page.locator(".bar button[inert]")).to_have_count(0)  # one that has just come waits a moment
         controls: list[dict[str, Any]] = self.page.evaluate(CONTROLS)
         inside = [one for one in controls if one["inside"] and (one["hit"] or one["is_spot"])]
         bad = [one for one in controls if one not in inside]
