@@ -1,4 +1,5 @@
-// A button with `data-share` (and `data-copied`, what it says then) gives an address to the device's own share sheet, or copies it where there is none.
+// A button with `data-share` gives that address to the share sheet of the device. Where there is none it copies the
+// address, and says the word in `data-copied`.
 
 const SHOWN_MS = 2000;
 

@@ -13,7 +13,7 @@ const KEY_ZOOM = 1.4;
 const KEY_DRAG_PX = 90;
 const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const PRESENCE_MS = 300_000;
-const WARM_UP_MS = 2000; // until what nobody has needed yet is loaded, too
+const LOAD_REST_MS = 2000; // until the scripts that are not needed at first are loaded
 const PENDING_MS = 700; // until a verdict that is due is looked for
 
 const getTable = () => document.querySelector(".table");
@@ -115,7 +115,7 @@ function update(page = document) {
   if (won) import("./confetti.js").then((loaded) => loaded.celebrate(won)).catch(() => {});
   if (page.querySelector(".bar .note.good")) localStorage.setItem("moved", "1");
   if (localStorage.getItem("moved"))
-    warmUp() // a page that is kept for use offline needs it all
+    loadRest() // a page that is kept for use offline needs them all
       .then(() => import("./push.js"))
       .then((push) => push.offerPush(page))
       .catch(() => {});
@@ -323,10 +323,10 @@ function onSubmit(event) {
 }
 
 /**
- * Load what the page needs once somebody is about to do something, or there is time.
- * @param {Event} [event] of the hand
+ * Load the scripts that the page needs only when it is touched: at the first touch, or a while after the page.
+ * @param {Event} [event] the first touch
  */
-function warmUp(event) {
+function loadRest(event) {
   const scripts = [import("./highlight.js"), import("./exchange.js"), import("./bubble.js"), import("./lookahead.js")];
   return Promise.all(scripts)
     .then(([highlight]) => event && highlight.point(event))
@@ -335,8 +335,8 @@ function warmUp(event) {
 
 document.addEventListener("pointerdown", ({ target }) => target.closest(".bubble") || bubble?.hide());
 for (const name of ["pointerover", "pointerdown", "keydown", "focusin"])
-  document.addEventListener(name, warmUp, { once: true, capture: true });
-addEventListener("load", () => setTimeout(warmUp, WARM_UP_MS));
+  document.addEventListener(name, loadRest, { once: true, capture: true });
+addEventListener("load", () => setTimeout(loadRest, LOAD_REST_MS));
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("submit", onSubmit);

@@ -15,7 +15,7 @@ MIDDLE = WIDTH * WIDTH // 2 + WIDTH // 2
 BESIDE = (-WIDTH, 1, WIDTH, -1)
 AROUND = (*BESIDE, -WIDTH - 1, -WIDTH + 1, WIDTH - 1, WIDTH + 1)
 FREE = 0
-"""The figures of a seat on a feature are counted in eight bits of a number; 0 means that nobody is on it."""
+"""The figures of a seat on a feature are counted in eight bits of a number; 0 means that no figure is on it."""
 
 
 class Turned(NamedTuple):

@@ -44,9 +44,9 @@ def finish_game(site: Site) -> Opened:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Opened]:
+def finished_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Opened]:
     """The folder of a site where a game is finished; each test has a copy."""
-    folder = tmp_path_factory.mktemp("played")
+    folder = tmp_path_factory.mktemp("finished_site")
     site = Site(folder)
     opened = finish_game(site)
     site.app.close()
@@ -54,16 +54,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Opened]:
 
 
 @pytest.fixture
-def finished(tmp_path: Path, played: tuple[Path, Opened]) -> Opened:
-    shutil.copytree(played[0], tmp_path, dirs_exist_ok=True)
-    return played[1]
+def finished_table(tmp_path: Path, finished_site: tuple[Path, Opened]) -> Opened:
+    shutil.copytree(finished_site[0], tmp_path, dirs_exist_ok=True)
+    return finished_site[1]
 
 
 @pytest.fixture
 def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
     """The app of a test, with the finished game if the test asks for one."""
-    if "finished" in request.fixturenames:
-        request.getfixturevalue("finished")
+    if "finished_table" in request.fixturenames:
+        request.getfixturevalue("finished_table")
     site = Site(tmp_path)
     yield site
     site.app.close()
@@ -103,25 +103,27 @@ def fail(*_: object) -> None:
     pytest.fail("the story is computed once")
 
 
-def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visitor: Visitor, finished: Opened) -> None:
-    page = visitor.get(f"/t/{finished.links[0]}/replay")
+def test_a_replay_shows_the_chances_only_when_the_game_is_over(
+    site: Site, visitor: Visitor, finished_table: Opened
+) -> None:
+    page = visitor.get(f"/t/{finished_table.links[0]}/replay")
     assert PageChecker(page).faults == []
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
-    snapshot = site.load(finished)
+    snapshot = site.load(finished_table)
     points = apps.load(site.app, game_story._load_chance_history, snapshot)
     assert {len(line.split()) for line in lines} == {len(points)}
     winner = snapshot.position.places.index(1)
     assert f"{snapshot.names[winner]} <strong>100 %" in page
-    page = visitor.get(f"/t/{finished.links[0]}/replay?at={snapshot.row.length // 2}")
+    page = visitor.get(f"/t/{finished_table.links[0]}/replay?at={snapshot.row.length // 2}")
     assert f"{snapshot.names[winner]} <strong>100 %" not in page
     guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     fresh = apps.open_new(site.app, "kurier", {}, guests, 0)
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 
-def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished: Opened) -> None:
-    snapshot = site.load(finished)
+def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished_table: Opened) -> None:
+    snapshot = site.load(finished_table)
     points = apps.load(site.app, game_story._load_chance_history, snapshot)
     shares = {point.seq: point.shares for point in points}
     history = apps.load(site.app, game_story.load_chances, snapshot, 0)
@@ -134,13 +136,13 @@ def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, fi
         assert other.seq in {swing.seq for swing in history.swings} or 100 * gain <= max(least + 1, 10)
     for swing in history.swings:
         assert round(100 * shares[swing.seq][swing.seat]) == swing.after
-    page = site.new_visitor().get(f"/t/{finished.links[0]}/replay")
+    page = site.new_visitor().get(f"/t/{finished_table.links[0]}/replay")
     for swing in history.swings:
-        assert f'data-at="{swing.seq}" href="/t/{finished.links[0]}/replay?at={swing.seq}"' in page
+        assert f'data-at="{swing.seq}" href="/t/{finished_table.links[0]}/replay?at={swing.seq}"' in page
 
 
-def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visitor, finished: Opened) -> None:
-    path, snapshot = f"/t/{finished.links[0]}/replay", site.load(finished)
+def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visitor, finished_table: Opened) -> None:
+    path, snapshot = f"/t/{finished_table.links[0]}/replay", site.load(finished_table)
     assert BUTTON in visitor.get(path)
     for _ in range(2):  # asked twice it is worked out once
         assert visitor.post(f"{path}/story").location == f"{path}#story"
@@ -148,7 +150,7 @@ def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visit
     assert BUTTON not in page
     assert "A bot is going through the game" in page
     assert 'http-equiv="refresh"' in page
-    assert game_story.list_requested(site.app) == [finished.table]
+    assert game_story.list_requested(site.app) == [finished_table.table]
     thinkers.work_out_stories(site.app)
     assert game_story.list_requested(site.app) == []
     page = visitor.get(f"{path}?at=5")
@@ -164,8 +166,8 @@ def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visit
     assert f"{snapshot.names[story.turning_points[0].seat]}, Eintrag {story.turning_points[0].seq}: statt " in german
 
 
-def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, finished: Opened) -> None:
-    snapshot, app = site.load(finished), site.app
+def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, finished_table: Opened) -> None:
+    snapshot, app = site.load(finished_table), site.app
     story = game_story.load_or_compute(app, snapshot, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
     assert game_story.load_or_compute(app, snapshot, fail) == story
@@ -173,21 +175,21 @@ def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, 
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=snapshot.row.length - 1))
     assert apps.load(app, game_story.find, snapshot) is None
-    apps.change(app, lambda db: game_story.ask(app, db, Place(finished.table, 0, "")))
+    apps.change(app, lambda db: game_story.ask(app, db, Place(finished_table.table, 0, "")))
     assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(None)
     thinkers.work_out_stories(app)
     assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(story)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
-    site: Site, visitor: Visitor, finished: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, finished_table: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    apps.change(site.app, lambda db: game_story.ask(site.app, db, Place(finished.table, 0, "")))
+    apps.change(site.app, lambda db: game_story.ask(site.app, db, Place(finished_table.table, 0, "")))
     with monkeypatch.context() as broken:
         broken.setattr(game_story, "make_story", lambda *_: 1 // 0)
         thinkers.work_out_stories(site.app)
     assert game_story.list_requested(site.app) == []
-    assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
+    assert BUTTON in visitor.get(f"/t/{finished_table.links[0]}/replay")
 
 
 def test_a_game_that_goes_on_has_no_story(site: Site, visitor: Visitor) -> None:

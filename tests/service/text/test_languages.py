@@ -402,8 +402,8 @@ def test_a_sentence_is_stored_with_its_words():
 
 
 def test_a_stored_plain_sentence_is_loaded_unchanged():
-    assert str(Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
-    assert languages.translate("nl", Sentence.load("Nobody is {here}.")) == "Nobody is {here}."
+    assert str(Sentence.load("Nothing is {here}.")) == "Nothing is {here}."
+    assert languages.translate("nl", Sentence.load("Nothing is {here}.")) == "Nothing is {here}."
     assert (NO_REASON.dump(), bool(Sentence.load(""))) == ("", False)
 
 
