@@ -6,6 +6,7 @@ The plugin gives each test its `case` or `game`.
 from __future__ import annotations
 
 import json
+import pickle
 from random import Random
 from typing import Any, get_args
 
@@ -88,6 +89,7 @@ def test_states_events_and_views_can_be_stored_as_json(case: Case) -> None:
     for position in sample(play_case(case, SEEDS[0])):
         decode_state = make_decoder(type(position.state)).decode
         assert decode_state(msgspec.json.encode(position.state)) == position.state
+        assert pickle.loads(pickle.dumps(position.state)) == position.state  # noqa: S301 - sent to the process of bots
         for event in position.events:
             assert make_decoder(case.game.Event).decode(msgspec.json.encode(event)) == event
         for seat in (*range(case.seats), None):

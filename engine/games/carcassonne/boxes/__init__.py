@@ -116,6 +116,8 @@ def _make_default(name: str, value: Any) -> Any:
 def _make_state_type(box_fields: Mapping[str, tuple[Any, Any]]) -> type[state.State]:
     """Return a state with these fields of boxes; those of all others are constants of the class."""
     constants = {name: default for name, (_, default) in STATE_FIELDS.items() if name not in box_fields}
+    if constants:  # pickle finds only the type with all fields by its name
+        constants["__reduce__"] = lambda state: (_restore_state, (state.options, msgspec.structs.astuple(state)))
     defined: Any = msgspec.defstruct(
         "State",
         [("options", Options, Options()), *((name, *field) for name, field in box_fields.items())],
@@ -146,6 +148,11 @@ def get_state_type(options: Options) -> type[State]:
     The fields of other boxes can be read all the same, and have their defaults.
     """
     return _get_state_type_of(get_rules(options).boxes)
+
+
+def _restore_state(options: Options, values: tuple[Any, ...]) -> State:
+    """Return the state that was pickled, to be sent to another process."""
+    return get_state_type(options)(*values)
 
 
 @functools.cache
