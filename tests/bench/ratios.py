@@ -16,7 +16,7 @@ import time
 import tomllib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -139,8 +139,8 @@ def compare_served_page(find_path: Callable[[Site, Game], str]) -> Iterator[tupl
         for one in (server.create_server(site.app, listeners[0], THREADS), bare):
             stack.enter_context(serving(one))
         ports = [listener.getsockname()[1] for listener in listeners]
-        size = len(fetch_all([connect(ports[0])], path)[0])
-        clients = [[connect(port) for _ in range(CLIENTS)] for port in ports]
+        clients = [[stack.enter_context(connect(port)) for _ in range(CLIENTS)] for port in ports]
+        size = len(fetch_all(clients[0][:1], path)[0])
 
         def load(clients: list[http.client.HTTPConnection], path: str) -> object:
             for _ in range(PAGES // CLIENTS):
@@ -148,12 +148,10 @@ def compare_served_page(find_path: Callable[[Site, Game], str]) -> Iterator[tupl
             return CLIENT
 
         yield lambda: load(clients[0], path), lambda: load(clients[1], f"/page/{size}")
-        for connection in itertools.chain(*clients):
-            connection.close()
 
 
-def connect(port: int) -> http.client.HTTPConnection:
-    return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+def connect(port: int) -> closing[http.client.HTTPConnection]:
+    return closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30))
 
 
 def fetch_all(clients: Sequence[http.client.HTTPConnection], path: str) -> list[bytes]:
