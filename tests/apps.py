@@ -25,7 +25,7 @@ from service.store.queries import Verdict
 from service.tables import access, branches, hints, opening, snapshots, standing_orders, submitting, talk
 from service.tables.access import Place
 from service.tables.branches import OrdersOfBranch
-from service.tables.opening import Invitee, NewTable, Opened
+from service.tables.opening import Invitee, NewTable, OpenedTable
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
 from service.text.languages import SOURCE
@@ -122,7 +122,7 @@ def open_new(
     clock: Clock | int | None = None,
     language: str = SOURCE,
     **others: Any,
-) -> Opened:
+) -> OpenedTable:
     """Open a table; a number as its clock is so many seconds for a move."""
     made = opening.make_clock(app, clock)
     return opening.open_table(

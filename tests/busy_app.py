@@ -51,7 +51,7 @@ class BusyApp:
         self.offered = self._offer_seat()
         for place in self.played:
             apps.say(app, place, f"said by {place.seat}")
-            apps.change(app, seat_commands.write, place, f"noted by {place.seat}")
+            apps.change(app, seat_commands.store_note, place, f"noted by {place.seat}")
             branches.begin(app, place, 99)
         with app.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": app.now(), "recipient": "b@example.org", "raw": LETTER})

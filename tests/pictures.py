@@ -29,7 +29,7 @@ from engine import table as tables
 from engine.search.levels import Level, choose_move
 from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.templates import TEMPLATES
 from service.web.server import create_server
@@ -75,7 +75,7 @@ class Studio:
             for language in LANGUAGES:
                 site.store_letters(self._tables[game].table, language)
 
-    def _play(self, game: Game) -> Opened:
+    def _play(self, game: Game) -> OpenedTable:
         """Open a table and make its moves, the last one some hours before now."""
         random = Random(game.seed)
         self._seeds.seed(game.seed)

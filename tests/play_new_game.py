@@ -16,13 +16,13 @@ from engine import audit, catalogue
 from engine import menu as menus
 from service.tables import access, snapshots
 from service.tables.history import replays
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.sites import ROWS, Site, Visitor
 from tests.workers.incoming.test_inbox import answer, send
 
 
-def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
+def start_table(site: Site, visitor: Visitor, name: str) -> OpenedTable:
     """Open a table by its form, and let Anna sit down on her page and Bert by mail."""
     page = visitor.get(f"/new/{name}")
     assert catalogue.find(name).META.title in page
@@ -30,19 +30,19 @@ def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
     assert response.status_code == 303, response.text
     table = access.find(site.app, response.location.rpartition("/")[2]).table
     seats = apps.load_table(site.app, table).seats
-    opened = Opened(table, tuple(access.make_seat_link(site.app, seat) for seat in seats), "")
+    opened = OpenedTable(table, tuple(access.make_seat_link(site.app, seat) for seat in seats), "")
     assert visitor.post(f"/t/{opened.links[0]}/sit", nonce="lantern").status_code == 303
     answer_by_mail(site, opened, "sit kettle")
     return opened
 
 
-def answer_by_mail(site: Site, opened: Opened, text: str) -> None:
+def answer_by_mail(site: Site, opened: OpenedTable, text: str) -> None:
     """Send Bert's answer to his letter."""
     place = access.find(site.app, opened.links[1])
     send(site.app, answer(site.app, place, text, Message_ID=f"<{secrets.token_hex(8)}@example.org>"))
 
 
-def move(site: Site, visitor: Visitor, opened: Opened) -> None:
+def move(site: Site, visitor: Visitor, opened: OpenedTable) -> None:
     """Make the last move of the seat on turn, by its page or by mail."""
     snapshot, seat = site.load(opened), site.find_mover(opened)
     chosen = list(menus.iter_moves(snapshots.open_menu(snapshot.game, snapshot.position, seat)))[-1]

@@ -20,7 +20,7 @@ from service.app import App, read_clock
 from service.hosting import local_mailbox
 from service.settings import Settings
 from service.tables import access, submitting
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.web.server import create_server
 from tests import apps
 from tests.web_server import serving
@@ -39,12 +39,12 @@ class RunningService:
         self.app = app
         self.address = app.settings.address
 
-    def open_table(self, *guests: Invitee, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
+    def open_table(self, *guests: Invitee, game: str = "kaiser", pace: int = 0, **options: str) -> OpenedTable:
         return apps.open_new(self.app, game, options, guests or (ANNA, BERT), pace)
 
     def start_table(
         self, *guests: Invitee, game: str = "kaiser", pace: int = 0, letters: bool = False, **options: str
-    ) -> Opened:
+    ) -> OpenedTable:
         """Open a table and let everybody sit down; it writes letters only if a test needs them."""
         opened = self.open_table(*guests, game=game, pace=pace, **options)
         if not letters:
@@ -53,7 +53,7 @@ class RunningService:
             self.submit(link, "sit word", "sit")
         return opened
 
-    def start_like(self, model: Export) -> Opened:
+    def start_like(self, model: Export) -> OpenedTable:
         """Start a table with the options, the seed and the nonces of another game."""
         with fixed_seed(bytes.fromhex(model.seed or "")):
             opened = self.open_table(game=model.game, **model.entries[0].entry["events"][0]["options"])
@@ -62,7 +62,7 @@ class RunningService:
             self.submit(link, f"sit {sat.entry['events'][0]['nonce']}", "sit")
         return opened
 
-    def play_like(self, model: Export) -> Opened:
+    def play_like(self, model: Export) -> OpenedTable:
         """Start a table like another game, and play it to the end with the same moves."""
         opened = self.start_like(model)
         for link in model.entries[ENTRIES_BEFORE_MOVES:]:

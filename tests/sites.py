@@ -15,7 +15,7 @@ from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
 from service.tables import access, submitting
 from service.tables.access import Place
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 from service.timing import Clock
@@ -47,32 +47,32 @@ class Site:
     def new_visitor(self) -> "Visitor":
         return Visitor(self.flask_app.test_client())
 
-    def open_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
+    def open_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> OpenedTable:
         guests = [Invitee(name, f"{name.lower()}@example.org") for name in names or NAMES]
         return apps.open_new(self.app, game, options, guests, pace)
 
-    def start_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
+    def start_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> OpenedTable:
         """Open a table and let everybody sit down."""
         opened = self.open_table(*names, game=game, pace=pace, **options)
         for link in opened.links:
             submitting.submit(self.app, access.find(self.app, link), "sit word", "sit")
         return opened
 
-    def load(self, opened: Opened) -> Snapshot:
+    def load(self, opened: OpenedTable) -> Snapshot:
         return apps.load_table(self.app, opened.table)
 
-    def find_mover(self, opened: Opened) -> int:
+    def find_mover(self, opened: OpenedTable) -> int:
         """Return a seat that may act now."""
         snapshot = self.load(opened)
         return tables.find_seats_to_move(snapshot.game, snapshot.position)[0]
 
-    def list_moves(self, opened: Opened) -> list[str]:
+    def list_moves(self, opened: OpenedTable) -> list[str]:
         """Return the moves of a seat that may act now."""
         snapshot = self.load(opened)
         menu = tables.menu(snapshot.game, snapshot.position, self.find_mover(opened))
         return [str(move) for entry in menu for move in entry.iter_moves()]
 
-    def submit(self, opened: Opened, move: str, seat: int | None = None) -> None:
+    def submit(self, opened: OpenedTable, move: str, seat: int | None = None) -> None:
         seat = self.find_mover(opened) if seat is None else seat
         number = submitting.submit(self.app, Place(opened.table, seat, ""), move)
         verdict = submitting.wait_for_verdict(self.app, number)

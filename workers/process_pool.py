@@ -106,7 +106,7 @@ class Pool:
         self._times: deque[float] = deque(maxlen=OFTEN_COUNT)  # of the last works that `run_if_often` got
 
     def start(self) -> None:
-        """Allow the process, which the first work starts."""
+        """Allow a second process; the first work for it starts it."""
         self._is_open = True
 
     def stop(self) -> None:

@@ -105,6 +105,7 @@ def evaluate_moves(search: Search, state: Any, seat: int, menu: Menu, seed: int)
 
 
 def _evaluate_entry(entry: MenuEntry, evaluate: Value) -> None:
+    """Call `evaluate`, which remembers each result, for all moves of an entry, or for the best ones of very many."""
     if isinstance(entry, Subset) and entry.count() > MAX_LISTED_MOVES:
         _evaluate_subset(entry, evaluate)
     elif isinstance(entry, Number) and entry.count() > MAX_LISTED_MOVES:
@@ -115,7 +116,7 @@ def _evaluate_entry(entry: MenuEntry, evaluate: Value) -> None:
 
 
 def _evaluate_subset(entry: Subset, evaluate: Value) -> None:
-    """Evaluate each item by exchanging it alone, take the best ones, then exchange those near the border."""
+    """Call `evaluate` for each item exchanged alone, take the best ones, then exchange those near the border."""
     items = range(len(entry.items))
     size = max(entry.least, 1)
 
@@ -139,7 +140,7 @@ def _evaluate_subset(entry: Subset, evaluate: Value) -> None:
 
 
 def _evaluate_number(entry: Number, evaluate: Value) -> None:
-    """Evaluate numbers at a distance from each other, then closer and closer around the best one."""
+    """Call `evaluate` for numbers at a distance from each other, then closer and closer around the best one."""
     least, most = entry.least, entry.most
     while True:
         step = max((most - least) // NUMBER_STEPS, 1)

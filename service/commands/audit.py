@@ -142,8 +142,9 @@ def run_audit(args: Namespace) -> int:
 
 def _iter_lines(outcome: AuditOutcome) -> Iterator[str]:
     """Yield the lines for people; only the first has the name of the log."""
-    for number, line in enumerate(outcome.lines):
-        yield f"  {line}" if number else line if outcome.log in line else f"{outcome.log}: {line}"
+    first, *others = outcome.lines
+    yield first if outcome.log in first else f"{outcome.log}: {first}"
+    yield from (f"  {line}" for line in others)
 
 
 def _describe(outcome: AuditOutcome) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Invitee(Struct, frozen=True):
         return STATUS[self.who or ("person" if self.address else "bot")]
 
 
-class Opened(Struct, frozen=True):
+class OpenedTable(Struct, frozen=True):
     """A new table, the link of every seat (empty for a bot), and the token to join it, if it is open."""
 
     table: str
@@ -108,7 +108,7 @@ def make_clock(app: App, chosen: Clock | int | None) -> Clock:
     return Clock(app.settings.pace if chosen is None else chosen)
 
 
-def open_table(app: App, new: NewTable) -> Opened:
+def open_table(app: App, new: NewTable) -> OpenedTable:
     """Open a table, seat its bots, and owe invitations; return the table that has the same idempotency key already.
 
     The first person among the guests is the organiser, who sits down at once with a word for the dice. Where addresses
@@ -281,7 +281,7 @@ def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners:
     }
 
 
-def _make_opened(app: App, table: str) -> Opened:
+def _make_opened(app: App, table: str) -> OpenedTable:
     """Return the links to the table; where addresses must be proven, other players get theirs by letter alone."""
     with app.store.reading() as connection:
         sitting = queries.list_seats(connection, table)
@@ -290,4 +290,6 @@ def _make_opened(app: App, table: str) -> Opened:
         shown = {min(shown)}
     links = tuple(access.make_seat_link(app, seat) if seat.seat in shown else "" for seat in sitting)
     free = any(seat.status == "open" for seat in sitting)
-    return Opened(table, links, app.links.make_watch_token(table), app.links.make_join_token(table) if free else "")
+    return OpenedTable(
+        table, links, app.links.make_watch_token(table), app.links.make_join_token(table) if free else ""
+    )

@@ -67,21 +67,28 @@ def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
 def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     """End a vacation early or call it off, at every table of the person.
 
-    Without words a player ends it: the command is submitted at the person's other tables, with the first and last day.
-    With those two days it is that copy, which changes this table's log alone.
+    A player writes `home` alone. It is then submitted at the person's other tables with the first and the last day,
+    and each of these submissions changes only the log of its own table.
     """
     row = locked.seats[seat]
     person = _require_person(row)
     if words:
-        first, last = letter_settings.parse_vacation(words)
-        if dict(letter_settings.list_vacations(locked.flush(), person)).get(first, last) != last:
-            raise Refused("To end a vacation early write only: home")
+        first, last = _parse_submitted_days(locked, person, words)
     else:
         first, last = letter_settings.end_vacation(locked.flush(), person, _find_today(locked, row))
         locked = _submit_at_other_tables(locked, person, f"home {first} {last}")
-    if last >= dict(locked.position.seats[seat].vacations).get(first, ""):
-        return locked
+    last_in_log = dict(locked.position.seats[seat].vacations).get(first)
+    if last_in_log is None or last_in_log <= last:
+        return locked  # there is nothing to shorten in this log
     return append_command(locked, None, Move("home", (str(seat), first, last)))
+
+
+def _parse_submitted_days(locked: LockedTable, person: ProvenPerson, words: Words) -> Span:
+    """Parse the days of a `home` from another table; raise Refused if the vacation of that first day ends otherwise."""
+    first, last = letter_settings.parse_vacation(words)
+    if dict(letter_settings.list_vacations(locked.flush(), person)).get(first, last) != last:
+        raise Refused("To end a vacation early write only: home")
+    return first, last
 
 
 def _append_vacation(locked: LockedTable, seat: int, span: Span) -> LockedTable:
@@ -203,7 +210,7 @@ def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name:
 LONGEST_NOTE = 4_000
 
 
-def write(db: Connection, place: Place, text: str) -> None:
+def store_note(db: Connection, place: Place, text: str) -> None:
     """Store a note that no other player sees; an empty text deletes it."""
     note = register.clean_text(text)
     if len(note) > LONGEST_NOTE:

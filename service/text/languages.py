@@ -239,6 +239,7 @@ def link_places(text: str) -> Markup:
 
 
 def _link_place(mark: re.Match[str]) -> str:
+    """Return the link for one marked place; a coordinate that its words do not mention is its `data-name`."""
     place, words = mark.groups()
     name = f' data-name="{place}"' if COORDINATE.fullmatch(place) and place not in words else ""
     return f'<a class="place" href="#stage" data-at="{place}"{name}>{words}</a>'

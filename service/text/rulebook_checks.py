@@ -17,6 +17,7 @@ from engine.options import describe
 from service.text import lessons, rulebook, words
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.rulebook import Manuscript, Section
+from service.text.words import Vocabulary
 
 CODE = re.compile(r"`([^`]+)`")
 COMMON_LINE_CHARS = 40  # a longer line that is the same in two languages is not the same by chance
@@ -124,19 +125,26 @@ def _check_moves(name: str, language: str, original: Section, translation: Secti
         yield f"{original.key} has {len(translations)} words in backticks; in English {len(moves)}."
         return
     for move, written in zip(moves, translations, strict=True):
-        forms = [next(iter(vocabulary(word)), "") or word for word in move.split()]
-        expected = " ".join(forms)
-        fixed = [bool(vocabulary(word)) for word in move.split() for _ in next(iter(vocabulary(word)), word).split()]
         is_move = move.split()[0] in vocabulary.game.verbs and move not in options
-        if is_move and not _is_same_move(expected, fixed, written):
-            yield f"{original.key} has the move “{written}”; letters write “{expected}”."
+        expected = list(_iter_translated_words(move, vocabulary))
+        if is_move and not _is_same_move(expected, written):
+            yield f"{original.key} has the move “{written}”; letters write “{' '.join(word for word, _ in expected)}”."
 
 
-def _is_same_move(expected: str, fixed: Sequence[bool], written: str) -> bool:
-    """Compare two moves; the degree sign may be left out, and words that are not `fixed` may differ."""
-    parts, others = expected.replace("°", "").split(), written.replace("°", "").split()
-    same = (part == word or not sure for part, word, sure in zip(parts, others, fixed, strict=False))
-    return len(parts) == len(others) and all(same)
+def _iter_translated_words(move: str, vocabulary: Vocabulary) -> Iterator[tuple[str, bool]]:
+    """Yield the words of a move in another language, each with whether it comes from the vocabulary."""
+    for token in move.split():
+        forms = vocabulary(token)
+        yield from ((word, bool(forms)) for word in next(iter(forms), token).split())
+
+
+def _is_same_move(expected: Sequence[tuple[str, bool]], written: str) -> bool:
+    """Compare two moves; the degree sign may be left out, and words that are not in the vocabulary may differ."""
+    words_written = written.replace("°", "").split()
+    if len(words_written) != len(expected):
+        return False
+    pairs = zip(expected, words_written, strict=True)
+    return all(word.replace("°", "") == other or not is_fixed for (word, is_fixed), other in pairs)
 
 
 def _find_untranslated(key: str, original: str, translation: str) -> Iterator[str]:

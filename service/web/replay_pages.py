@@ -47,7 +47,7 @@ class ReplayPage(Struct, frozen=True):
     me: int | None
     title: str
     phase: str
-    eyes: int | None  # the seat whose view is shown; None is a spectator
+    viewer: int | None  # the seat whose view is shown; None is a spectator
     query: dict[str, Any]  # what every link of this replay carries on
     since_own_move: bool
     players: tuple[ReplayPlayer, ...]
@@ -121,19 +121,19 @@ def ask_for_story(link: str) -> BaseResponse:
 
 
 def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
-    eyes, since = _find_eyes(place, table), _parse_entry_argument("since")
-    viewpoint = Viewpoint(eyes, get_language())
+    viewer, since = _find_viewer(place, table), _parse_entry_argument("since")
+    viewpoint = Viewpoint(viewer, get_language())
     frame = replays.load_frame(get_app(), db, table, viewpoint, _parse_entry_argument("at"), since)
-    query: dict[str, Any] = {} if eyes == place.seat else {"as": "all" if eyes is None else eyes}
+    query: dict[str, Any] = {} if viewer == place.seat else {"as": "all" if viewer is None else viewer}
     query |= {"since": frame.first} if since is not None else {}
     return ReplayPage(
         link=place.link,
         me=place.seat,
         title=translate_title(table.game.META),
         phase=table.position.phase,
-        eyes=eyes,
+        viewer=viewer,
         query=query,
-        since_own_move=since is not None and frame.since == frame.first and eyes == place.seat,
+        since_own_move=since is not None and frame.since == frame.first and viewer == place.seat,
         players=tuple(
             ReplayPlayer(player, seat == place.seat, standing.out, standing.score)
             for seat, (player, standing) in enumerate(zip(list_players(table.names), frame.standing, strict=True))
@@ -146,7 +146,7 @@ def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWo
     )
 
 
-def _find_eyes(place: Place, table: Snapshot) -> int | None:
+def _find_viewer(place: Place, table: Snapshot) -> int | None:
     """Return the seat whose view is shown: the reader's own, or after the end any seat's, or a spectator's."""
     if table.position.phase != "over":
         return place.seat

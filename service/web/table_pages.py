@@ -250,7 +250,7 @@ def say(link: str) -> Reply:
 def store_note(link: str) -> Reply:
     """Store a private note."""
     with access.writing_at(get_app(), link) as (db, place):
-        seat_commands.write(db, place, request.form.get("note", ""))
+        seat_commands.store_note(db, place, request.form.get("note", ""))
     return _show_section(link, "note")
 
 

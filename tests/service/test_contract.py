@@ -16,7 +16,7 @@ from service.app import App
 from service.contract import *  # noqa: F403 - the tests of drawings and prose are there
 from service.contract import NAMES
 from service.tables import access, hints
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.timing import Clock
 from tests import apps
 from workers import bots as bot_jobs
@@ -34,7 +34,7 @@ every_edition = pytest.mark.parametrize("game", EDITIONS, ids=name_edition)
 
 
 @pytest.fixture
-def new_table(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> Opened:
+def new_table(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> OpenedTable:
     """A table in this edition, as one opened before the newest edition came."""
     guests = [Invitee(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[: min(game.META.seats)])]
     with monkeypatch.context() as before:
@@ -45,7 +45,7 @@ def new_table(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 
 @every_edition
-def test_page_and_letter_are_written_at_every_step(game: Game, app: App, new_table: Opened) -> None:
+def test_page_and_letter_are_written_at_every_step(game: Game, app: App, new_table: OpenedTable) -> None:
     random, visitor = Random(7), create_app(app).test_client()
     places = [access.find(app, link) for link in new_table.links]
     for place in places:
@@ -65,7 +65,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, app: App, new_tab
 
 
 @every_edition
-def test_bots_play_and_hints_are_found(game: Game, app: App, new_table: Opened) -> None:
+def test_bots_play_and_hints_are_found(game: Game, app: App, new_table: OpenedTable) -> None:
     places = [access.find(app, link) for link in new_table.links]
     for place in places:
         apps.submit(app, place, "sit word")

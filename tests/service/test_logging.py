@@ -18,7 +18,7 @@ from workers.jobs import set_app
 @pytest.fixture(params=["plain", "json"])
 def form(request: pytest.FixtureRequest) -> Iterator[str]:
     before = structlog.get_config()
-    run.write_logs(request.param)
+    run.configure_logs(request.param)
     yield request.param
     structlog.configure(**before)
 
@@ -56,7 +56,7 @@ def test_no_line_names_an_address_or_a_password(form: str, capsys: pytest.Captur
 def programs(tmp_path: Path) -> Iterator[Site]:
     """A site that writes its log as JSON."""
     before = structlog.get_config()
-    run.write_logs("json")
+    run.configure_logs("json")
     site = Site(tmp_path, logs="json", proxies=1)
     yield site
     site.app.close()

@@ -93,8 +93,8 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 
-def write_logs(form: str) -> None:
-    """Write log lines as text or JSON; tracebacks leave out variables, which hold seeds, links and addresses."""
+def configure_logs(form: str) -> None:
+    """Set the form of log lines; tracebacks leave out variables, which hold seeds, links and addresses."""
     import structlog
 
     before: list[Any]
@@ -127,7 +127,7 @@ def load_settings(options: argparse.Namespace) -> Settings:
     variables = {f"DEPESCHE_{name.upper()}": str(value) for name, value in arguments.items() if value is not None}
     no_files = {f"{name}_FILE": "" for name in variables}  # a variable and its _FILE must not both be set
     loaded = settings.load_settings({**os.environ, **no_files, **variables})
-    write_logs(loaded.logs)
+    configure_logs(loaded.logs)
     return loaded
 
 

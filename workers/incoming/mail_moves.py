@@ -208,7 +208,7 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
     if progress.stopped or len(progress.lines) >= MAX_MOVES:
         return progress.add(ReportLine(line, "later"))
     if isinstance(meaning, Move):
-        meaning = _question_doubt(options, line, later, meaning, vocabulary)
+        meaning = _guess_if_doubtful(options, line, later, meaning, vocabulary)
     match meaning:
         case Refused():
             return progress.add(mail_reports.make_refused_line(line, mail_reports.shorten_refusal(meaning)))
@@ -239,8 +239,10 @@ def _store_order(
     return progress.add(ReportLine(line, "done", "order", why=noted), locked)
 
 
-def _question_doubt(options: Menu, line: str, later: Sequence[str], move: Move, vocabulary: Vocabulary) -> Move | Guess:
-    """Return a move, or a question about it if the mail goes on with words that take it back."""
+def _guess_if_doubtful(
+    options: Menu, line: str, later: Sequence[str], move: Move, vocabulary: Vocabulary
+) -> Move | Guess:
+    """Return a move, or only a guess that asks about it if the mail goes on with words that take it back."""
     if not menus.allows(options, move) and move != REMATCH:
         return move
     doubt = mail_commands.find_doubt(line, later, move, options, vocabulary)

@@ -300,7 +300,7 @@ def _find_end_of_attribution(lines: list[str], place: int) -> int:
 
 
 def _find_end_in_any_language(lines: list[str], place: int) -> int:
-    """The same for words in any language; they count only directly above lines that are marked as quoted."""
+    """Like `_find_end_of_attribution`, for words in any language if the lines right below them are marked as quoted."""
     for size in (1, 2) if YEAR.search(lines[place]) else (1,):
         text = " ".join(lines[place : place + size])
         if all(lines[place : place + size]) and ANY_ATTRIBUTION.match(text) and _is_quote_next(lines, place + size):

@@ -123,7 +123,7 @@ def write_asked(draft: TableDraft) -> Body:
     _, undo = draft.translator.gettext, draft.snapshot.position.undo_request
     entries = draft.entries[undo.to : draft.snapshot.position.length] if undo else []
     return Body(
-        headline=_("%(who)s would like to take a move back. Do you agree?", who=find_name(draft, undo)),
+        headline=_("%(who)s would like to take a move back. Do you agree?", who=name_requester(draft, undo)),
         undone=narrate(draft, (entry for entry in entries if record.find_mover(entry) is not None)),
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
@@ -138,7 +138,7 @@ def write_pausing(draft: TableDraft) -> Body:
     return Body(
         headline=_(
             "%(who)s would like to pause the game: no clock runs until a player ends the pause. Do you agree?",
-            who=find_name(draft, draft.snapshot.position.pause_request),
+            who=name_requester(draft, draft.snapshot.position.pause_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
@@ -154,7 +154,7 @@ def write_sealing(draft: TableDraft) -> Body:
         headline=_(
             "%(who)s would like to go on without the public beacon, which does not come: from then on the dice follow"
             " from the seal alone. Do you agree?",
-            who=find_name(draft, draft.snapshot.position.seal_request),
+            who=name_requester(draft, draft.snapshot.position.seal_request),
         ),
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
@@ -163,8 +163,8 @@ def write_sealing(draft: TableDraft) -> Body:
     )
 
 
-def find_name(draft: TableDraft, request: UndoRequest | Request | None) -> str:
-    """Return the name of the player who asks; empty if there is no request."""
+def name_requester(draft: TableDraft, request: UndoRequest | Request | None) -> str:
+    """Return the name of the player whose request the letter is about; empty if the request is gone."""
     return draft.snapshot.names[request.seat] if request else ""
 
 

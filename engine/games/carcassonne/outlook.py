@@ -101,7 +101,7 @@ class ComingTiles:
         return 1 - missed
 
 
-_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
+find_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
 
 
 class Estimate:
@@ -110,7 +110,7 @@ class Estimate:
     def __init__(self, state: State) -> None:
         self.state = state
         self.rules: Rules = get_rules(state.options)
-        self.coming = _coming_tiles(state.bags, len(state.track))
+        self.coming = find_coming_tiles(state.bags, len(state.track))
         self.played = len(state.tiles) / (len(state.tiles) + self.coming.left)
         self.cells = tuple(state.tiles)
         self.neighbour_chance = 1 - exp(-1.2 * self.coming.left / (len(state.frontier) or 1))

@@ -186,9 +186,9 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
     owed, track = list(state.owed), list(state.track)
     owed.remove(award)
     track[award.seat] = tuple(steps)
-    moved = tuple(other for other in state.moved if other != scorer) if award.points < 0 else (*state.moved, scorer)
-    if award.late:
-        moved = state.moved
+    moved = state.moved
+    if not award.late:
+        moved = tuple(other for other in moved if other != scorer) if award.points < 0 else (*moved, scorer)
     return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 

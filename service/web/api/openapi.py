@@ -25,6 +25,8 @@ PLACEHOLDER = re.compile(r"<(?:(\w+)(?:\(max=(\d+)\))?:)?(\w+)>")
 PLAINER = (
     (re.compile(r'(?<=[/"])UndoRequest(?=")'), "Asked"),  # the names of schemas belong to the interface
     (re.compile(r'(?<=[/"])Request(?=")'), "Wish"),
+    (re.compile(r'(?<=/)Opened(?=")|(?<=")Opened(?=":)'), "table.Opened"),  # the event; below the answer
+    (re.compile(r'(?<=[/"])OpenedTable(?=")'), "Opened"),
     (re.compile(r"engine\.(?:record|table_events)\.(\w+)"), r"table.\1"),
     (re.compile(r"service(?:\.\w+)*\.(\w+)"), r"\1"),
 )

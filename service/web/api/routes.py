@@ -25,7 +25,7 @@ from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
-from service.tables.opening import ChanceSource, Invitee, NewTable, Opened, Strength, Who
+from service.tables.opening import ChanceSource, Invitee, NewTable, OpenedTable, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
 from service.text.languages import translate, translate_in_game
@@ -154,7 +154,9 @@ def game(name: str, query: LanguageQuery) -> Box:
     return _describe_game(catalogue.find(name), _find_language(query))
 
 
-@interface.register("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
+@interface.register(
+    "POST", "/tables", {201: OpenedTable}, takes=Opening, limited="as many tables an hour as people would"
+)
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = opening.give_first_word([_invite(guest) for guest in body.players], body.nonce)
@@ -269,7 +271,7 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
         table = snapshots.load_table(app, db, place.table)
         if seq >= table.row.length:
             raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
-        seat, then = _find_eyes(place, table, query), snapshots.load_past(app, db, table, seq)
+        seat, then = _find_viewer(place, table, query), snapshots.load_past(app, db, table, seq)
         entries = snapshots.load_entries(db, table, seq, seq + 1)
         receipt = snapshots.load_receipt(db, table, seq)
     started = then.phase in ("playing", "over")
@@ -427,7 +429,7 @@ def _describe_entries(
     )
 
 
-def _find_eyes(place: Place, table: Snapshot, query: Eyes) -> int | None:
+def _find_viewer(place: Place, table: Snapshot, query: Eyes) -> int | None:
     if query.eyes is UNSET or query.eyes == place.seat:
         return place.seat
     if table.position.phase != "over":

@@ -19,7 +19,7 @@ from workers.outgoing import emails, post
 BERTA = "berta@example.org"
 
 
-def open_table(app: App, *languages: str, by: str = "en", organiser: str = "anna@example.org") -> opening.Opened:
+def open_table(app: App, *languages: str, by: str = "en", organiser: str = "anna@example.org") -> opening.OpenedTable:
     guests = [Invitee("Berta", BERTA, language=word) for word in languages]
     return apps.open_new(app, "kaiser", {}, [Invitee("Anna", organiser), *guests], language=by)
 

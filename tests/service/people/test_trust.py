@@ -17,7 +17,7 @@ from service.settings import DAY_S
 from service.store.schema import letters, people, seats
 from service.tables import access, joining, submitting
 from service.tables.access import Place, Unknown
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.timing import HOUR_S, Clock
 from tests import apps
 from tests.servers import Sink
@@ -70,7 +70,7 @@ def send_due_letters(app: App, guest: Invitee = VICTIM) -> int:
         return int(connection.execute(leaving.values(sent_at=app.now(), outcome="sent")).rowcount)
 
 
-def offer_seat(site: Site) -> tuple[Opened, str]:
+def offer_seat(site: Site) -> tuple[OpenedTable, str]:
     """A table of Anna and Bert where Anna's seat is offered."""
     add_person(site.app)
     opened = site.open_table("Anna", "Bert", pace=Clock(HOUR_S, offer_after=1))

@@ -9,14 +9,14 @@ from service.people.proof import ProvenPerson
 from service.store.schema import seats
 from service.tables import access, submitting
 from service.tables.history.replays import Archive
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.play import play_to_end
 from tests.service.tables.test_seat_settings import send
 from tests.sites import Site, Visitor
 
 
-def finish_table(site: Site, *names: str) -> Opened:
+def finish_table(site: Site, *names: str) -> OpenedTable:
     """Open a table, make a few moves, and let the last player resign."""
     opened = site.start_table(*names)
     for _ in range(4):
@@ -25,7 +25,7 @@ def finish_table(site: Site, *names: str) -> Opened:
     return opened
 
 
-def release(visitor: Visitor, opened: Opened, *numbers: int) -> None:
+def release(visitor: Visitor, opened: OpenedTable, *numbers: int) -> None:
     for seat in numbers or range(len(opened.links)):
         send(visitor, opened.links[seat], "released", wanted="yes")
 

@@ -9,7 +9,7 @@ import pytest
 
 from service.settings import DAY_S
 from service.tables import joining, lobby
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, make_proof
 from tests.sites import ROWS, PageChecker, Site, Visitor
@@ -25,7 +25,7 @@ def strict(tmp_path: Path) -> Iterator[Site]:
     site.app.close()
 
 
-def open_public(site: Site, *guests: Invitee, **how: Any) -> Opened:
+def open_public(site: Site, *guests: Invitee, **how: Any) -> OpenedTable:
     seated = [Invitee(one.name, one.address, "word", one.who) for one in guests]
     return apps.open_new(site.app, "kaiser", {}, seated, 0, **how)
 

@@ -19,7 +19,7 @@ from service.people.proof import ProvenPerson
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, joining, submitting
 from service.tables.access import Unknown
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.servers import Sink
 from tests.sites import ROWS, PageChecker, Site, Visitor
@@ -42,7 +42,7 @@ def strict(tmp_path: Path) -> Iterator[Site]:
     site.app.close()
 
 
-def open_for(site: Site, *guests: Invitee, key: str = "", by: str = "") -> Opened:
+def open_for(site: Site, *guests: Invitee, key: str = "", by: str = "") -> OpenedTable:
     sign_in = ProvenPerson(person(site, by)) if by else None
     return apps.open_new(site.app, "kaiser", {}, guests, 0, key=key, signed_in=sign_in)
 
@@ -323,7 +323,7 @@ def test_a_form_sent_twice_opens_one_table(site: Site) -> None:
 def test_two_at_once_with_one_wish_open_one_table(site: Site) -> None:
     both = Barrier(2)
 
-    def try_it(_: int) -> Opened:
+    def try_it(_: int) -> OpenedTable:
         both.wait(10)
         return open_for(site, ANNA, BERT, key="0123456789abcdef")
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from service.tables import access, joining
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests import apps
@@ -25,7 +25,7 @@ def owner(site: Site, snapshot: Snapshot, seat: int) -> str:
     return access.load_address(app, access.find(app, access.make_seat_link(app, snapshot.seats[seat])))
 
 
-def resign_all(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: Any) -> Opened:
+def resign_all(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: Any) -> OpenedTable:
     """Open a table, let all people sit down and resign."""
     opened = apps.open_new(site.app, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
@@ -62,7 +62,7 @@ def test_a_player_who_gave_up_a_seat_reads_so_and_sees_no_other_link(site: Site,
     opened = resign_all(site, [Invitee(name, f"{name}@example.org") for name in ("Anna", "Bert")])
     snapshot, _ = open_rematch(site, visitor, opened.links[0])
     app = site.app
-    site.submit(Opened(snapshot.row.id, (), ""), "refuse", 1)
+    site.submit(OpenedTable(snapshot.row.id, (), ""), "refuse", 1)
     joining.join(app, app.links.make_join_token(snapshot.row.id), Invitee("Bert", "other@example.org"))
     response = visitor.post(f"/t/{opened.links[1]}/again")
     assert response.status_code == 422

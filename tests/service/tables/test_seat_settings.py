@@ -11,7 +11,7 @@ from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import people, seats
 from service.tables import access
 from service.tables.access import Place
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.sites import ROWS, Site, Visitor
 from workers.outgoing.letter import LetterRequest
@@ -154,7 +154,7 @@ def test_a_spectator_gets_no_form_no_talk_and_no_notes(site: Site, visitor: Visi
     assert has_no_links(opened, visitor.get(f"/t/{opened.watch}"))
 
 
-def has_no_links(opened: Opened, page: str) -> bool:
+def has_no_links(opened: OpenedTable, page: str) -> bool:
     return not any(link in page for link in opened.links)
 
 

@@ -19,7 +19,7 @@ from service.lru import LRU
 from service.store.schema import stories as rows
 from service.tables.access import Place
 from service.tables.history import game_story
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.text import drawing
 from tests import apps
 from tests.sites import PageChecker, Site, Visitor
@@ -32,7 +32,7 @@ BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"
 
 
-def finish_game(site: Site) -> Opened:
+def finish_game(site: Site) -> OpenedTable:
     """Play a game of Kurier between two persons to its end, with random moves."""
     guests = [Invitee(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     opened, random = apps.open_new(site.app, "kurier", {}, guests, 0), Random(3)
@@ -44,7 +44,7 @@ def finish_game(site: Site) -> Opened:
 
 
 @pytest.fixture(scope="module")
-def finished_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Opened]:
+def finished_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, OpenedTable]:
     """The folder of a site where a game is finished; each test has a copy."""
     folder = tmp_path_factory.mktemp("finished_site")
     site = Site(folder)
@@ -54,7 +54,7 @@ def finished_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Opene
 
 
 @pytest.fixture
-def finished_table(tmp_path: Path, finished_site: tuple[Path, Opened]) -> Opened:
+def finished_table(tmp_path: Path, finished_site: tuple[Path, OpenedTable]) -> OpenedTable:
     shutil.copytree(finished_site[0], tmp_path, dirs_exist_ok=True)
     return finished_site[1]
 
@@ -79,7 +79,7 @@ def last_letter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LastLetter
 class LastLetter:
     """A finished game whose story is computed once, and its last letter in any language."""
 
-    def __init__(self, site: Site, opened: Opened) -> None:
+    def __init__(self, site: Site, opened: OpenedTable) -> None:
         self._app = site.app
         self.snapshot = site.load(opened)
         self.write("en")
@@ -104,7 +104,7 @@ def fail(*_: object) -> None:
 
 
 def test_a_replay_shows_the_chances_only_when_the_game_is_over(
-    site: Site, visitor: Visitor, finished_table: Opened
+    site: Site, visitor: Visitor, finished_table: OpenedTable
 ) -> None:
     page = visitor.get(f"/t/{finished_table.links[0]}/replay")
     assert PageChecker(page).faults == []
@@ -122,7 +122,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 
-def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished_table: Opened) -> None:
+def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished_table: OpenedTable) -> None:
     snapshot = site.load(finished_table)
     points = apps.load(site.app, game_story._load_chance_history, snapshot)
     shares = {point.seq: point.shares for point in points}
@@ -141,7 +141,9 @@ def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, fi
         assert f'data-at="{swing.seq}" href="/t/{finished_table.links[0]}/replay?at={swing.seq}"' in page
 
 
-def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visitor, finished_table: Opened) -> None:
+def test_a_replay_shows_the_turning_points_on_request(
+    site: Site, visitor: Visitor, finished_table: OpenedTable
+) -> None:
     path, snapshot = f"/t/{finished_table.links[0]}/replay", site.load(finished_table)
     assert BUTTON in visitor.get(path)
     for _ in range(2):  # asked twice it is worked out once
@@ -166,7 +168,7 @@ def test_a_replay_shows_the_turning_points_on_request(site: Site, visitor: Visit
     assert f"{snapshot.names[story.turning_points[0].seat]}, Eintrag {story.turning_points[0].seq}: statt " in german
 
 
-def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, finished_table: Opened) -> None:
+def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, finished_table: OpenedTable) -> None:
     snapshot, app = site.load(finished_table), site.app
     story = game_story.load_or_compute(app, snapshot, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
@@ -182,7 +184,7 @@ def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, 
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
-    site: Site, visitor: Visitor, finished_table: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, finished_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apps.change(site.app, lambda db: game_story.ask(site.app, db, Place(finished_table.table, 0, "")))
     with monkeypatch.context() as broken:

@@ -12,7 +12,7 @@ from service.settings import DAY_S
 from service.store.schema import letters, seats
 from service.tables import access, joining
 from service.tables.access import Unknown
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.timing import Clock
 from tests import apps
 from tests.sites import Site, Visitor
@@ -24,7 +24,7 @@ from workers.outgoing.table_letters import write
 FRITZ = Invitee("Fritz", "fritz@example.org")
 
 
-def late(site: Site, opened: Opened) -> int:
+def late(site: Site, opened: OpenedTable) -> int:
     """The player on turn lets his time run out."""
     turn = site.find_mover(opened)
     site.time += DAY_S
@@ -32,23 +32,23 @@ def late(site: Site, opened: Opened) -> int:
     return turn
 
 
-def start_offered(site: Site, **how: object) -> tuple[Opened, int]:
+def start_offered(site: Site, **how: object) -> tuple[OpenedTable, int]:
     """A table of three where a player has missed a deadline, so that others may take his seat."""
     opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY_S, **{"late": "seat", "offer_after": 1, **how}))
     return opened, late(site, opened)
 
 
-def token(site: Site, opened: Opened, seat: int) -> str:
+def token(site: Site, opened: OpenedTable, seat: int) -> str:
     return joining.make_offer_token(site.app, site.load(opened).seats[seat])
 
 
-def kinds(site: Site, opened: Opened, seat: int) -> list[str]:
+def kinds(site: Site, opened: OpenedTable, seat: int) -> list[str]:
     with site.app.store.reading() as connection:
         own = (letters.c.table == opened.table, letters.c.seat == seat, letters.c.kind != "invitation")
         return list(connection.execute(select(letters.c.kind).where(*own).order_by(letters.c.id)).scalars())
 
 
-def events(site: Site, opened: Opened) -> list[object]:
+def events(site: Site, opened: OpenedTable) -> list[object]:
     return [event for entry in apps.load_entries(site.app, site.load(opened)) for event in entry.events]
 
 

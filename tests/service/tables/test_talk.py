@@ -15,7 +15,7 @@ from service.store.schema import letters
 from service.store.schema import talk as talk_table
 from service.tables import seat_commands, talk
 from service.tables.access import Place
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.timing import HOUR_S
 from tests import apps
 from tests.apps import FakeTime
@@ -38,7 +38,7 @@ def refuse_remark(visitor: Visitor, link: str, text: str) -> str:
     return html.unescape(response.text)
 
 
-def list_remarks(site: Site, opened: Opened) -> list[str]:
+def list_remarks(site: Site, opened: OpenedTable) -> list[str]:
     with site.app.store.reading() as connection:
         return [remark.text for remark in talk.list_newest(connection, opened.table)]
 
@@ -210,4 +210,4 @@ def test_a_note_is_one_text_and_is_written_as_often_a_minute_as_a_player_moves(t
             ]
             assert codes.count(429) == 2
         with pytest.raises(Refused):
-            apps.change(app, seat_commands.write, place, "x" * (seat_commands.LONGEST_NOTE + 1))
+            apps.change(app, seat_commands.store_note, place, "x" * (seat_commands.LONGEST_NOTE + 1))

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from engine import catalogue
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.axe import MODES, find_violations
 from tests.services import RunningService, Visit
@@ -56,7 +56,7 @@ def judge(request: pytest.FixtureRequest) -> Judge:
     return Judge(request.param)
 
 
-def list_seats(service: RunningService, opened: Opened) -> list[str]:
+def list_seats(service: RunningService, opened: OpenedTable) -> list[str]:
     """Return the pages of the seat to move, of a waiting seat, and of a spectator."""
     first = service.find_mover(opened.table)
     return [f"/t/{link}" for link in (opened.links[first], opened.links[1 - first], opened.watch)]

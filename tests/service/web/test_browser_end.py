@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.golden.make import load
 from tests.services import RunningService, Visit
@@ -20,7 +20,7 @@ GAPS = """() => {
   return gaps.filter((gap) => gap > -20); // others are beside each other
 }"""
 
-FindFinished = Callable[[str], Opened]
+FindFinished = Callable[[str], OpenedTable]
 OpenEnd = Callable[..., tuple[Page, tuple[int, ...]]]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 
 from service.store.schema import channels
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.services import RunningService
 
@@ -26,12 +26,12 @@ IS_READY = "() => navigator.serviceWorker.controller && 'kept' in document.docum
 
 
 @pytest.fixture
-def new_table(service: RunningService) -> Opened:
+def new_table(service: RunningService) -> OpenedTable:
     return service.start_table()
 
 
 @pytest.fixture
-def page(chromium: Browser, service: RunningService, new_table: Opened) -> Iterator[Page]:
+def page(chromium: Browser, service: RunningService, new_table: OpenedTable) -> Iterator[Page]:
     """The table of the player to move, in a browser in which that player has moved before."""
     context = chromium.new_context(base_url=service.address)
     one = context.new_page()
@@ -42,7 +42,7 @@ def page(chromium: Browser, service: RunningService, new_table: Opened) -> Itera
     context.close()
 
 
-def find_move(service: RunningService, new_table: Opened) -> str:
+def find_move(service: RunningService, new_table: OpenedTable) -> str:
     place = apps.access.find(service.app, new_table.links[service.find_mover(new_table.table)])
     return apps.list_moves(service.app, place)[0]
 
@@ -63,7 +63,7 @@ def test_a_table_is_read_offline_and_says_so(page: Page) -> None:
 
 
 def test_a_move_made_offline_is_sent_when_the_line_is_back(
-    service: RunningService, new_table: Opened, page: Page
+    service: RunningService, new_table: OpenedTable, page: Page
 ) -> None:
     length, move = service_length(service, new_table), find_move(service, new_table)
     page.context.set_offline(True)
@@ -77,7 +77,7 @@ def test_a_move_made_offline_is_sent_when_the_line_is_back(
     assert service_length(service, new_table) == length + 1
 
 
-def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, new_table: Opened, page: Page) -> None:
+def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, new_table: OpenedTable, page: Page) -> None:
     move = find_move(service, new_table)
     page.context.set_offline(True)
     page.evaluate(MAKE_MOVE, move)
@@ -88,12 +88,12 @@ def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, new_ta
     expect(page.locator(".bar .note.bad")).to_be_visible()
 
 
-def service_length(service: RunningService, new_table: Opened) -> int:
+def service_length(service: RunningService, new_table: OpenedTable) -> int:
     return int(apps.load_table(service.app, new_table.table).row.length)
 
 
 def test_a_device_is_offered_after_the_first_own_move_and_listed(
-    service: RunningService, new_table: Opened, page: Page
+    service: RunningService, new_table: OpenedTable, page: Page
 ) -> None:
     button = page.get_by_role("button", name="Notify me on this device")
     expect(button).to_be_visible()
@@ -113,7 +113,9 @@ def test_a_device_is_offered_after_the_first_own_move_and_listed(
         assert "Chrome" in db.execute(own).scalar_one()
 
 
-def test_before_an_own_move_nothing_is_asked(chromium: Browser, service: RunningService, new_table: Opened) -> None:
+def test_before_an_own_move_nothing_is_asked(
+    chromium: Browser, service: RunningService, new_table: OpenedTable
+) -> None:
     context = chromium.new_context(base_url=service.address)
     page = context.new_page()
     page.goto(f"/t/{new_table.links[0]}")

@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from service.tables import access, seat_commands, submitting
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
 from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
 
 
-def open_game(service: RunningService, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
+def open_game(service: RunningService, visit: Visit, at_once: bool = False) -> tuple[OpenedTable, int, Page]:
     """A game, who begins it, and his page."""
     opened = service.start_table()
     seat = service.find_mover(opened.table)

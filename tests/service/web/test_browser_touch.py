@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from engine.games import carcassonne, kurier
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.browsing import SHORT_GAMES, Player, click, find_point, tap
 from tests.services import RunningService, Visit, fixed_seed
@@ -29,7 +29,7 @@ LIST_OUTSIDE = """() => {
 }"""
 
 
-def start_with_tile(service: RunningService, seed: int = 1) -> Opened:
+def start_with_tile(service: RunningService, seed: int = 1) -> OpenedTable:
     """Play several moves of Carcassonne, the same in every run, until the player in turn has a tile."""
     with fixed_seed(bytes([seed]) * 32):
         opened = service.start_table(game="carcassonne")
@@ -44,13 +44,13 @@ def open_with_tile(service: RunningService, visit: Visit, seed: int = 1) -> tupl
 
 
 @pytest.fixture(scope="module")
-def table_with_tile(service: RunningService) -> Opened:
+def table_with_tile(service: RunningService) -> OpenedTable:
     """A table where a player has a tile, for tests that do not lay it."""
     return start_with_tile(service)
 
 
 @pytest.fixture
-def player_with_tile(service: RunningService, visit: Visit, table_with_tile: Opened) -> Player:
+def player_with_tile(service: RunningService, visit: Visit, table_with_tile: OpenedTable) -> Player:
     return Player(visit(f"/t/{table_with_tile.links[service.find_mover(table_with_tile.table)]}"))
 
 
@@ -130,7 +130,7 @@ def test_early_figures_are_removed_once_the_tile_is_confirmed(service: RunningSe
 
 
 def test_escape_cancels_a_move_in_progress(
-    service: RunningService, table_with_tile: Opened, player_with_tile: Player
+    service: RunningService, table_with_tile: OpenedTable, player_with_tile: Player
 ) -> None:
     table, player = table_with_tile.table, player_with_tile
     length = apps.load_table(service.app, table).row.length
@@ -169,7 +169,7 @@ def has_dispatch_beside_courier(state: Any) -> bool:
 
 
 @pytest.fixture(scope="module")
-def table_with_dispatch(service: RunningService) -> Opened:
+def table_with_dispatch(service: RunningService) -> OpenedTable:
     """A table where a player holds the dispatch beside a courier, for tests that make no move."""
     opened = service.start_table(game="kurier")
     service.play_until(opened.table, has_dispatch_beside_courier)
@@ -178,7 +178,7 @@ def table_with_dispatch(service: RunningService) -> Opened:
 
 @pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
 def test_the_dispatch_is_touched_beside_its_courier(
-    service: RunningService, visit: Visit, table_with_dispatch: Opened, window: dict[str, int]
+    service: RunningService, visit: Visit, table_with_dispatch: OpenedTable, window: dict[str, int]
 ) -> None:
     opened = table_with_dispatch
     state: Any = apps.load_table(service.app, opened.table).position.state
@@ -202,7 +202,7 @@ def touch_until_chosen(player: Player, token: str) -> None:
 
 
 def test_a_finger_between_dispatch_and_courier_is_led_closer(
-    service: RunningService, visit: Visit, table_with_dispatch: Opened
+    service: RunningService, visit: Visit, table_with_dispatch: OpenedTable
 ) -> None:
     opened = table_with_dispatch
     state: Any = apps.load_table(service.app, opened.table).position.state
@@ -305,7 +305,7 @@ def test_a_free_place_is_named_after_its_neighbours(player_with_tile: Player) ->
 
 
 @pytest.fixture(scope="module")
-def table_with_crowded_inn(service: RunningService) -> Opened:
+def table_with_crowded_inn(service: RunningService) -> OpenedTable:
     """A table of Kurier with several guests in one inn, the same in every run, for tests that make no move."""
     with fixed_seed(bytes([2]) * 32):
         opened = service.start_table(game="kurier")
@@ -315,7 +315,7 @@ def table_with_crowded_inn(service: RunningService) -> Opened:
 
 
 @pytest.fixture
-def crowded_inn(service: RunningService, visit: Visit, table_with_crowded_inn: Opened) -> Page:
+def crowded_inn(service: RunningService, visit: Visit, table_with_crowded_inn: OpenedTable) -> Page:
     """The page of Kurier on a small phone; a tap between the guests of an inn has just moved closer to them."""
     opened = table_with_crowded_inn
     page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}", viewport=SMALL_PHONE, has_touch=True)

@@ -11,7 +11,7 @@ from service.store import channel_queries
 from service.store.channel_queries import ChannelRow
 from service.store.push_keys import encode
 from service.store.schema import people, seats
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps, receivers
 from tests.receivers import Receiver
 from tests.servers import Sink
@@ -31,7 +31,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table("Anna", "Berta")
 
 
@@ -45,20 +45,20 @@ def subscribe(visitor: Visitor, link: str | None, **others: str) -> int:
     return visitor.post(f"/t/{link}/device", **given).status_code
 
 
-def find_person(site: Site, new_table: Opened, seat: int) -> int:
+def find_person(site: Site, new_table: OpenedTable, seat: int) -> int:
     own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.seat == seat)
     with site.app.store.reading() as db:
         return int(db.execute(own).scalar_one())
 
 
-def test_the_link_of_a_seat_brings_the_notices_of_that_table_alone(site: Site, new_table: Opened) -> None:
+def test_the_link_of_a_seat_brings_the_notices_of_that_table_alone(site: Site, new_table: OpenedTable) -> None:
     assert subscribe(site.new_visitor(), new_table.links[0]) == 204
     (one,) = list_channels(site)
     assert (one.kind, one.table, one.link_number) == ("push", new_table.table, 0)
     assert one.person == find_person(site, new_table, 0)
 
 
-def test_a_browser_that_subscribes_twice_is_one_device(site: Site, new_table: Opened) -> None:
+def test_a_browser_that_subscribes_twice_is_one_device(site: Site, new_table: OpenedTable) -> None:
     visitor = site.new_visitor()
     assert [subscribe(visitor, new_table.links[0]) for _ in range(2)] == [204, 204]
     assert len(list_channels(site)) == 1
@@ -74,12 +74,14 @@ def test_a_browser_that_subscribes_twice_is_one_device(site: Site, new_table: Op
         {"auth": encode(b"short")},
     ],
 )
-def test_a_subscription_that_no_browser_made_is_refused(site: Site, new_table: Opened, wrong: dict[str, str]) -> None:
+def test_a_subscription_that_no_browser_made_is_refused(
+    site: Site, new_table: OpenedTable, wrong: dict[str, str]
+) -> None:
     assert subscribe(site.new_visitor(), new_table.links[0], **wrong) == 422
     assert list_channels(site) == []
 
 
-def test_a_spectator_gets_no_notices(site: Site, new_table: Opened) -> None:
+def test_a_spectator_gets_no_notices(site: Site, new_table: OpenedTable) -> None:
     assert subscribe(site.new_visitor(), new_table.watch) == 422
 
 
@@ -89,7 +91,7 @@ def open_settings(site: Site, person: int) -> str:
     return f"/wishes/{site.app.links.make_preferences_token(person, number)}"
 
 
-def test_the_settings_are_a_table_of_groups_by_channels(site: Site, new_table: Opened) -> None:
+def test_the_settings_are_a_table_of_groups_by_channels(site: Site, new_table: OpenedTable) -> None:
     visitor = site.new_visitor()
     subscribe(visitor, new_table.links[0])
     settings, (one,) = open_settings(site, find_person(site, new_table, 0)), list_channels(site)
@@ -103,7 +105,7 @@ def test_the_settings_are_a_table_of_groups_by_channels(site: Site, new_table: O
     assert list_channels(site) == []
 
 
-def test_one_persons_settings_reach_no_others_channels(site: Site, new_table: Opened) -> None:
+def test_one_persons_settings_reach_no_others_channels(site: Site, new_table: OpenedTable) -> None:
     visitor = site.new_visitor()
     subscribe(visitor, new_table.links[0])
     other, (one,) = open_settings(site, find_person(site, new_table, 1)), list_channels(site)
@@ -141,7 +143,9 @@ def test_the_owner_of_a_seat_is_told_by_letter_of_each_device_and_removes_it_the
     site.app.close()
 
 
-def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, new_table: Opened, receiver: Receiver) -> None:
+def test_a_test_reaches_a_device_and_its_answer_is_shown(
+    site: Site, new_table: OpenedTable, receiver: Receiver
+) -> None:
     visitor, browser = site.new_visitor(), Browser()
     subscribe(visitor, new_table.links[0], endpoint=receiver.url("/push"), p256dh=encode(browser.public))
     settings, (one,) = open_settings(site, find_person(site, new_table, 0)), list_channels(site)
@@ -159,7 +163,7 @@ def test_a_test_reaches_a_device_and_its_answer_is_shown(site: Site, new_table: 
     assert visitor.post(f"{settings}/channels/test", channel=one.id).status_code == 404
 
 
-def test_a_new_link_to_the_settings_ends_what_the_owner_does_not_keep(site: Site, new_table: Opened) -> None:
+def test_a_new_link_to_the_settings_ends_what_the_owner_does_not_keep(site: Site, new_table: OpenedTable) -> None:
     person = find_person(site, new_table, 0)
     settings = open_settings(site, person)
     owner, thief = site.new_visitor(), site.new_visitor()

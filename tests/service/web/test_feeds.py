@@ -14,7 +14,7 @@ from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import people, seats
 from service.tables import access, seat_commands
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.text.feed_formats import CalendarEvent, write_calendar
 from service.timing import Calendar
 from tests import apps
@@ -25,11 +25,11 @@ ZONE = ZoneInfo("America/New_York")
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table(pace=3 * DAY_S)
 
 
-def find_mover(site: Site, new_table: Opened) -> tuple[ProvenPerson, str]:
+def find_mover(site: Site, new_table: OpenedTable) -> tuple[ProvenPerson, str]:
     """Return the person to move, as one who has proven the address, and the token of the feeds."""
     with site.app.store.reading() as db:
         own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.open_since.is_not(None))
@@ -50,13 +50,13 @@ def list_texts(element: ElementTree.Element, path: str) -> list[str]:
     return [one.text or "" for one in element.findall(path, ATOM)]
 
 
-def load_deadline(site: Site, new_table: Opened) -> datetime:
+def load_deadline(site: Site, new_table: OpenedTable) -> datetime:
     with site.app.store.reading() as db:
         own = select(seats.c.due_at).where(seats.c.table == new_table.table, seats.c.open_since.is_not(None))
         return datetime.fromtimestamp(db.execute(own).scalar_one(), UTC)
 
 
-def test_a_calendar_has_the_deadlines_of_all_own_turns(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_calendar_has_the_deadlines_of_all_own_turns(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     _, token = find_mover(site, new_table)
     other = site.start_table(pace=DAY_S)
     events = load_events(visitor, token)
@@ -67,7 +67,7 @@ def test_a_calendar_has_the_deadlines_of_all_own_turns(site: Site, visitor: Visi
 
 
 def test_a_move_that_is_made_takes_its_deadline_out_of_the_calendar(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     _, token = find_mover(site, new_table)
     (event,) = load_events(visitor, token)
@@ -96,7 +96,7 @@ def test_a_deadline_is_the_same_moment_in_every_time_zone_also_where_summer_time
     assert due == load_deadline(site, new_table)
 
 
-def test_a_vacation_moves_the_deadline_in_the_calendar(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_vacation_moves_the_deadline_in_the_calendar(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     person, token = find_mover(site, new_table)
     (before,) = load_events(visitor, token)
     with site.app.store.reading() as db:
@@ -111,7 +111,7 @@ def test_a_vacation_moves_the_deadline_in_the_calendar(site: Site, visitor: Visi
     assert after.decoded("dtstart").date() > date.fromisoformat(span[1])
 
 
-def test_a_table_that_rests_has_no_deadline(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_table_that_rests_has_no_deadline(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     _, token = find_mover(site, new_table)
     site.submit(new_table, "pause", 0)
     site.submit(new_table, "agree", 1)
@@ -119,7 +119,9 @@ def test_a_table_that_rests_has_no_deadline(site: Site, visitor: Visitor, new_ta
     assert load_events(visitor, token) == []
 
 
-def test_a_new_address_ends_the_old_one_and_closing_ends_both(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_new_address_ends_the_old_one_and_closing_ends_both(
+    site: Site, visitor: Visitor, new_table: OpenedTable
+) -> None:
     person, token = find_mover(site, new_table)
     settings = f"/wishes/{site.app.links.make_preferences_token(person.id)}/connections"
     assert f"/calendar/{token}.ics" in visitor.get(settings)
@@ -137,7 +139,7 @@ def test_a_new_address_ends_the_old_one_and_closing_ends_both(site: Site, visito
     visitor.get(f"/calendar/{newer}.ics", 404)
 
 
-def test_no_link_that_acts_is_in_a_calendar_or_a_feed(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_no_link_that_acts_is_in_a_calendar_or_a_feed(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     _, token = find_mover(site, new_table)
     files = visitor.get(f"/calendar/{token}.ics") + visitor.get(f"/turns/{token}.atom")
     joined = re.sub(r"\r\n ", "", files)
@@ -147,7 +149,7 @@ def test_no_link_that_acts_is_in_a_calendar_or_a_feed(site: Site, visitor: Visit
 
 
 def test_the_link_in_a_calendar_leads_to_the_table_once_its_owner_is_signed_in(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     path, anna = f"/my/table/{new_table.table}", site.app.links
     assert visitor.client.get(path).location == "/enter"
@@ -160,7 +162,7 @@ def test_the_link_in_a_calendar_leads_to_the_table_once_its_owner_is_signed_in(
 
 
 def test_a_program_that_asks_again_gets_nothing_until_something_changes(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     _, token = find_mover(site, new_table)
     watch = site.app.links.make_watch_token(new_table.table)
@@ -172,7 +174,7 @@ def test_a_program_that_asks_again_gets_nothing_until_something_changes(
 
 
 def test_the_feed_of_own_turns_is_valid_and_in_the_language_of_its_reader(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     person, token = find_mover(site, new_table)
     with site.app.store.reading() as db:
@@ -190,7 +192,9 @@ def test_the_feed_of_own_turns_is_valid_and_in_the_language_of_its_reader(
     datetime.fromisoformat(list_texts(feed, "atom:entry/atom:updated")[0])
 
 
-def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_the_feed_of_a_table_tells_what_spectators_may_know(
+    site: Site, visitor: Visitor, new_table: OpenedTable
+) -> None:
     for _ in range(3):
         site.submit(new_table, site.list_moves(new_table)[0])
     watch = site.app.links.make_watch_token(new_table.table)
@@ -205,13 +209,13 @@ def test_the_feed_of_a_table_tells_what_spectators_may_know(site: Site, visitor:
     visitor.get(f"/t/{watch}/feed.atom", 404)
 
 
-def test_spectators_find_the_feed_and_players_do_not(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_spectators_find_the_feed_and_players_do_not(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     watch = site.app.links.make_watch_token(new_table.table)
     assert f"/t/{watch}/feed.atom" in visitor.get(f"/t/{watch}")
     assert "feed.atom" not in visitor.get(f"/t/{new_table.links[0]}")
 
 
-def test_a_deleted_person_has_no_calendar_any_more(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_deleted_person_has_no_calendar_any_more(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     person, token = find_mover(site, new_table)
     with site.app.store.reading() as db:
         address = db.execute(select(people.c.address).where(people.c.id == person.id)).scalar_one()

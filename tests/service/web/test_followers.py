@@ -11,7 +11,7 @@ from service.store.rows import TableHookRow
 from service.store.schema import letters, people, seats
 from service.store.schema import table_hooks as hook_table
 from service.tables import access, seat_commands
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
@@ -21,7 +21,7 @@ from workers.outgoing.letter import LetterRequest
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     started = site.start_table()
     with access.writing_at(site.app, started.links[0]) as (db, place):
         signing_in.prove_by_seat(site.app, db, place)
@@ -30,7 +30,7 @@ def new_table(site: Site) -> Opened:
     return started
 
 
-def follow(visitor: Visitor, new_table: Opened, receiver: Receiver, kind: str = "discord", **others: str) -> None:
+def follow(visitor: Visitor, new_table: OpenedTable, receiver: Receiver, kind: str = "discord", **others: str) -> None:
     response = visitor.post(f"/t/{new_table.links[0]}/followers", kind=kind, address=receiver.url(), **others)
     assert response.status_code == 303, response.text
 
@@ -50,7 +50,7 @@ def list_texts(receiver: Receiver) -> list[str]:
 
 
 def test_a_chat_gets_each_move_once_and_the_link_for_spectators(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
     send_all(site)
@@ -70,7 +70,7 @@ def test_a_chat_gets_each_move_once_and_the_link_for_spectators(
 
 
 def test_the_picture_of_the_board_is_sent_on_request_and_can_be_loaded(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver, pictures="on")
     site.submit(new_table, site.list_moves(new_table)[0])
@@ -81,7 +81,7 @@ def test_the_picture_of_the_board_is_sent_on_request_and_can_be_loaded(
 
 
 def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_nothing(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver, kind="webhook")
     receiver.mood = "503"
@@ -104,7 +104,7 @@ def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_noth
     ids=["a NUL, which PostgreSQL does not store", "a moment that no clock has"],
 )
 def test_a_strange_answer_counts_as_a_failure_and_holds_up_no_other_chat(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver, answer: bytes, headers: dict[str, str]
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver, answer: bytes, headers: dict[str, str]
 ) -> None:
     follow(visitor, new_table, receiver)
     receiver.mood, receiver.answer, receiver.headers = "503", answer, headers
@@ -117,7 +117,7 @@ def test_a_strange_answer_counts_as_a_failure_and_holds_up_no_other_chat(
 
 
 def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
     site.submit(new_table, site.list_moves(new_table)[0])
@@ -132,7 +132,7 @@ def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
 
 
 def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     woken, wake = list[str](), site.app.wakeups.wake
 
@@ -149,7 +149,7 @@ def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
 
 
 def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
     organiser, other = site.load(new_table).seats
@@ -160,7 +160,7 @@ def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
 
 
 def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
     receiver.mood = "404"  # a webhook of Discord that was deleted
@@ -184,7 +184,7 @@ def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
 
 
 def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
     for path in ("", f"/{load_hook(site).id}/test", f"/{load_hook(site).id}/remove"):
@@ -196,7 +196,7 @@ def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
     assert visitor.post(f"/t/{new_table.links[0]}/followers").status_code == 422
 
 
-def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver) -> None:
+def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver) -> None:
     follow(visitor, new_table, receiver)
     path = f"/t/{new_table.links[0]}/followers/{load_hook(site).id}"
     assert "The test reached" in visitor.post(f"{path}/test").text
@@ -218,7 +218,7 @@ def test_a_chat_learns_no_more_than_spectators_of_a_game_with_hidden_hands(
 
 
 def test_followers_are_in_the_organisers_download_and_are_erased_with_the_organiser(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
     person = ProvenPerson(load_hook(site).person)
@@ -232,7 +232,7 @@ def test_followers_are_in_the_organisers_download_and_are_erased_with_the_organi
 
 @pytest.mark.parametrize("day", range(4))
 def test_failures_of_days_switch_a_chat_off_and_failures_of_hours_do_not(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver, day: int
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver, day: int
 ) -> None:
     follow(visitor, new_table, receiver)
     receiver.mood = "500"

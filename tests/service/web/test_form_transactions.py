@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.store import Store
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.timing import Clock
 from tests import apps
 from tests.sites import Site, Visitor
@@ -51,13 +51,18 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table(pace=Clock(hints=True))
 
 
 @pytest.mark.parametrize(("form", "fields"), SEAT_FORMS)
 def test_a_form_of_a_seat_is_one_transaction(
-    site: Site, visitor: Visitor, new_table: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    site: Site,
+    visitor: Visitor,
+    new_table: OpenedTable,
+    form: str,
+    fields: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     link = new_table.links[site.find_mover(new_table) if form == "hint" else 0]  # the first seat is the organiser's
     with counting(monkeypatch) as begun:
@@ -68,7 +73,12 @@ def test_a_form_of_a_seat_is_one_transaction(
 
 @pytest.mark.parametrize(("form", "fields"), BRANCH_FORMS)
 def test_a_form_of_a_branch_is_one_transaction(
-    site: Site, visitor: Visitor, new_table: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    site: Site,
+    visitor: Visitor,
+    new_table: OpenedTable,
+    form: str,
+    fields: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     link = new_table.links[site.find_mover(new_table)]
     branch = visitor.post(f"/t/{link}/whatif", at="3").location
@@ -79,7 +89,7 @@ def test_a_form_of_a_branch_is_one_transaction(
 
 
 def test_a_rematch_is_opened_by_one_transaction(
-    site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.submit(new_table, "resign", 0)
     with counting(monkeypatch) as begun:
@@ -102,7 +112,12 @@ def test_bots_take_free_seats_in_one_transaction(site: Site, visitor: Visitor, m
     ("form", "fields"), [("here", {"letters": "digest"}), ("stop", {}), ("resume", {"letters": "turn"})]
 )
 def test_settings_of_letters_find_the_person_and_change_them(
-    site: Site, visitor: Visitor, new_table: Opened, form: str, fields: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    site: Site,
+    visitor: Visitor,
+    new_table: OpenedTable,
+    form: str,
+    fields: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     person = site.load(new_table).seats[0].person
     token = site.app.links.make_preferences_token(person or 0, 0)
@@ -114,7 +129,7 @@ def test_settings_of_letters_find_the_person_and_change_them(
 
 
 def test_a_player_who_is_here_is_noted_by_a_second_transaction_only_when_that_is_due(
-    site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages say it every minute; only what is written every five minutes takes a lock."""
     for expected in (["reading", "writing"], ["reading"]):
@@ -124,7 +139,7 @@ def test_a_player_who_is_here_is_noted_by_a_second_transaction_only_when_that_is
 
 
 def test_a_move_is_found_stored_and_judged_in_transactions_of_its_own(
-    site: Site, visitor: Visitor, new_table: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row must be committed before the referee is woken, and nothing may be locked while the page waits."""
     site.judging = False

@@ -347,7 +347,7 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
         submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     for number in (0, 1):
         apps.say(site.app, access.find(site.app, opened.links[number]), name)
-        apps.change(site.app, seat_commands.write, access.find(site.app, opened.links[number]), name)
+        apps.change(site.app, seat_commands.store_note, access.find(site.app, opened.links[number]), name)
     site.submit(opened, site.list_moves(opened)[0])
     site.submit(opened, "resign", 0)
     visitor = site.new_visitor()

@@ -51,7 +51,7 @@ def test_what_others_keep_for_themselves_changes_no_tag(app: App, client: FlaskC
         return client.get(f"/api/v1/t/{places[0].link}").headers["ETag"]
 
     mine = tag()
-    apps.change(app, seat_commands.write, places[1], "a note of my own")
+    apps.change(app, seat_commands.store_note, places[1], "a note of my own")
     other = next(place for place in places if place == places[1])
     assert apps.submit(app, other, "letters none").accepted
     assert tag() == mine

@@ -18,7 +18,7 @@ from service.settings import DAY_S
 from service.store.schema import people, seats, tables
 from service.tables import access, seat_commands
 from service.tables.access import Place
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.text import narration
 from service.text.narration import Chapter, Narrator
 from service.timing import HOUR_S, Clock
@@ -32,7 +32,7 @@ PACE = Clock(pace=7 * DAY_S, hints=True)
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     new_table = site.start_table(pace=PACE)
     site.submit(new_table, site.list_moves(new_table)[0])
     return new_table
@@ -43,15 +43,15 @@ def get_text(client: FlaskClient, path: str) -> str:
     return f"{response.status_code} {KEY.sub('', response.text)}"
 
 
-def find_place(site: Site, new_table: Opened, seat: int = 0) -> Place:
+def find_place(site: Site, new_table: OpenedTable, seat: int = 0) -> Place:
     return access.find(site.app, new_table.links[seat])
 
 
-def change_seat(site: Site, new_table: Opened, deed: Callable[..., None], changed: object) -> None:
+def change_seat(site: Site, new_table: OpenedTable, deed: Callable[..., None], changed: object) -> None:
     apps.change(site.app, deed, find_place(site, new_table), changed)
 
 
-def set_column(site: Site, new_table: Opened, seat: int = 0, **columns: object) -> None:
+def set_column(site: Site, new_table: OpenedTable, seat: int = 0, **columns: object) -> None:
     with site.app.store.writing() as db:
         db.execute(update(seats).where(seats.c.table == new_table.table, seats.c.seat == seat).values(**columns))
 
@@ -61,24 +61,24 @@ def set_person(site: Site, **columns: object) -> None:
         db.execute(update(people).where(people.c.address == "anna@example.org").values(**columns))
 
 
-def move(site: Site, new_table: Opened) -> None:
+def move(site: Site, new_table: OpenedTable) -> None:
     site.submit(new_table, site.list_moves(new_table)[0])
 
 
-def undo(site: Site, new_table: Opened) -> None:
+def undo(site: Site, new_table: OpenedTable) -> None:
     mover = site.find_mover(new_table)
     move(site, new_table)
     site.submit(new_table, "undo", mover)
 
 
-CHANGES: dict[str, Callable[[Site, Opened], object]] = {
+CHANGES: dict[str, Callable[[Site, OpenedTable], object]] = {
     "a move": move,
     "an undo": undo,
     "a pause": lambda site, new_table: site.submit(new_table, "pause", 0),
     "an end": lambda site, new_table: site.submit(new_table, "resign", 1),
     "a standing order": lambda site, new_table: site.submit(new_table, "order pass", 0),
     "a remark": lambda site, new_table: apps.say(site.app, find_place(site, new_table, 1), "Good luck!"),
-    "a note": lambda site, new_table: change_seat(site, new_table, seat_commands.write, "Keep the lady"),
+    "a note": lambda site, new_table: change_seat(site, new_table, seat_commands.store_note, "Keep the lady"),
     "a setting": lambda site, new_table: change_seat(site, new_table, seat_commands.move_at_once, True),
     "no spectators": lambda site, new_table: change_seat(site, new_table, seat_commands.allow_spectators, False),
     "another link": lambda site, new_table: set_column(site, new_table, link="another", link_number=1),
@@ -94,13 +94,13 @@ CHANGES: dict[str, Callable[[Site, Opened], object]] = {
 }
 
 
-def set_table(site: Site, new_table: Opened, **columns: object) -> None:
+def set_table(site: Site, new_table: OpenedTable, **columns: object) -> None:
     with site.app.store.writing() as db:
         db.execute(update(tables).where(tables.c.id == new_table.table).values(**columns))
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_no_change_of_what_a_page_shows_is_missed(site: Site, new_table: Opened, change: str) -> None:
+def test_no_change_of_what_a_page_shows_is_missed(site: Site, new_table: OpenedTable, change: str) -> None:
     cached = site.flask_app.test_client()
     paths = ["/", *(f"/t/{link}" for link in (*new_table.links, new_table.watch))]
     before = [get_text(cached, path) for path in paths]
@@ -111,7 +111,9 @@ def test_no_change_of_what_a_page_shows_is_missed(site: Site, new_table: Opened,
     assert after != before, "this changed nothing"
 
 
-def test_an_unchanged_page_is_not_made_again(site: Site, new_table: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_page_is_not_made_again(
+    site: Site, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = site.flask_app.test_client()
     paths = ["/", *(f"/t/{link}" for link in (*new_table.links, new_table.watch))]
     before = [client.get(path).text for path in paths]
@@ -134,7 +136,7 @@ def test_the_lobby_shows_each_new_table_and_each_move_at_once(site: Site, visito
 
 
 def test_an_entry_is_described_once_to_each_seat_in_each_language(
-    site: Site, new_table: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described, describe = list[tuple[int, int | None]](), narration.describe_entries
 
@@ -154,7 +156,7 @@ def test_an_entry_is_described_once_to_each_seat_in_each_language(
     assert len(described) > before
 
 
-def test_visitors_get_no_page_of_another_language_or_theme(site: Site, new_table: Opened) -> None:
+def test_visitors_get_no_page_of_another_language_or_theme(site: Site, new_table: OpenedTable) -> None:
     path, clients = f"/t/{new_table.links[0]}", [site.flask_app.test_client() for _ in range(4)]
     clients[3].set_cookie("theme", "dark")
     clients[1].set_cookie("language", "de")
@@ -164,7 +166,7 @@ def test_visitors_get_no_page_of_another_language_or_theme(site: Site, new_table
     assert len(set(kept[0])) == 4
 
 
-def test_a_signed_in_player_sees_when_another_table_waits(site: Site, new_table: Opened) -> None:
+def test_a_signed_in_player_sees_when_another_table_waits(site: Site, new_table: OpenedTable) -> None:
     path, person = f"/t/{new_table.links[0]}", site.load(new_table).seats[0].person
     client = site.flask_app.test_client()
     client.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")
@@ -179,7 +181,7 @@ def test_a_signed_in_player_sees_when_another_table_waits(site: Site, new_table:
     assert get_text(client, path) == before
 
 
-def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, new_table: Opened) -> None:
+def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, new_table: OpenedTable) -> None:
     client, path = site.flask_app.test_client(), f"/t/{new_table.links[0]}"
     etag = client.get(path).headers["ETag"]
     again = client.get(path, headers={"If-None-Match": etag})
@@ -188,7 +190,7 @@ def test_a_page_that_the_browser_has_is_not_sent_again(site: Site, new_table: Op
     assert client.get(path, headers={"If-None-Match": etag}).status_code == HTTPStatus.OK
 
 
-def test_pages_are_compressed_and_their_length_tells_nothing(site: Site, new_table: Opened) -> None:
+def test_pages_are_compressed_and_their_length_tells_nothing(site: Site, new_table: OpenedTable) -> None:
     client, path = site.flask_app.test_client(), f"/t/{new_table.links[0]}"
     plain = client.get(path)
     for encoding, decompress in (("gzip", gzip.decompress), ("br", brotli.decompress)):

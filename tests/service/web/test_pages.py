@@ -14,7 +14,7 @@ from service import create_app
 from service.app import read_clock
 from service.settings import Settings
 from service.tables import access, submitting
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from service.text.templates import TEMPLATES
 from tests import apps
 from tests.sites import NAMES, ROWS, PageChecker, Site, Visitor
@@ -52,7 +52,7 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(site: Site, visitor:
     assert response.status_code == 303
     page = visitor.get(response.location)
     assert "You have sat down" in page
-    snapshot = site.load(Opened(access.find(site.app, response.location.rsplit("/", 1)[1]).table, (), ""))
+    snapshot = site.load(OpenedTable(access.find(site.app, response.location.rsplit("/", 1)[1]).table, (), ""))
     assert [seat.status for seat in snapshot.seats[:2]] == ["taken", "invited"]
     assert snapshot.row.pace == 7 * 86_400
     assert snapshot.position.options["rounds"] == 3
@@ -310,7 +310,7 @@ def test_looking_never_acts(site: Site, visitor: Visitor) -> None:
     assert site.load(opened).row.length == before
 
 
-def refuse_move(site: Site, visitor: Visitor, opened: Opened, seat: int, move: str, **fields: object) -> str:
+def refuse_move(site: Site, visitor: Visitor, opened: OpenedTable, seat: int, move: str, **fields: object) -> str:
     """The sentence to a refused move; nothing has changed."""
     before = site.load(opened).row.head
     page = visitor.submit(opened.links[seat], move, **fields)

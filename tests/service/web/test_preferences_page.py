@@ -16,7 +16,7 @@ from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.people.proof import ProvenPerson
 from service.settings import DAY_S
 from service.store.schema import people, seats
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.timing import HOUR_S, Calendar
 from tests import apps
 from tests.sites import Site, Visitor
@@ -25,7 +25,7 @@ FORM = {"letters": "turn", "language": "en", "presence": "on"}
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table(pace=3 * DAY_S)
 
 
@@ -48,7 +48,7 @@ def load_table_settings(site: Site, table: str, seat: int = 0) -> TableLetterSet
         return letter_settings.parse_table_settings(connection.execute(own).scalar_one())
 
 
-def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     times = {"zone": "Europe/Amsterdam", "quiet_from": "22", "quiet_until": "7", "weekends": "on", "remind": "4 24"}
     choices = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
     page = visitor.get(visitor.post(path(site), **choices, **times).location)
@@ -64,7 +64,7 @@ def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, new_ta
     assert (reader(site).settings, reader(site).calendar) == (LetterSettings(hour=19), Calendar())
 
 
-def test_a_deadline_that_runs_moves_with_the_calendar(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_deadline_that_runs_moves_with_the_calendar(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     name = ("Anna", "Bert")[site.find_mover(new_table)]
     due = site.load(new_table).seats[site.find_mover(new_table)].due_at
     visitor.post(path(site, name), **FORM, quiet_from="22", quiet_until="9")
@@ -78,7 +78,7 @@ def test_a_deadline_that_runs_moves_with_the_calendar(site: Site, visitor: Visit
     + [{"hour": "24"}, {"letters": "often"}, {"language": "tlh"}],
 )
 def test_what_makes_no_sense_is_refused_with_the_form_kept(
-    site: Site, visitor: Visitor, new_table: Opened, fields: dict[str, str]
+    site: Site, visitor: Visitor, new_table: OpenedTable, fields: dict[str, str]
 ) -> None:
     response = visitor.post(path(site), **{**FORM, "zone": "Europe/Paris", "weekends": "on", **fields})
     assert response.status_code == 422
@@ -88,7 +88,7 @@ def test_what_makes_no_sense_is_refused_with_the_form_kept(
     assert reader(site) == Recipient(ProvenPerson(person(site, "Anna")), "en", LetterSettings(), Calendar())
 
 
-def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     page = visitor.get(f"{path(site)}?table={new_table.table}")
     assert "Only at this table: Kaiser, König, Edelmann with Bert" in page
     response = visitor.post(f"{path(site)}/here?table={new_table.table}", letters="reminders", plain="no")
@@ -100,7 +100,7 @@ def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, new_tab
     assert load_table_settings(site, new_table.table) == TableLetterSettings()
 
 
-def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     theirs = site.start_table("Clara", "Dora")
     page = visitor.get(f"{path(site)}?table={theirs.table}")
     assert "Clara" not in page
@@ -114,13 +114,13 @@ def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: V
 
 
 @pytest.mark.parametrize("token", ["x", "1", "1.", "1.aaaa", "0.x", "99999999999999999999.x", "²3.x", "1.ü"])
-def test_a_bad_token_is_met_with_one_sentence(site: Site, visitor: Visitor, new_table: Opened, token: str) -> None:
+def test_a_bad_token_is_met_with_one_sentence(site: Site, visitor: Visitor, new_table: OpenedTable, token: str) -> None:
     for where in (f"/wishes/{token}", f"/wishes/{token}/stop"):
         assert visitor.client.get(where).status_code == 404
     assert "This link does not work" in visitor.get(f"/wishes/{token}", 404)
 
 
-def test_the_table_page_leads_here(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_the_table_page_leads_here(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     where = f"{path(site)}?table={new_table.table}"
     assert f'href="{where}"' in visitor.get(f"/t/{new_table.links[0]}")
     assert "Only at this table" in visitor.get(where)
@@ -129,11 +129,11 @@ def test_the_table_page_leads_here(site: Site, visitor: Visitor, new_table: Open
 # Vacations
 
 
-def events(site: Site, new_table: Opened) -> list[object]:
+def events(site: Site, new_table: OpenedTable) -> list[object]:
     return [event for entry in apps.load_entries(site.app, site.load(new_table)) for event in entry.events]
 
 
-def test_a_vacation_is_recorded_and_ended_at_every_table(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_vacation_is_recorded_and_ended_at_every_table(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     other = site.start_table("Clara", "Anna")
     days = {"first": "2027-02-01", "last": "2027-02-07"}
     page = visitor.get(visitor.post(f"{path(site)}/vacation", **days).location)
@@ -153,7 +153,7 @@ def test_a_vacation_may_begin_before_any_game(site: Site, visitor: Visitor) -> N
 
 
 def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     response = visitor.post(f"{path(site)}/vacation", first="2027-02-01", last="2027-03-20")
     assert response.status_code == 422
@@ -165,14 +165,14 @@ def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(
 # Letters that stop
 
 
-def test_a_look_stops_nothing(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_look_stops_nothing(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     page = visitor.get(f"{path(site)}/stop?table={new_table.table}")
     assert "Kaiser, König, Edelmann with Bert" in page
     assert page.count("<form") == 3  # the button, and the choices of a language and of colours
     assert load_table_settings(site, new_table.table) == TableLetterSettings()
 
 
-def test_a_mail_program_stops_a_table_with_a_bare_post(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_mail_program_stops_a_table_with_a_bare_post(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     """RFC 8058 allows no cookie and no form token, and a repeated request succeeds."""
     bare = site.flask_app.test_client(use_cookies=False)
     for _ in range(2):
@@ -188,7 +188,7 @@ def test_a_mail_program_stops_a_table_with_a_bare_post(site: Site, visitor: Visi
     assert load_table_settings(site, new_table.table, 1) == TableLetterSettings()
 
 
-def test_without_a_table_everything_stops(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_without_a_table_everything_stops(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     visitor.post(f"{path(site)}/here?table={new_table.table}", letters="digest", plain="yes")
     response = site.flask_app.test_client().post(f"{path(site)}/stop", data={"List-Unsubscribe": "One-Click"})
     assert response.status_code == 200
@@ -198,7 +198,7 @@ def test_without_a_table_everything_stops(site: Site, visitor: Visitor, new_tabl
 
 @pytest.mark.parametrize("at_table", [True, False])
 def test_letters_that_were_stopped_come_again_as_before(
-    site: Site, visitor: Visitor, new_table: Opened, at_table: bool
+    site: Site, visitor: Visitor, new_table: OpenedTable, at_table: bool
 ) -> None:
     visitor.post(path(site), **{**FORM, "letters": "digest", "hour": "7"})
     where = f"?table={new_table.table}" if at_table else ""
@@ -211,7 +211,7 @@ def test_letters_that_were_stopped_come_again_as_before(
     assert load_table_settings(site, new_table.table) == TableLetterSettings()
 
 
-def test_who_bounced_is_written_to_again_when_he_says_so(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_who_bounced_is_written_to_again_when_he_says_so(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     assert "came back" not in visitor.get(path(site))
     with site.app.store.writing() as connection:
         back = update(people).where(people.c.id == person(site, "Anna"))

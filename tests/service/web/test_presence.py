@@ -9,7 +9,7 @@ from sqlalchemy import event
 from service.settings import DAY_S
 from service.store import queries
 from service.tables import access, seat_commands
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.timing import HOUR_S
 from tests import apps
 from tests.services import RunningService, Visit
@@ -19,11 +19,11 @@ MINUTE_S = 60
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table()
 
 
-def be_here(site: Site, new_table: Opened, seat: int = 1) -> None:
+def be_here(site: Site, new_table: OpenedTable, seat: int = 1) -> None:
     """Send what the page of this seat sends now and then."""
     assert site.flask_app.test_client().put(f"/t/{new_table.links[seat]}/here").status_code == 204
 
@@ -40,7 +40,7 @@ def be_here(site: Site, new_table: Opened, seat: int = 1) -> None:
     ],
 )
 def test_the_others_see_about_how_long_ago_a_player_was_here(
-    site: Site, visitor: Visitor, new_table: Opened, ago: int, words: str
+    site: Site, visitor: Visitor, new_table: OpenedTable, ago: int, words: str
 ) -> None:
     visitor.get(f"/t/{new_table.links[0]}")
     be_here(site, new_table)
@@ -53,7 +53,7 @@ def test_the_others_see_about_how_long_ago_a_player_was_here(
 
 
 def test_a_page_that_is_sent_again_does_not_say_that_a_player_is_still_here(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     be_here(site, new_table)
     assert "here now" in visitor.get(f"/t/{new_table.links[0]}")
@@ -62,7 +62,7 @@ def test_a_page_that_is_sent_again_does_not_say_that_a_player_is_still_here(
 
 
 def test_a_player_can_keep_it_private_and_what_was_stored_is_deleted(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     be_here(site, new_table)
     visitor.post(f"/t/{new_table.links[1]}/presence", wanted="no")
@@ -76,7 +76,7 @@ def test_a_player_can_keep_it_private_and_what_was_stored_is_deleted(
     assert "here now" in visitor.get(f"/t/{new_table.links[0]}")
 
 
-def test_a_setting_keeps_it_private_at_all_tables(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_setting_keeps_it_private_at_all_tables(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     be_here(site, new_table)
     person = apps.load_table(site.app, new_table.table).seats[1].person
     assert person
@@ -88,7 +88,7 @@ def test_a_setting_keeps_it_private_at_all_tables(site: Site, visitor: Visitor, 
     assert "here now" not in visitor.get(f"/t/{new_table.links[0]}")
 
 
-def test_one_note_is_written_in_five_minutes(site: Site, new_table: Opened) -> None:
+def test_one_note_is_written_in_five_minutes(site: Site, new_table: OpenedTable) -> None:
     written = list[str]()
     event.listen(
         site.app.store.engine,
@@ -101,7 +101,7 @@ def test_one_note_is_written_in_five_minutes(site: Site, new_table: Opened) -> N
     assert len(written) == 3
 
 
-def test_a_substitute_does_not_inherit_it(site: Site, new_table: Opened) -> None:
+def test_a_substitute_does_not_inherit_it(site: Site, new_table: OpenedTable) -> None:
     be_here(site, new_table)
     with site.app.store.writing() as db:
         queries.change_seat(db, new_table.table, 1, link="another", link_number=1)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from service.tables import access, seat_commands
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps
 from tests.sites import Site, Visitor
 
@@ -19,7 +19,7 @@ PROPERTY = re.compile(r'<meta property="og:([\w:]+)" content="([^"]*)">')
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table()
 
 
@@ -35,7 +35,9 @@ def load_picture(visitor: Visitor, site: Site, url: str) -> Image.Image:
     return Image.open(io.BytesIO(response.data))
 
 
-def test_a_table_to_watch_shows_its_board_and_whose_move_it_is(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_table_to_watch_shows_its_board_and_whose_move_it_is(
+    site: Site, visitor: Visitor, new_table: OpenedTable
+) -> None:
     site.submit(new_table, site.list_moves(new_table)[0])
     preview = read_preview(visitor, f"/t/{site.app.links.make_watch_token(new_table.table)}")
     mover = site.load(new_table).names[site.find_mover(new_table)]
@@ -44,7 +46,7 @@ def test_a_table_to_watch_shows_its_board_and_whose_move_it_is(site: Site, visit
 
 
 def test_a_finished_game_says_who_won_and_a_replay_shows_its_position(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     before = site.load(new_table).row.length
     site.submit(new_table, "resign", 0)
@@ -67,7 +69,7 @@ def test_a_lesson_shows_its_position(site: Site, visitor: Visitor) -> None:
 @pytest.mark.parametrize("agent", [SLACK, DISCORD], ids=["slack", "discord"])
 @pytest.mark.parametrize("path", ["", "/replay", "/board.svg", "/then", "/log.json", "/whatif"])
 def test_the_link_of_a_seat_previews_as_a_table_and_nothing_more(
-    site: Site, visitor: Visitor, new_table: Opened, path: str, agent: dict[str, str]
+    site: Site, visitor: Visitor, new_table: OpenedTable, path: str, agent: dict[str, str]
 ) -> None:
     link = new_table.links[0]
     preview = read_preview(visitor, f"/t/{link}{path}", agent)
@@ -78,14 +80,14 @@ def test_the_link_of_a_seat_previews_as_a_table_and_nothing_more(
 
 
 def test_nor_does_the_page_of_a_seat_say_more_to_an_unknown_program(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     assert set(read_preview(visitor, f"/t/{new_table.links[0]}", {})) == {"site_name", "title"}
     visitor.get(f"/t/{new_table.links[0]}/board.png", 404)
 
 
 def test_a_letters_link_to_the_settings_shows_a_crawler_nothing(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     with site.app.store.reading() as db:
         person = seat_commands.queries.list_seats(db, new_table.table)[0].person
@@ -95,7 +97,7 @@ def test_a_letters_link_to_the_settings_shows_a_crawler_nothing(
 
 
 def test_programs_embed_public_pages_and_learn_nothing_of_others(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     address, watch = site.app.settings.address, site.app.links.make_watch_token(new_table.table)
     for path in (f"/t/{watch}", f"/t/{watch}/replay?at=3", "/learn/kaiser/1"):
@@ -117,7 +119,7 @@ def test_programs_embed_public_pages_and_learn_nothing_of_others(
     visitor.get(f"/oembed?format=xml&url={quote(f'{address}/t/{watch}', safe='')}", 404)
 
 
-def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_table_without_spectators_has_no_preview(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, new_table.links[0]), False)
     watch = site.app.links.make_watch_token(new_table.table)
     assert visitor.client.get(f"/t/{watch}", headers=SLACK).status_code == 404

@@ -24,7 +24,7 @@ def app(tmp_path, clock):
         yield app
 
 
-def open_table(app: App) -> opening.Opened:
+def open_table(app: App) -> opening.OpenedTable:
     return apps.open_new(app, "carcassonne", {}, GUESTS, luck="public")
 
 

@@ -13,7 +13,7 @@ from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
 from service.store.schema import letters, people, seats
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from tests import apps, receivers
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
@@ -21,11 +21,11 @@ from workers.outgoing import deliveries, post
 
 
 @pytest.fixture
-def new_table(site: Site) -> Opened:
+def new_table(site: Site) -> OpenedTable:
     return site.start_table(pace=3 * DAY_S)
 
 
-def find_mover(site: Site, new_table: Opened) -> ProvenPerson:
+def find_mover(site: Site, new_table: OpenedTable) -> ProvenPerson:
     with site.app.store.reading() as db:
         own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.open_since.is_not(None))
         return ProvenPerson(db.execute(own).scalar_one())
@@ -51,7 +51,7 @@ def send_all(site: Site) -> None:
 
 
 def test_a_turn_reaches_the_webhook_of_its_player_and_has_no_link_that_acts(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     person = find_mover(site, new_table)
     add(site, visitor, person, receiver)
@@ -66,7 +66,7 @@ def test_a_turn_reaches_the_webhook_of_its_player_and_has_no_link_that_acts(
 
 
 def test_a_message_without_an_answer_is_sent_again_with_the_same_id(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     add(site, visitor, find_mover(site, new_table), receiver)
     receiver.mood = "500"
@@ -81,7 +81,7 @@ def test_a_message_without_an_answer_is_sent_again_with_the_same_id(
 
 
 def test_a_receiver_that_is_gone_is_switched_off_and_its_owner_gets_a_letter(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     person = find_mover(site, new_table)
     channel = add(site, visitor, person, receiver)
@@ -98,7 +98,9 @@ def test_a_receiver_that_is_gone_is_switched_off_and_its_owner_gets_a_letter(
     assert (list_channels(site, person)[0].disabled_at, list_channels(site, person)[0].error) == (None, "")
 
 
-def test_the_test_button_shows_the_answer(site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver) -> None:
+def test_the_test_button_shows_the_answer(
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
+) -> None:
     person = find_mover(site, new_table)
     path = f"{make_path(site, person)}/receivers/{add(site, visitor, person, receiver, 'slack').id}/test"
     receiver.answer = b"<b>fine</b>"
@@ -114,7 +116,7 @@ def test_the_test_button_shows_the_answer(site: Site, visitor: Visitor, new_tabl
     assert "localhost is not on the public Internet" in visitor.post(path).text
 
 
-def test_a_private_address_is_refused_when_it_is_added(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_a_private_address_is_refused_when_it_is_added(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     site.app.client = SafeClient(resolve=lambda _: ["192.168.0.7"])
     person = find_mover(site, new_table)
     for address in ("https://router.example.org/", "https://127.0.0.1/", "http://example.org/", "https://[::1]:6379/"):
@@ -125,7 +127,7 @@ def test_a_private_address_is_refused_when_it_is_added(site: Site, visitor: Visi
 
 
 def test_no_one_else_can_try_or_remove_a_receiver(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     person = find_mover(site, new_table)
     channel = add(site, visitor, person, receiver)
@@ -139,7 +141,7 @@ def test_no_one_else_can_try_or_remove_a_receiver(
 
 
 def test_the_secret_of_a_standard_webhook_is_shown_and_the_token_of_a_chat_is_not(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     person = find_mover(site, new_table)
     secret = add(site, visitor, person, receiver).secret
@@ -151,7 +153,7 @@ def test_the_secret_of_a_standard_webhook_is_shown_and_the_token_of_a_chat_is_no
 
 
 def test_receivers_are_in_a_players_download_and_are_erased_with_the_player(
-    site: Site, visitor: Visitor, new_table: Opened, receiver: Receiver
+    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     person = find_mover(site, new_table)
     add(site, visitor, person, receiver)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from engine import catalogue
-from service.tables.opening import Opened
+from service.tables.opening import OpenedTable
 from service.text.languages import SOURCE
 from tests.sites import Site, Visitor
 
@@ -44,7 +44,7 @@ def measuring(site: Site) -> Iterator[Cost]:
 
 
 @pytest.fixture
-def new_table(site: Site, game: str) -> Opened:
+def new_table(site: Site, game: str) -> OpenedTable:
     new_table = site.start_table(game=game)
     for _ in range(3):
         site.submit(new_table, site.list_moves(new_table)[0])
@@ -52,7 +52,7 @@ def new_table(site: Site, game: str) -> Opened:
 
 
 def test_a_running_game_costs_two_transactions_and_seven_selects(
-    site: Site, visitor: Visitor, new_table: Opened
+    site: Site, visitor: Visitor, new_table: OpenedTable
 ) -> None:
     for link in (*new_table.links, new_table.watch):
         visitor.get(f"/t/{link}")
@@ -62,7 +62,9 @@ def test_a_running_game_costs_two_transactions_and_seven_selects(
         assert len(set(cost.selects)) == len(cost.selects)
 
 
-def test_signed_in_and_with_a_verdict_it_costs_nine_selects(site: Site, visitor: Visitor, new_table: Opened) -> None:
+def test_signed_in_and_with_a_verdict_it_costs_nine_selects(
+    site: Site, visitor: Visitor, new_table: OpenedTable
+) -> None:
     seat = site.find_mover(new_table)
     link, person = new_table.links[seat], site.load(new_table).seats[seat].person
     visitor.post(f"/enter/{site.app.links.make_sign_in_token(person, 0, site.time)}")

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from service.app import App
 from service.store.schema import letters, submissions
 from service.tables import access, opening
-from service.tables.opening import Invitee, Opened
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.workers.incoming.replies import make
 from tests.workers.incoming.replies.cases import POSITIONS, REPLIES, Reply
@@ -38,7 +38,7 @@ def app(tmp_path) -> Iterator[App]:
         yield app
 
 
-def open_fixed_table(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
+def open_fixed_table(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> OpenedTable:
     """The table that replies about this game are written for."""
     monkeypatch.setattr(opening, "secrets", FixedSecrets(POSITIONS[game].seed))
     guests = [Invitee("Anna", "anna@example.org"), Invitee("Berta", "berta@example.org")]

@@ -131,19 +131,19 @@ def apply_auction_began(state: State, event: AuctionBegan) -> State:
 
 
 def apply_tile_picked(state: State, event: TilePicked) -> State:
-    return _go_on(state, tile=event.tile, waiting=require_auction(state).seats[1:])
+    return _continue_auction(state, tile=event.tile, waiting=require_auction(state).seats[1:])
 
 
 def apply_bid_made(state: State, event: BidMade) -> State:
     waiting = tuple(seat for seat in require_auction(state).waiting if seat != event.seat)
-    return _go_on(state, bid=event.points, bidder=event.seat, waiting=waiting)
+    return _continue_auction(state, bid=event.points, bidder=event.seat, waiting=waiting)
 
 
 def apply_bid_declined(state: State, event: BidDeclined) -> State:
-    return _go_on(state, waiting=require_auction(state).waiting[1:])
+    return _continue_auction(state, waiting=require_auction(state).waiting[1:])
 
 
-def _go_on(state: State, **changes: object) -> State:
+def _continue_auction(state: State, **changes: object) -> State:
     """Change the auction, and ask the seat whose turn it is in it."""
     auction = replace(require_auction(state), **changes)
     return replace(replace_top(state, Task(BAZAAR, seats=(auction.next_seat,))), auction=auction)
@@ -263,16 +263,17 @@ class Bazaars(BoxHooks):
         """§23.10: Go on without a question where there is no choice."""
         auction = require_auction(state)
         seat, picker = auction.next_seat, auction.seats[0]
-        if len(auction.tiles) == 1:
+        if len(auction.tiles) == 1:  # the last tile costs nothing
             return TileBought(seat, auction.tiles[0])
-        if not auction.tile:
+        if not auction.tile:  # the picker chooses one
             return None
-        if auction.bidder is None:
+        if auction.bidder is None:  # the picker bids first, and bids nothing if it has no points
             return None if find_highest_bid(state, seat) else BidMade(seat, 0)
-        if auction.waiting:
+        if auction.waiting:  # each other seat may outbid, if it has the points
             return BidDeclined(seat) if find_highest_bid(state, seat) <= auction.bid else None
         if auction.bidder == picker:
             return sell(auction, picker, None)
+        # The picker sells to the highest bidder, or buys for that bid if it has the points.
         return sell(auction, auction.bidder, picker) if find_highest_bid(state, picker) < auction.bid else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

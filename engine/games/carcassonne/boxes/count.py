@@ -147,6 +147,12 @@ def _name_question(place: str) -> str:
     return f"citizens {place}"
 
 
+def _make_citizen(state: State, seat: int, kind: str, quarter: str) -> Figure:
+    """Make the figure of a meeple that enters a quarter; its `way` is its number there."""
+    numbers = [int(citizen.way) for citizen in get_citizens(state) if citizen.segment == quarter]
+    return Figure(seat, kind, "", quarter, str(max(numbers, default=0) + 1))
+
+
 def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
     """Return the meeples of a seat in a quarter."""
     return [citizen for citizen in get_citizens(state) if citizen.seat == seat and citizen.segment == quarter]
@@ -232,9 +238,9 @@ class Count(StartBlock):
             or has_entered_before(state)
         ):
             return None
-        return CityOpened(state.turn) if list(self._list_entries(state, rules)) else None
+        return CityOpened(state.turn) if list(self._list_ways_in(state, rules)) else None
 
-    def _list_entries(self, state: State, rules: Rules) -> Iterator[tuple[str, str]]:
+    def _list_ways_in(self, state: State, rules: Rules) -> Iterator[tuple[str, str]]:
         """§30.2: Yield each kind of meeple in the supply with the quarters that it can enter."""
         for kind, number in state.supply[state.turn].items():
             if number and kind not in rules.non_meeples:
@@ -277,7 +283,7 @@ class Count(StartBlock):
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         if task.step == "city":
             targets = [TO_COUNT + quarter for quarter in QUARTERS]
-            entries = ((kind, quarter, to) for kind, quarter in self._list_entries(state, rules) for to in targets)
+            entries = ((kind, quarter, to) for kind, quarter in self._list_ways_in(state, rules) for to in targets)
             return (Choice("enter", (*entries, (OUTSIDE,)), "30.2"),)
         quarter = self._find_quarter(state, task)
         kinds = dict.fromkeys(citizen.kind for citizen in find_citizens(state, seat, quarter))
@@ -298,14 +304,13 @@ class Count(StartBlock):
             case ("remain",):
                 return [CitizensRemained(seat)]
             case (kind, quarter, to):
-                numbers = [int(one.way) for one in get_citizens(state) if one.segment == quarter]
-                figure = Figure(seat, kind, "", quarter, str(max(numbers, default=0) + 1))
-                return [CityEntered(figure, to.removeprefix(TO_COUNT))]
-        kind, *farm = move.args
-        task = get_current_task(state)
-        citizens = find_citizens(state, seat, self._find_quarter(state, task))
-        citizen = next(one for one in citizens if one.kind == kind)
-        return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
+                return [CityEntered(_make_citizen(state, seat, kind, quarter), to.removeprefix(TO_COUNT))]
+            case (kind, *farm):
+                task = get_current_task(state)
+                citizens = find_citizens(state, seat, self._find_quarter(state, task))
+                citizen = next(one for one in citizens if one.kind == kind)
+                return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
+        raise AssertionError(move)
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         return CITIZEN_POINTS * sum(citizen.seat == seat for citizen in get_citizens(state))

@@ -127,7 +127,10 @@ class Revolts(BoxHooks):
         return replace(state, buried=state.buried + UNSEEN_TILES)
 
     def pick_tile(self, state: State, rules: Rules, bag: Sequence[str], chance: Chance) -> str | None:
-        """§27.1: Pick a tile as if three of the revolts had been removed before: each of them is less likely."""
+        """§27.1: Pick a tile as if three random revolts had been removed from the bag.
+
+        Of n revolts, n - 3 are then in the bag. So each revolt is written n - 3 times, and each other tile n times.
+        """
         revolts = [tile for tile in bag if tile in REVOLT_TILES]
         if not revolts:
             return None
