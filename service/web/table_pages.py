@@ -36,7 +36,7 @@ table = Blueprint("table", __name__, url_prefix="/t/<link>")
 STARTED_PHASES = ("playing", "over")
 
 
-class ThenPage(Struct, frozen=True):
+class PastStagePage(Struct, frozen=True):
     """The world after an earlier entry, for the stage of the table."""
 
     at: int
@@ -127,7 +127,7 @@ def show_earlier(link: str) -> Response:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
         world = replays.load_world(app, db, snapshot, Viewpoint(place.seat, get_language()), entry)
-    page = ThenPage(
+    page = PastStagePage(
         world.at,
         world.first,
         world.last,
@@ -135,7 +135,7 @@ def show_earlier(link: str) -> Response:
         world.stage,
         world.chapters,
     )
-    response = render("then.html", page)
+    response = render("past_stage.html", page)
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response
 
