@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import beacon as beacons
-from engine import canonical_json, log, record
+from engine import canonical_json, log
 from engine import chance as chances
 from engine import table as tables
 from engine.beacon import VerifySignature
@@ -126,7 +126,7 @@ def _check_head(export: Export, finding: Finding | None) -> Finding | None:
 
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Check the digest, the draws and the move of each entry; return the first fault and how many entries are right."""
-    history, key, decode = [Table()], b"", record.make_entry_decoder(game).decode
+    history, key, decode = [Table()], b"", log.make_entry_decoder(game).decode
     for number, link in enumerate(export.entries):
         entry = _open_entry(decode, number, link, seed)
         if isinstance(entry, Finding):

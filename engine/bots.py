@@ -8,8 +8,8 @@ from typing import Any
 
 from engine import chance as chances
 from engine import game as games
+from engine import log
 from engine import menu as menus
-from engine import record
 from engine import table as tables
 from engine.game import Game
 from engine.menu import Menu, Move
@@ -76,7 +76,7 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
         events = tables.play(game, table, seat, move, chance).events
     except Refused:
         return None
-    public = all(record.hear(game, event, None) == event for event in events)
+    public = all(log.hear(game, event, None) == event for event in events)
     return move if public and not chance.draws else None
 
 

@@ -1,4 +1,4 @@
-"""A table's log: entries, the hash chain that seals them, and the file format of an exported log.
+"""A table's log: entries, the hash chain that seals them, the file format, and what each reader may know of an entry.
 
 An entry records one accepted command and is never edited or deleted. The hash of an entry proves everything before it.
 The exact bytes and the rules of the format are specified in `engine/README.md`.
@@ -6,20 +6,27 @@ The exact bytes and the rules of the format are specified in `engine/README.md`.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import canonical_json, chance
+from engine.canonical_json import make_decoder
 from engine.chance import Draw
+from engine.game import Game
+from engine.table_events import TABLE_EVENTS, RoundDrawn, RoundNamed, Started, TableEvent, TimedOut, WentSealed
 
 Event = TypeVar("Event")
 GENESIS = bytes(32).hex()
 HASH = re.compile("[0-9a-f]{64}")
 FORMAT: Literal["depesche-log-1"] = "depesche-log-1"
+RECENT_ENTRIES = 20  # of a seat that has not moved yet
 FIELDS = frozenset(("seq", "at", "seat", "move", "draws", "events", "edition"))
 
 
@@ -113,6 +120,22 @@ def compute_heads(digests: Sequence[str]) -> tuple[str, ...]:
         head = extend_head(head, one)
         heads.append(head)
     return tuple(heads)
+
+
+class SealedEntry(Struct, frozen=True):
+    """An entry as it is stored: its canonical bytes, its digest, and the hash of the chain up to it."""
+
+    seq: int
+    body: str
+    digest: str
+    hash: str
+
+
+def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
+    """Seal an entry: its bytes, its digest, and the new head of the chain."""
+    body = canonical_json.encode(entry)
+    digest = compute_digest(seed, entry.seq, body)
+    return SealedEntry(entry.seq, body.decode(), digest, extend_head(head, digest))
 
 
 def make_link(seed: bytes, entry: Entry[Any], redacted: Entry[Any], digest: str) -> Link:
@@ -265,3 +288,107 @@ def _find_wrong_end(export: Export) -> FormatFault | None:
             return FormatFault(seq, f"In entry {seq} something happens after the end of the table.")
         return FormatFault(seq + 1, f"Entry {seq + 1} comes after the end of the table.") if seq < last else None
     return FormatFault(last, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
+
+
+def find_mover(entry: Entry[Any]) -> int | None:
+    """Return the seat whose move of the game is in this entry, or None."""
+    first = entry.events[0]
+    if type(first) not in TABLE_EVENTS:
+        return entry.seat
+    return first.seat if isinstance(first, TimedOut) else _find_waiting_mover(entry.events)
+
+
+def _find_waiting_mover(events: Sequence[Any]) -> int | None:
+    """Return the seat whose move waited for its draws and is made in this entry, or None."""
+    for place, event in enumerate(events[:2]):
+        if isinstance(event, RoundDrawn | WentSealed):
+            following = events[place + 1]
+            return following.seat if isinstance(following, TimedOut) else event.seat
+    return None
+
+
+def find_player(entry: Entry[Any]) -> int | None:
+    """Return the seat whose player made a move by this entry, even if it still waits for its draws, or None."""
+    waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)
+    return entry.seat if waits or find_mover(entry) == entry.seat else None
+
+
+def is_start(entry: Entry[Any]) -> bool:
+    """Return whether the game began with this entry."""
+    return any(isinstance(event, Started) for event in entry.events)
+
+
+def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """Return the entries after this seat's last move; if it has made none, the most recent ones since the start."""
+    for place in range(len(entries) - 1, -1, -1):
+        if seat is not None and find_player(entries[place]) == seat:
+            return entries[place + 1 :]
+    first = next((place for place, entry in enumerate(entries) if is_start(entry)), 0)
+    return entries[first:][-RECENT_ENTRIES:]
+
+
+def find_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """Return the moves of this seat's last turn; none if it has not moved."""
+    turn = list[Entry[Any]]()
+    for entry in reversed(entries):
+        mover = find_mover(entry)
+        if mover is None:
+            continue
+        if mover == seat:
+            turn.append(entry)
+        elif turn:
+            break
+    return turn[::-1]
+
+
+def hear(game: Game, event: Any, seat: int | None) -> Any:
+    """Return an event as the seat, or a spectator, may learn it, or None; events of the table are public."""
+    return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
+
+
+class VisibleEntry(Struct, frozen=True):
+    """An entry as a reader may know it: its events, the seat whose move it is, and whether the game began with it."""
+
+    seq: int
+    at: int
+    events: tuple[Any, ...]
+    mover: int | None
+    is_start: bool
+
+
+def hear_entries(game: Game, entries: Iterable[Entry[Any]], seat: int | None) -> list[VisibleEntry]:
+    """Return what the seat, or a spectator, may learn of each entry."""
+    visible = list[VisibleEntry]()
+    for entry in entries:
+        events = tuple(event for event in (hear(game, one, seat) for one in entry.events) if event is not None)
+        mover = find_mover(entry) if entry.events else None  # a redacted entry may have none
+        visible.append(VisibleEntry(entry.seq, entry.at, events, mover, is_start(entry)))
+    return visible
+
+
+def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
+    """Return the entry as the seat may know it: if an event is hidden from it, so are the draws and the move.
+
+    Draws from hidden things are hidden from all: the place of a known card among hidden ones tells of the others. A
+    move that waits for its draws is hidden from all other seats: it is not known yet which of its events will be.
+    """
+    if isinstance(entry.events[0], RoundNamed):
+        return entry if seat == entry.seat or entry.seat is None else replace(entry, move=None)
+    visible = tuple(hear(game, event, seat) for event in entry.events)
+    if visible == entry.events:
+        hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)
+        return replace(entry, draws=()) if hidden else entry
+    move = entry.move if seat is not None and entry.seat == seat else None
+    return replace(entry, move=move, draws=(), events=tuple(event for event in visible if event is not None))
+
+
+@functools.cache
+def get_entry_type(game: Game) -> Any:
+    """Return the type of the entries of this game's logs."""
+    return Entry[TableEvent | game.Event]  # type: ignore[name-defined]  # a game's events are known when it runs
+
+
+@functools.cache
+def make_entry_decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
+    """Return the decoder for stored entries of this game's logs."""
+    return make_decoder(get_entry_type(game))

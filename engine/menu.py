@@ -214,6 +214,11 @@ def parse_move(menu: Menu, text: str, spell: Spell = lambda token: (token,)) -> 
     return partial.move
 
 
+def find_sample(menu: Menu) -> tuple[MenuEntry, Move] | None:
+    """Return the first entry that has more than one move, and its first move; None if there is none."""
+    return next(((entry, next(entry.iter_moves())) for entry in menu if entry.count() > 1), None)
+
+
 def narrow(menu: Menu, words: Sequence[str], spell: Spell = lambda token: (token,)) -> PartialMove:
     """Return the part of a move that these words mean; raise Refused if no move begins with them."""
     if not menu:

@@ -1,4 +1,4 @@
-"""A table's state, rebuilt from its log without any rule, and what each reader may know of an entry.
+"""A table's state, rebuilt from its log without any rule.
 
 A log is a list of entries. An entry contains events of the game and events of the table, whose tags begin with
 `table.`. `fold` applies them one after the other.
@@ -6,19 +6,16 @@ A log is a list of entries. An entry contains events of the game and events of t
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import beacon as beacons
 from engine.beacon import Beacon
-from engine.canonical_json import make_decoder
 from engine.game import Game
-from engine.log import Entry
+from engine.log import Entry, find_mover
 from engine.table_events import (
     TABLE_EVENTS,
     Ended,
@@ -50,8 +47,6 @@ from engine.table_events import (
     VacationTaken,
     WentSealed,
 )
-
-RECENT_ENTRIES = 20  # of a seat that has not moved yet
 
 
 class Seat(Struct, frozen=True):
@@ -147,23 +142,6 @@ def await_round(table: Table, named: RoundNamed, seat: int | None, move: str | N
     return replace(table, waiting_command=command, undo_request=None)
 
 
-def find_mover(entry: Entry[Any]) -> int | None:
-    """Return the seat whose move of the game is in this entry, or None."""
-    first = entry.events[0]
-    if type(first) not in TABLE_EVENTS:
-        return entry.seat
-    return first.seat if isinstance(first, TimedOut) else _find_waiting_mover(entry.events)
-
-
-def _find_waiting_mover(events: Sequence[Any]) -> int | None:
-    """Return the seat whose move waited for its draws and is made in this entry, or None."""
-    for place, event in enumerate(events[:2]):
-        if isinstance(event, RoundDrawn | WentSealed):
-            following = events[place + 1]
-            return following.seat if isinstance(following, TimedOut) else event.seat
-    return None
-
-
 def iter_moves(table: Table) -> Iterator[Step]:
     """Yield the moves of a table that were not undone, the last one first."""
     step = table.last
@@ -175,12 +153,6 @@ def iter_moves(table: Table) -> Iterator[Step]:
 def find_last_move(table: Table, seat: int) -> Step | None:
     """Return the last move of the seat that was not undone, or None."""
     return next((step for step in iter_moves(table) if step.seat == seat), None)
-
-
-def find_player(entry: Entry[Any]) -> int | None:
-    """Return the seat whose player made a move by this entry, even if it still waits for its draws, or None."""
-    waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)
-    return entry.seat if waits or find_mover(entry) == entry.seat else None
 
 
 def close_entry(table: Table, mover: int | None, drew: bool) -> Table:
@@ -338,72 +310,6 @@ def _replace_seat(table: Table, number: int, seat: Seat) -> Table:
     return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
-def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """Return the entries after this seat's last move; if it has made none, the most recent ones since the start."""
-    for place in range(len(entries) - 1, -1, -1):
-        if seat is not None and find_player(entries[place]) == seat:
-            return entries[place + 1 :]
-    first = next((place for place, entry in enumerate(entries) if is_start(entry)), 0)
-    return entries[first:][-RECENT_ENTRIES:]
-
-
-def find_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """Return the moves of this seat's last turn; none if it has not moved."""
-    turn = list[Entry[Any]]()
-    for entry in reversed(entries):
-        mover = find_mover(entry)
-        if mover is None:
-            continue
-        if mover == seat:
-            turn.append(entry)
-        elif turn:
-            break
-    return turn[::-1]
-
-
-def is_start(entry: Entry[Any]) -> bool:
-    """Return whether the game began with this entry."""
-    return any(isinstance(event, Started) for event in entry.events)
-
-
 def find_seats_to_ask(table: Table, seat: int) -> tuple[int, ...]:
     """Return the other seats that a person plays."""
     return tuple(number for number, other in enumerate(table.seats) if other.status == "taken" and number != seat)
-
-
-def hear(game: Game, event: Any, seat: int | None) -> Any:
-    """Return an event as the seat, or a spectator, may learn it, or None; events of the table are public."""
-    return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
-
-
-def hear_entry(game: Game, entry: Entry[Any], seat: int | None) -> list[Any]:
-    """Return the events of an entry that the seat, or a spectator, may learn."""
-    return [event for event in (hear(game, one, seat) for one in entry.events) if event is not None]
-
-
-def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
-    """Return the entry as the seat may know it: if an event is hidden from it, so are the draws and the move.
-
-    Draws from hidden things are hidden from all: the place of a known card among hidden ones tells of the others. A
-    move that waits for its draws is hidden from all other seats: it is not known yet which of its events will be.
-    """
-    if isinstance(entry.events[0], RoundNamed):
-        return entry if seat == entry.seat or entry.seat is None else replace(entry, move=None)
-    visible = tuple(hear(game, event, seat) for event in entry.events)
-    if visible == entry.events:
-        hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)
-        return replace(entry, draws=()) if hidden else entry
-    move = entry.move if seat is not None and entry.seat == seat else None
-    return replace(entry, move=move, draws=(), events=tuple(event for event in visible if event is not None))
-
-
-@functools.cache
-def get_entry_type(game: Game) -> Any:
-    """Return the type of the entries of this game's logs."""
-    return Entry[TableEvent | game.Event]  # type: ignore[name-defined]  # a game's events are known when it runs
-
-
-@functools.cache
-def make_entry_decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
-    """Return the decoder for stored entries of this game's logs."""
-    return make_decoder(get_entry_type(game))

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import chance as chances
+from engine import log, record, win_shares
 from engine import menu as menus
-from engine import record, win_shares
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
@@ -164,7 +164,7 @@ def _find_turning_points(game: Game, steps: Sequence[_Step]) -> tuple[TurningPoi
 
 def _find_mistake(game: Game, step: _Step) -> TurningPoint | None:
     """Return a better move than that of this entry, judged by what its seat could know; None if there is none."""
-    seat, entry, waited = record.find_mover(step.entry), step.entry, step.before.waiting_command
+    seat, entry, waited = log.find_mover(step.entry), step.entry, step.before.waiting_command
     by, text = (waited.seat, waited.move) if waited else (entry.seat, entry.move)
     if seat is None or by is None or text is None:
         return None

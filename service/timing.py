@@ -72,8 +72,13 @@ def dump_clock(clock: Clock) -> dict[str, str]:
 
 def parse_clock(words: Mapping[str, str], pace: int) -> Clock:
     """Parse the clock of a table's opening; without a valid one, the table has only its pace."""
+    return _parse_clock(tuple(words.items()), pace)
+
+
+@lru_cache(maxsize=256)
+def _parse_clock(words: tuple[tuple[str, str], ...], pace: int) -> Clock:
     try:
-        return convert({"pace": pace, **words}, Clock, strict=False)
+        return convert({"pace": pace, **dict(words)}, Clock, strict=False)
     except msgspec.ValidationError:
         return Clock(pace)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (49, 466), "mail": (33, 242), "reminder": (31, 262)}
+BOUNDS = {"move": (49, 421), "mail": (33, 236), "reminder": (31, 222)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from engine import audit as audits
-from engine import canonical_json, catalogue, record
+from engine import canonical_json, catalogue, log, record
 from engine import menu as menus
 from engine import table as tables
 from engine.canonical_json import make_decoder
@@ -112,7 +112,7 @@ def play_long_game(game: Game, number: int) -> Sequence[Any]:
 
 
 def _rebuild(game: Game, stored: Sequence[bytes]) -> record.Table:
-    return record.fold(game, map(record.make_entry_decoder(game).decode, stored))
+    return record.fold(game, map(log.make_entry_decoder(game).decode, stored))
 
 
 @register_bench

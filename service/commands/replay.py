@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from engine import record
 from engine.canonical_json import convert
+from engine.log import redact
 from service.commands import terminal
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, add_json, parse_count
 
@@ -129,7 +130,7 @@ def _open_log(file: str, export: Export, seat: int | None) -> Log:
 def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
     import msgspec
 
-    from engine.record import get_entry_type
+    from engine.log import get_entry_type
 
     for number, link in enumerate(export.entries):
         try:
@@ -157,8 +158,6 @@ def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
 
 def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
     """Yield the table after each entry; None if it cannot be rebuilt."""
-    from engine import record
-
     if not log.whole:
         yield from [None] * len(log.entries)
         return
@@ -167,8 +166,7 @@ def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
 
 
 def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
-
-    return record.redact(log.game, entry, log.seat) if log.whole and not log.omniscient else entry
+    return redact(log.game, entry, log.seat) if log.whole and not log.omniscient else entry
 
 
 def _to_builtins(events: Sequence[Any]) -> list[dict[str, Any]]:

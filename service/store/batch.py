@@ -28,18 +28,10 @@ from sqlalchemy import (
     update,
 )
 
+from engine.log import SealedEntry
 from service.store.schema import entries, letters, seats, submissions, tables
 
 Rows = Sequence[Mapping[str, Any]]
-
-
-class SealedEntry(Struct, frozen=True):
-    """An entry as it is stored: its canonical bytes, its digest, and the hash of the chain up to it."""
-
-    seq: int
-    body: str
-    digest: str
-    hash: str
 
 
 class SeatUpdate(Struct, frozen=True):

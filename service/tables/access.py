@@ -151,6 +151,20 @@ def make_subject_mark(app: App, seat: Any) -> str:
     return str(seat.table[:6])
 
 
+class SeatAddresses(Struct, frozen=True):
+    """The addresses of a seat: its page of the table, the address for answers, and the mark in the subject of mails."""
+
+    page: str
+    reply_address: str
+    mark: str
+
+
+def make_seat_addresses(app: App, seat: Any) -> SeatAddresses:
+    """Make the addresses of a seat, for a letter to its player."""
+    page = f"{app.settings.address}/t/{make_seat_link(app, seat)}"
+    return SeatAddresses(page, make_reply_address(app, seat), make_subject_mark(app, seat))
+
+
 def load_address(app: App, place: Place) -> str:
     """Load the e-mail address of the player in this seat; empty if there is none."""
     joined = seats.join(people, people.c.id == seats.c.person)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
-from engine import canonical_json, catalogue, log, record
+from engine import catalogue, log
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
@@ -43,7 +43,7 @@ from service import timing
 from service.app import App
 from service.settings import Settings
 from service.store import queries
-from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SealedEntry, SeatUpdate
+from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SeatUpdate
 from service.store.rows import SeatRow, TableRow
 from service.tables import snapshots
 from service.tables.access import Unknown, make_transfer_refusal
@@ -155,7 +155,7 @@ def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedT
     chance = tables.make_chance(before, locked.row.seed, move, at)
     after, events = tables.play(game, before, seat, move, chance, locked.load_position_before)
     entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
-    sealed = seal(locked.row.seed, locked.head, entry)
+    sealed = log.seal(locked.row.seed, locked.head, entry)
     is_new_clock = after.clock is not before.clock
     clock = timing.parse_clock(after.clock, locked.row.pace) if is_new_clock else locked.clock
     updates = list_seat_updates(game, locked.seats, before, after, entry, clock, locked.settings.reminder)
@@ -177,13 +177,6 @@ def _find_draw_time(after: Table) -> int | None:
 
 def _update_seat(row: SeatRow, update: SeatUpdate | None) -> SeatRow:
     return replace(row, **{name: getattr(update, name) for name in SEAT_COLUMNS}) if update else row
-
-
-def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
-    """Seal an entry: its bytes, its digest, and the new head of the chain."""
-    body = canonical_json.encode(entry)
-    digest = log.compute_digest(seed, entry.seq, body)
-    return SealedEntry(entry.seq, body.decode(), digest, log.extend_head(head, digest))
 
 
 def _list_owed_letters(
@@ -292,7 +285,7 @@ def list_seat_updates(
 ) -> list[SeatUpdate]:
     """Return the new columns of each seat whose row changes with this entry."""
     updates = list[SeatUpdate]()
-    player, on_turn = record.find_player(entry), tables.find_seats_to_move(game, after)
+    player, on_turn = log.find_player(entry), tables.find_seats_to_move(game, after)
     events = [event for event in entry.events if type(event) in TABLE_EVENTS]
     for seat in seats:
         chair = after.seats[seat.seat]

@@ -60,7 +60,7 @@ def _get_cached(caches: Caches, row: TableRow) -> Table | None:
 def _replay(
     caches: Caches, db: Connection, game: Game, row: TableRow, position: Table, stored: Sequence[EntryRow]
 ) -> Table:
-    entries = [record.make_entry_decoder(game).decode(one.body) for one in stored]
+    entries = [log.make_entry_decoder(game).decode(one.body) for one in stored]
     if position.length == 0:
         return record.fold(game, entries)
     for entry in entries:
@@ -76,7 +76,7 @@ def load_position_before(caches: Caches, db: Connection, row: TableRow, seq: int
     if position.length and stored[0].hash != head:  # cached by a transaction that was rolled back
         position, stored = Table(), queries.list_entries(db, row.id, 0, seq)
     for one in stored[1 if position.length else 0 :]:
-        entry = record.make_entry_decoder(game).decode(one.body)
+        entry = log.make_entry_decoder(game).decode(one.body)
         position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
         if position.length % CACHED_EVERY == 0:
             caches.marks.put((row.id, position.length), (one.hash, position))
@@ -94,7 +94,7 @@ def _find_nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Tab
 
 def load_game_entries(db: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
     """The decoded entries from `first` up to, not including, `end`."""
-    decode = record.make_entry_decoder(game).decode
+    decode = log.make_entry_decoder(game).decode
     return [decode(row.body) for row in queries.list_entries(db, table, first, end)]
 
 

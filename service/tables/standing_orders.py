@@ -22,7 +22,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.canonical_json import make_decoder
 from engine.game import Game
-from engine.log import Entry
+from engine.log import Entry, find_mover, hear
 from engine.menu import Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
@@ -313,7 +313,7 @@ def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[A
 
 def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int) -> tuple[int, str | None]:
     """Return a move of the log as far as this seat knows it."""
-    mover = record.find_mover(entry)
+    mover = find_mover(entry)
     assert mover is not None
     text = command.move if command.seat is not None else " ".join(Move.parse(command.move or "").args[1:])
     return redact_move(game, mover, text or "", entry.events, seat)
@@ -321,5 +321,5 @@ def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int)
 
 def redact_move(game: Game, mover: int, text: str, events: Iterable[Any], seat: int) -> tuple[int, str | None]:
     """Return a move as that seat knows it: without its words if part of what it did is hidden."""
-    is_whole = mover == seat or all(record.hear(game, event, seat) == event for event in events)
+    is_whole = mover == seat or all(hear(game, event, seat) == event for event in events)
     return mover, text if is_whole else None

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
 
-from engine import audit, canonical_json, catalogue, record
+from engine import audit, canonical_json, catalogue, log, record
 from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import FORMAT, Export, Link
@@ -284,7 +284,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     whole, name = one.log, one.log.table
     game = _audit(whole, over=one.ended_at is not None)
     bodies = [canonical_json.encode(link.entry) for link in whole.entries]
-    position = record.fold(game, map(record.make_entry_decoder(game).decode, bodies))
+    position = record.fold(game, map(log.make_entry_decoder(game).decode, bodies))
     if len(position.seats) != len(one.chairs) or whole.seed is None:
         raise Refused("The table {table} cannot be transferred: its seats are not those of its log.", table=name)
     row = _make_table_row(app, one, position)

@@ -1,4 +1,4 @@
-"""The languages of pages and letters: translated sentences, and dates and lists as people write them.
+"""The languages of pages and letters: translated sentences, and dates, times and lists as people write them.
 
 A sentence may be stored and translated later, and places of a board may be marked in it.
 """
@@ -21,6 +21,8 @@ from msgspec import Struct
 
 from engine import catalogue
 from engine.canonical_json import convert, make_decoder
+from service.settings import DAY_S
+from service.timing import HOUR_S
 
 LANGUAGES = {"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
 SOURCE = "en"  # the language of templates and code; it needs no catalogue
@@ -29,6 +31,7 @@ COMMON = "depesche"  # the domain of all sentences that do not belong to one gam
 FRENCH = "fr"
 COLONS = {FRENCH: "\u00a0:"}  # in every other language there is no space before a colon
 ELIDABLE = re.compile(r"\b([Dd]|[Qq]u)e (?=%\((\w+)\)s)")
+MINUTE_S = 60
 VOWEL = re.compile(r"[aeiouàâæéèêëîïôöœùûü][^\W\d]", re.IGNORECASE)  # not a field of a board such as A1
 
 FIRST, THEN, LAST = "\ue000", "\ue001", "\ue002"  # private-use characters, which players cannot type
@@ -203,6 +206,21 @@ class Translator:
     def _fill(self, sentence: str, words: dict[str, object]) -> str:
         ready = elide(sentence, words) if self.language == FRENCH else sentence
         return ready % words
+
+
+def write_time_left(translator: Translator, seconds: float) -> str:
+    """Return how much time is left, to the nearest hour, or minute in the last hour; empty after the deadline."""
+    if seconds <= 0:
+        return ""
+    days, hours = divmod(round(seconds / HOUR_S), DAY_S // HOUR_S)
+    parts = [
+        translator.ngettext("%(count)s day", "%(count)s days", days) if days else "",
+        translator.ngettext("%(count)s hour", "%(count)s hours", hours) if hours else "",
+    ]
+    if seconds < HOUR_S - MINUTE_S // 2:
+        minutes = max(round(seconds / MINUTE_S), 1)
+        parts = [translator.ngettext("%(count)s minute", "%(count)s minutes", minutes)]
+    return translator.gettext("%(time)s left.", time=translator.join([part for part in parts if part]))
 
 
 def elide(sentence: str, words: Mapping[str, Any]) -> str:

@@ -70,7 +70,7 @@ def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: i
     digest = log.compute_digest(seed, entry.seq, body)
     if reveal:
         return Link(digest, True, canonical_json.decode_object(body))
-    return log.make_link(seed, entry, record.redact(game, entry, seat), digest)
+    return log.make_link(seed, entry, log.redact(game, entry, seat), digest)
 
 
 def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine import catalogue, record
+from engine import catalogue, log
 from engine.game import Game
 from engine.log import Entry
 from engine.table_events import TABLE_EVENTS
@@ -105,18 +105,18 @@ def describe_entries(
 ) -> tuple[Chapter, ...]:
     """Describe each entry with what this seat, or a spectator (None), may know; skip entries without a sentence."""
     chapters = list[Chapter]()
-    for entry in entries:
-        events = record.hear_entry(game, entry, seat)
-        sentences = fold_repeats([sentence for event in events if (sentence := narrator.describe(event))])
+    for entry in log.hear_entries(game, entries, seat):
+        sentences = fold_repeats([sentence for event in entry.events if (sentence := narrator.describe(event))])
         if sentences:
-            places = list_places(events)
-            is_own = seat is not None and record.find_mover(entry) == seat
-            chapters.append(Chapter(entry.seq, entry.at, sentences, record.is_start(entry), places, is_own))
+            places, is_own = list_places(entry.events), seat is not None and entry.mover == seat
+            chapters.append(Chapter(entry.seq, entry.at, sentences, entry.is_start, places, is_own))
     return tuple(chapters)
 
 
 def fold_repeats(sentences: Sequence[str]) -> tuple[str, ...]:
     """Write a sentence that is said several times in a row once, with the number of times."""
+    if len(sentences) < 2:
+        return tuple(sentences)
     runs = [list(run) for _, run in itertools.groupby(sentences, key=remove_place_marks)]
     return tuple(run[0] if len(run) == 1 else f"{run[0]} ×{len(run)}" for run in runs)
 

@@ -137,8 +137,8 @@ def wire(app: App) -> Flask:
     flask_app.before_request(answer_crawler)
     if app.settings.logs == "json":
         flask_app.after_request(log_request)
-    flask_app.after_request(set_retry_after)  # the last function that is registered is the first to run
     _limit_rates(flask_app, app)
+    flask_app.after_request(set_retry_after)  # the last function that is registered is the first to run
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
     flask_app.after_request(compress_response)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -26,7 +25,6 @@ from service.tables import access
 from service.text import languages
 from service.text.languages import LANGUAGES, SOURCE, Translatable, translate_in_game
 from service.text.templates import get_environment
-from service.wakeups import REQUEST_ID
 from service.web.wsgi_threads import UNKNOWN_PROXY, name_network
 
 View = Callable[..., Any]
@@ -146,12 +144,6 @@ def _make_html_response(text: str, status: int, in_language: str) -> Response:
     response.headers["Content-Language"] = in_language
     response.vary.update(("Accept-Language", "Cookie"))
     return response
-
-
-def make_request_id(app: App, proposed: str) -> str:
-    """Return the id that a trusted proxy proposes for a request, or a new one."""
-    is_fine = app.settings.proxies and REQUEST_ID.fullmatch(proposed)
-    return proposed if is_fine else secrets.token_hex(8)
 
 
 def is_local_visitor(app: App, request: Request) -> bool:

@@ -38,9 +38,10 @@ from service.store.connection import is_unavailable
 from service.tables import access
 from service.tables.access import TransferredAway, Unknown
 from service.text.languages import Sentence, translate
+from service.wakeups import REQUEST_ID
 from service.web import static_files
 from service.web.api.operations import JSON, Garbled, Refusal
-from service.web.rendering import get_app, get_language, make_request_id, render, render_problem
+from service.web.rendering import get_app, get_language, render, render_problem
 
 log = structlog.get_logger()
 RETRY_AFTER_S = 5  # while the database cannot be reached
@@ -91,6 +92,12 @@ def begin_request() -> None:
     bind_contextvars(request=make_request_id(get_app(), request.headers.get("X-Request-Id", "")))
     if request.environ.get(FAILURE):
         raise request.environ[FAILURE]
+
+
+def make_request_id(app: App, proposed: str) -> str:
+    """Return the id that a trusted proxy proposes for a request, or a new one."""
+    is_fine = app.settings.proxies and REQUEST_ID.fullmatch(proposed)
+    return proposed if is_fine else secrets.token_hex(8)
 
 
 STOP_VIEW = "preferences.stop"  # mail programs stop letters by themselves (RFC 8058)

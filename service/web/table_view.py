@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
-from engine import record
+from engine import log
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
@@ -278,7 +278,7 @@ def _load_chapters(
     """The latest chapters, the newest first, and what happened since the reader's last move; each is described once."""
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     over = table.position.phase == "over"
-    recent = {entry.seq for entry in ([] if over else record.find_entries_since_own_move(entries, place.seat))}
+    recent = {entry.seq for entry in ([] if over else log.find_entries_since_own_move(entries, place.seat))}
     chapters = list[Chapter]()
     cache, reader = get_app().caches.chapters, (place.table, place.seat, get_language(), table.names)
     for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
-from engine import record
+from engine import log
 from engine.game import Standing
 from engine.refusal import Refused
 from service.links import parse_int
@@ -317,7 +317,7 @@ def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator
     """Describe the moves so far as this seat would see them at the table."""
     narrator = Narrator(table.game, table.names, get_language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
-        visible = tuple(record.hear(table.game, event, branch.seat) for event in events)
+        visible = tuple(log.hear(table.game, event, branch.seat) for event in events)
         sentences = tuple(one for event in visible if event is not None and (one := narrator.describe(event)))
         yield BranchStep(number, table.names[seat], move, sentences, visible != events)
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from sqlalchemy import insert
 
 from engine import canonical_json, catalogue, log, record
+from engine.log import SealedEntry
 from service.app import App
 from service.commands.benches import Measure, play_long_game, register_bench
 from service.settings import Settings
 from service.store import queries
-from service.store.batch import Addition, Batch, SealedEntry
+from service.store.batch import Addition, Batch
 from service.store.schema import tables
 from tests.servers import Unavailable
 
@@ -92,7 +93,7 @@ def _run_depesche(bodies: Sequence[bytes]) -> Times:
         start, cpu = time.perf_counter(), time.process_time()
         with app.store.reading() as connection:
             stored = [entry.body for entry in queries.list_entries(connection, table)]
-        record.fold(game, map(record.make_entry_decoder(game).decode, stored))
+        record.fold(game, map(log.make_entry_decoder(game).decode, stored))
         times |= {"replay": time.perf_counter() - start, "replay_cpu": time.process_time() - cpu}
         app.close()
         return times

@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import func, select, update
 
 from engine import audit as audits
-from engine import catalogue, record
+from engine import catalogue, log
 from engine.log import Export
 from service.store import Store, queries
 from service.store.schema import letters, mails, seats, submissions, tables
@@ -123,7 +123,7 @@ def _check_log(store: Store, table: Any) -> None:
     assert [entry.seq for entry in stored] == list(range(table.length))
     assert stored[-1].hash == table.head
     assert len(accepted) == count, "two submissions became one entry"
-    decoder = record.make_entry_decoder(catalogue.find(table.game, table.edition))
+    decoder = log.make_entry_decoder(catalogue.find(table.game, table.edition))
     for entry in map(decoder.decode, (row.body for row in stored)):
         row = accepted.pop(entry.seq, None)
         if row is None:

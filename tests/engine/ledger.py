@@ -6,7 +6,7 @@ import types
 from random import Random
 from typing import Any
 
-from engine import bots, canonical_json, chance, log, menu, options, record
+from engine import bots, canonical_json, chance, log, menu, options
 from engine import table as tables
 from engine.beacon import Beacon
 from engine.log import Entry, Export, Link
@@ -50,7 +50,7 @@ class Ledger:
         """Export the log as the seat may know it; complete and with its seed if the table is over."""
         over = self.table.phase == "over"
         digests = [log.compute_digest(self.seed, entry.seq, canonical_json.encode(entry)) for entry in self.entries]
-        copies = [entry if over else record.redact(self.game, entry, seat) for entry in self.entries]
+        copies = [entry if over else log.redact(self.game, entry, seat) for entry in self.entries]
         links = tuple(
             Link(digest, True, canonical_json.decode_object(canonical_json.encode(entry)))
             if over

@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 import pytest
 
-from engine import audit, beacon, catalogue, chance, log, record
+from engine import audit, beacon, catalogue, chance, log
 from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
@@ -156,9 +156,9 @@ def test_a_waiting_move_is_hidden_from_other_seats():
     ledger = draw_awaited_round(open_waiting_table())
     seat = ledger.find_seats_to_move()[0]
     waits = log.Entry(7, 1, seat, "play 3", (), (RoundNamed(9),), 1)
-    assert record.redact(highcard, waits, seat) == waits
-    assert record.redact(highcard, waits, 1 - seat).move is None
-    assert record.redact(highcard, waits, None).move is None
+    assert log.redact(highcard, waits, seat) == waits
+    assert log.redact(highcard, waits, 1 - seat).move is None
+    assert log.redact(highcard, waits, None).move is None
 
 
 def test_logs_verify_offline_in_both_verifiers_while_played_and_after():

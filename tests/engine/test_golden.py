@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine import audit, catalogue, record, table_events
+from engine import audit, catalogue, log, record, table_events
 from service.beacon import is_signed
 from tests.golden import make
 from tests.golden.make import load_file
@@ -31,7 +31,7 @@ def test_the_log_passes_the_audit(path):
 def test_events_alone_lead_to_the_same_end(path):
     export = load_file(path)
     game = catalogue.find(export.game, export.edition)
-    entries = [msgspec.convert(link.entry, record.get_entry_type(game)) for link in export.entries]
+    entries = [msgspec.convert(link.entry, log.get_entry_type(game)) for link in export.entries]
     table = record.fold(game, entries)
     assert table.phase == "over"
     assert table.places == entries[-1].events[-1].places

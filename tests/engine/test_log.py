@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import canonical_json, log, record
+from engine import canonical_json, log
 from engine.chance import Draw
 from engine.log import Entry
 from engine.table_events import (
@@ -39,7 +39,7 @@ def test_an_entry_and_its_plain_form_have_the_same_bytes():
     for entry in start_table(highcard, 3).entries:
         body = canonical_json.encode(entry)
         assert canonical_json.encode(canonical_json.decode_object(body)) == body == encode_with_json(json.loads(body))
-        assert canonical_json.encode(record.make_entry_decoder(highcard).decode(body)) == body
+        assert canonical_json.encode(log.make_entry_decoder(highcard).decode(body)) == body
 
 
 def test_the_bytes_of_an_entry_never_change():

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from engine import chance, log, record
+from engine import chance, log
 from engine import table as tables
 from engine.chance import Chance, UnexpectedDraw
 from engine.log import Entry
@@ -64,7 +64,7 @@ def test_every_entry_is_the_same_in_every_deal_that_its_reader_can_imagine(case)
             other = twin(case, ledger, seq, reader)
             if other is None:
                 continue
-            different, imagined = (record.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
+            different, imagined = (log.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
             if different.events == imagined.events:
                 compared += 1
                 assert different == imagined, (reader, ledger.entries[seq])

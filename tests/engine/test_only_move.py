@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine import bots, menu, record
+from engine import bots, log, menu
 from engine import table as tables
 from engine.menu import Choice
 from tests.engine import highcard
@@ -28,7 +28,7 @@ def test_it_is_the_only_choice_draws_nothing_and_is_public(case):
                 ledger.do(seat, move)
                 entry, move_count = ledger.entries[-1], move_count + 1
                 assert entry.draws == ()
-                assert record.redact(case.game, entry, None) == entry
+                assert log.redact(case.game, entry, None) == entry
                 break
         else:
             seat = random.choice(ledger.find_seats_to_move())

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import canonical_json, menu, options, record
+from engine import canonical_json, log, menu, options, record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Move
@@ -345,7 +345,7 @@ def test_undo_restores_the_exact_state(case):
 @every_case
 def test_entries_alone_rebuild_the_table(case):
     ledger = play_eventfully(start_table(case.game, case.seats, case.chosen), Random(2), 400)
-    decode = record.make_entry_decoder(case.game).decode
+    decode = log.make_entry_decoder(case.game).decode
     read = [decode(canonical_json.encode(entry)) for entry in ledger.entries]
     assert read == ledger.entries
     for seq, table in enumerate(record.fold_each(case.game, read)):
@@ -359,21 +359,21 @@ def test_a_redacted_entry_has_only_what_hear_returns(case):
     ledger = play_eventfully(start_table(case.game, case.seats, case.chosen), Random(4), 150)
     for entry in ledger.entries:
         for seat in (*range(case.seats), None):
-            copy = record.redact(case.game, entry, seat)
-            events = [record.hear(case.game, event, seat) for event in entry.events]
+            copy = log.redact(case.game, entry, seat)
+            events = [log.hear(case.game, event, seat) for event in entry.events]
             assert list(copy.events) == [event for event in events if event is not None]
             assert (copy.seq, copy.at, copy.seat, copy.edition) == (entry.seq, entry.at, entry.seat, entry.edition)
             if tuple(events) != entry.events:
                 assert copy.draws == ()
                 assert copy.move is None or entry.seat == seat is not None
-            assert record.redact(case.game, copy, seat).events == copy.events
+            assert log.redact(case.game, copy, seat).events == copy.events
 
 
 def test_a_hidden_hand_stays_hidden():
     ledger = start_table(highcard, 3)
     deal = ledger.entries[-1]
     for seat in range(3):
-        copy = record.redact(highcard, deal, seat)
+        copy = log.redact(highcard, deal, seat)
         assert [event.cards for event in copy.events[1:]] == [
             hand if other == seat else () for other, hand in enumerate(ledger.table.state.hands)
         ]
@@ -390,21 +390,20 @@ def test_a_hidden_move_is_shown_to_its_own_seat_alone_even_if_the_server_made_it
     game = make_variant(highcard, hear=hear)
     ledger = start_table(game, 3)
     ledger.do(0, f"play {ledger.table.state.hands[0][0]}")
-    assert record.redact(game, ledger.entries[-1], 0) == ledger.entries[-1]
-    assert record.redact(game, ledger.entries[-1], 1).move is None
+    assert log.redact(game, ledger.entries[-1], 0) == ledger.entries[-1]
+    assert log.redact(game, ledger.entries[-1], 1).move is None
     card = ledger.table.state.hands[1][0]
     ledger.do(None, f"expire 1 play {card}")
     assert (
-        str(card)
-        not in canonical_json.encode(replace(record.redact(game, ledger.entries[-1], 2), at=0, seq=0)).decode()
+        str(card) not in canonical_json.encode(replace(log.redact(game, ledger.entries[-1], 2), at=0, seq=0)).decode()
     )
-    assert record.redact(game, ledger.entries[-1], 1).events == (TimedOut(1), highcard.Played(1, card))
+    assert log.redact(game, ledger.entries[-1], 1).events == (TimedOut(1), highcard.Played(1, card))
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
 def test_events_of_the_table_are_public(game):
     for event in (Sat(0, "x"), Started(), Resigned(0), TimedOut(0), UndoAsked(0, 3), Undone(0, 3), Ended((1, 2))):
-        assert record.hear(game, event, 1) == record.hear(game, event, None) == event
+        assert log.hear(game, event, 1) == log.hear(game, event, None) == event
 
 
 def test_an_undo_without_its_earlier_table_is_an_error():

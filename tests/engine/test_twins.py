@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import catalogue, chance, record
+from engine import catalogue, chance, log
 from engine import table as tables
 from engine.chance import Chance, UnexpectedDraw
 from engine.contract.cases import play_case
@@ -69,7 +69,7 @@ def iter_twins(case, number, position, readers):
             twin = make_entry(case, other, position.seat, position.move, Chance(repeat_draws(recorder.faces)))
         except (Refused, UnexpectedDraw):
             continue  # in that deal the move is impossible, or draws something else
-        real_copy, imagined = (record.redact(case.game, entry, reader) for entry in (real, twin))
+        real_copy, imagined = (log.redact(case.game, entry, reader) for entry in (real, twin))
         if real_copy.events == imagined.events:
             yield real_copy, imagined
 
@@ -114,7 +114,7 @@ def test_a_move_with_hidden_draws_is_shown():
     drawn_chance = Chance(RecordingSource(Random(1)))
     entry = make_entry(case, position.before, position.seat, position.move, drawn_chance)
     for seat in (*range(case.seats), None):
-        real_copy = record.redact(kurier, entry, seat)
+        real_copy = log.redact(kurier, entry, seat)
         assert (real_copy.move, real_copy.events, real_copy.draws) == ("turn", entry.events, ())
 
 

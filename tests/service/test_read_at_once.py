@@ -9,7 +9,7 @@ PROCESSES = 3
 READ = """
 import json
 from pathlib import Path
-from engine import catalogue, log, options, record
+from engine import catalogue, log, options
 from service import timing
 from service.tables.submitting import StoredSubmission, decode_verdict
 
@@ -23,7 +23,7 @@ def read():
     timing.parse_clock({"bank": "86400", "increment": "3600"}, 60)
     log.parse_export(export)
     for entry in stored:
-        record.make_entry_decoder(game).decode(entry)
+        log.make_entry_decoder(game).decode(entry)
     options.parse(game.META.options, {"rounds": "2"})
 """
 # msgspec inspects types slowly here, so that threads meet while it does.

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import update
 
-from engine import bots, catalogue, record
+from engine import bots, catalogue, log
 from engine import table as engine_table
 from engine.menu import Move
 from service.app import App
@@ -84,7 +84,7 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
 
 
 def _list_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
-    events = (record.hear(snapshot.game, event, None) for event in entry.events)
+    events = (log.hear(snapshot.game, event, None) for event in entry.events)
     return (event for event in events if event is not None)
 
 

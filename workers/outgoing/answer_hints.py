@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +17,7 @@ from service.links import parse_int
 from service.text import words
 from service.text.languages import SOURCE, Sentence, Translator
 from service.text.narration import Narrator
-from service.text.words import PARTS
+from service.text.words import PARTS, Vocabulary
 
 MAX_LINES = 10  # of one verb; the page has them all
 MAX_ENDS = 14  # in one line
@@ -75,8 +76,10 @@ class Answers(Struct, frozen=True):
     hints: tuple[Hint, ...]
 
 
-def build_answers(menu: Menu, writer: MoveWriter, narrator: Narrator, instruction: str = "") -> Answers:
+def build_answers(menu: Menu, writer: MoveWriter, narrator: Narrator, instruction: str = "") -> Answers | None:
     """Return the moves of a menu that the reader can answer with, and how, if not by an answer to the letter."""
+    if not menu:
+        return None
     hints, _ = list_hints(menu, writer, narrator), writer.translator.gettext
     instruction = instruction or _(
         "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
@@ -93,11 +96,11 @@ def list_hints(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[Hint
 
 def find_example(menu: Menu, writer: MoveWriter) -> Example | None:
     """Return the first move of the first verb that has more than one move; None if there is none."""
-    for entry in menu:
-        if entry.count() > 1:
-            move = next(entry.iter_moves())
-            return Example(writer.write(move, entry), str(move))
-    return None
+    sample = menus.find_sample(menu)
+    if sample is None:
+        return None
+    entry, move = sample
+    return Example(writer.write(move, entry), str(move))
 
 
 def list_commands(
@@ -121,9 +124,14 @@ class MoveWriter:
 
     def __init__(self, game: Game, names: Sequence[str], language: str) -> None:
         self.translator = Translator(language)
+        self._game, self._names = game, names
         self._own = words.make_vocabulary(game, names, language)
-        self._all = words.make_vocabulary(game, names)
         self._is_english = language == SOURCE
+
+    @functools.cached_property
+    def _all(self) -> Vocabulary:
+        """The words of all languages, which a player's name must not be taken for."""
+        return words.make_vocabulary(self._game, self._names)
 
     @property
     def say(self) -> str:

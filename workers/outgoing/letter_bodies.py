@@ -6,18 +6,20 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from engine import record
+from engine import log
 from engine.record import Request, UndoRequest
 from engine.table_events import PauseAsked
 from service.links import parse_int
 from service.tables import joining
 from service.text.drawing import list_players
 from service.text.languages import translate_in_game
+from service.timing import parse_calendar
+from workers.outgoing import answer_hints
+from workers.outgoing.answer_hints import Answers
 from workers.outgoing.game_review import build_review
 from workers.outgoing.letter import Body, Invitation, OfferedSeat
 from workers.outgoing.letter_parts import (
     TableDraft,
-    build_answers,
     list_language_links,
     narrate,
     write_deadline,
@@ -44,9 +46,14 @@ def write_invitation(draft: TableDraft) -> Body:
             asks_to_sit=asks_to_sit,
         ),
         languages=list_language_links(draft),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=_("Sit down") if asks_to_sit else _("Look at the table"),
     )
+
+
+def _build_answers(draft: TableDraft) -> Answers | None:
+    """Return the moves that the reader can answer this letter with."""
+    return answer_hints.build_answers(draft.menu, draft.writer, draft.narrator)
 
 
 def write_welcome(draft: TableDraft) -> str:
@@ -64,7 +71,7 @@ def write_seat(draft: TableDraft) -> Body:
         headline=_("%(name)s, you play on at this table of %(title)s.", name=draft.seat.name, title=draft.title),
         explanation=write_welcome(draft),
         languages=list_language_links(draft),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=_("Look at the table"),
     )
 
@@ -79,7 +86,7 @@ def write_rehoused(draft: TableDraft) -> Body:
             name=draft.seat.name,
             title=draft.title,
         ),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=write_move_button(draft),
     )
 
@@ -106,10 +113,11 @@ def write_headline(draft: TableDraft) -> str:
 
 def write_any_turn(draft: TableDraft, headline: str) -> Body:
     """Return a letter that asks for a move, with the deadline and the moves."""
+    calendar = parse_calendar(draft.request.calendar)
     return Body(
         headline=headline,
-        deadline=write_deadline(draft.translator, draft.seat.due_at, draft.app.now(), draft.calendar),
-        answers=build_answers(draft),
+        deadline=write_deadline(draft.translator, draft.seat.due_at, draft.app.now(), calendar),
+        answers=_build_answers(draft),
         button=write_move_button(draft),
     )
 
@@ -124,10 +132,10 @@ def write_asked(draft: TableDraft) -> Body:
     entries = draft.entries[undo.to : draft.snapshot.position.length] if undo else []
     return Body(
         headline=_("%(who)s would like to take a move back. Do you agree?", who=name_requester(draft, undo)),
-        undone=narrate(draft, (entry for entry in entries if record.find_mover(entry) is not None)),
+        undone=narrate(draft, (entry for entry in entries if log.find_mover(entry) is not None)),
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=_("Answer"),
     )
 
@@ -142,7 +150,7 @@ def write_pausing(draft: TableDraft) -> Body:
         ),
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=_("Answer"),
     )
 
@@ -158,7 +166,7 @@ def write_sealing(draft: TableDraft) -> Body:
         ),
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=_("Answer"),
     )
 
@@ -180,7 +188,7 @@ def write_paused(draft: TableDraft) -> Body:
         ),
         question=_("To go on, answer this letter with one word: resume"),
         replies=(draft.writer.write_verb("resume"),),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=_("Look at the table"),
     )
 
@@ -195,7 +203,7 @@ def write_unlit(draft: TableDraft) -> Body:
         ),
         question=_("To go on without it, answer with one word: sealed. All players have to agree."),
         replies=(draft.writer.write_verb("sealed"),),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=write_move_button(draft),
     )
 
@@ -239,7 +247,7 @@ def write_timeout(draft: TableDraft) -> Body:
         headline=draft.translator.gettext(
             "%(name)s, your time ran out; a bot made this move for you. You play on as before.", name=draft.seat.name
         ),
-        answers=build_answers(draft),
+        answers=_build_answers(draft),
         button=write_move_button(draft),
     )
 

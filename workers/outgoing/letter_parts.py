@@ -8,26 +8,24 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine import record
+from engine import log
 from engine.log import Entry
 from engine.menu import Menu
 from engine.table import RESERVED_VERBS
-from service import timing
 from service.app import App
-from service.settings import DAY_S
 from service.store import queries
 from service.store.rows import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot, can_ask_hint
 from service.text import narration
 from service.text.drawing import Scene, draw_board, draw_board_text, list_players
-from service.text.languages import LANGUAGES, Sentence, Translator, format_weekday
+from service.text.languages import LANGUAGES, Sentence, Translator, format_weekday, write_time_left
 from service.text.narration import Narrator
-from service.timing import HOUR_S, Calendar
+from service.timing import Calendar
 from workers import process_pool
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.outgoing import answer_hints, emails
-from workers.outgoing.answer_hints import Answers, MoveWriter
+from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import (
     AnsweredLine,
     AnswerLinks,
@@ -45,7 +43,6 @@ from workers.outgoing.letter import (
     TableSection,
 )
 
-MINUTE_S = 60
 MAX_OWN_LINES = 6  # of the reader's own last turn
 MAX_ENTRIES, SHOWN_ENTRIES = 60, 12  # since the reader's last move; of older ones the letter says how many there are
 MAX_QUOTE_LENGTH = 200  # characters of a line of a mail
@@ -94,10 +91,6 @@ class TableDraft(Struct, frozen=True):
         return any(line.is_move for line in self.report)
 
     @property
-    def calendar(self) -> Calendar:
-        return timing.parse_calendar(self.request.calendar)
-
-    @property
     def organiser(self) -> str:
         """The name of the player who opened the table; empty if that is the reader."""
         seat = queries.find_organiser(self.snapshot.seats) or 0
@@ -106,7 +99,7 @@ class TableDraft(Struct, frozen=True):
     @property
     def link(self) -> str:
         """The address of the table for the reader's seat."""
-        return f"{self.app.settings.address}/t/{access.make_seat_link(self.app, self.seat)}"
+        return access.make_seat_addresses(self.app, self.seat).page
 
     @property
     def settings_address(self) -> str:
@@ -116,16 +109,15 @@ class TableDraft(Struct, frozen=True):
 
 def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
-    request, link = draft.request, draft.link
+    request, links = draft.request, build_links(draft)
     scene = None if draft.kind == "talk" else draft.scene
-    sentence = Sentence.load(request.sentence)
     return TableSection(
         title=draft.title,
-        links=build_links(draft, link),
+        links=links,
         rules=f"{draft.app.settings.address}/rules/{draft.snapshot.game.META.name}",
-        replay=f"{link}/replay",
+        replay=f"{links.page}/replay",
         players=draft.scene.players if draft.scene else list_players(draft.snapshot.names),
-        notice=draft.translator.translate(sentence) if sentence else "",
+        notice=draft.translator.translate(Sentence.load(request.sentence)) if request.sentence else "",
         result=build_result(draft),
         events=build_recent_events(draft) if scene else None,
         talk=draft.remarks,
@@ -135,13 +127,13 @@ def build_table_section(draft: TableDraft) -> TableSection:
     )
 
 
-def build_links(draft: TableDraft, link: str) -> AnswerLinks:
-    """Return the links by which the reader answers; `link` is the reader's page of the table."""
-    address, mark = access.make_reply_address(draft.app, draft.seat), access.make_subject_mark(draft.app, draft.seat)
+def build_links(draft: TableDraft) -> AnswerLinks:
+    """Return the links by which the reader answers."""
+    own = access.make_seat_addresses(draft.app, draft.seat)
     names = draft.translator.join([name for name in draft.snapshot.names if name])
-    subject = " ".join(f"{draft.title}: {names} [{mark}]".split())
+    subject = " ".join(f"{draft.title}: {names} [{own.mark}]".split())
     turn = draft.seat.open_since if draft.menu else None
-    return AnswerLinks(link, address, mark, subject, turn or 0)
+    return AnswerLinks(own.page, own.reply_address, own.mark, subject, turn or 0)
 
 
 def build_result(draft: TableDraft) -> Result | None:
@@ -165,11 +157,11 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
-    since = record.find_entries_since_own_move(draft.entries, seat)
+    since = log.find_entries_since_own_move(draft.entries, seat)
     chapters = narration.describe_entries(game, since, draft.narrator, seat)[-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
     leaves_own_out = draft.report or from_the_start or draft.kind == "over"
-    own = () if leaves_own_out else narrate(draft, record.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
+    own = () if leaves_own_out else narrate(draft, log.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
     return RecentEvents(
         own=own,
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),
@@ -251,11 +243,6 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
     )
 
 
-def build_answers(draft: TableDraft, instruction: str = "") -> Answers | None:
-    """Return the moves that the reader can answer with, and how, if not by an answer to the letter; None if none."""
-    return answer_hints.build_answers(draft.menu, draft.writer, draft.narrator, instruction) if draft.menu else None
-
-
 def write_deadline(translator: Translator, due_at: int | None, now: int, calendar: Calendar) -> str:
     """Return until when the reader has time, in the reader's time zone; empty without a deadline."""
     if not due_at:
@@ -266,21 +253,6 @@ def write_deadline(translator: Translator, due_at: int | None, now: int, calenda
         zone=calendar.zone.replace("_", " "),
     )
     return f"{sentence} {write_time_left(translator, due_at - now)}".strip()
-
-
-def write_time_left(translator: Translator, seconds: float) -> str:
-    """Return how much time is left, to the nearest hour, or minute in the last hour; empty after the deadline."""
-    if seconds <= 0:
-        return ""
-    days, hours = divmod(round(seconds / HOUR_S), DAY_S // HOUR_S)
-    parts = [
-        translator.ngettext("%(count)s day", "%(count)s days", days) if days else "",
-        translator.ngettext("%(count)s hour", "%(count)s hours", hours) if hours else "",
-    ]
-    if seconds < HOUR_S - MINUTE_S // 2:
-        minutes = max(round(seconds / MINUTE_S), 1)
-        parts = [translator.ngettext("%(count)s minute", "%(count)s minutes", minutes)]
-    return translator.gettext("%(time)s left.", time=translator.join([part for part in parts if part]))
 
 
 def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:

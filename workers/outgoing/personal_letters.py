@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, exists, select
 
-from engine import catalogue, record
+from engine import catalogue, log
 from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
@@ -25,7 +25,7 @@ from service.text.templates import get_environment
 from service.timing import HOUR_S, Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
-from workers.outgoing import emails, letter_parts, personal_letter, table_letters
+from workers.outgoing import answer_hints, emails, letter_parts, personal_letter, table_letters
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import write_deadline
@@ -285,7 +285,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
         return None
     with app.store.reading() as db:
         recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
-    entries = record.find_entries_since_own_move(recent, seat.seat)
+    entries = log.find_entries_since_own_move(recent, seat.seat)
     moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
     with app.store.reading() as connection:
         remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
@@ -298,16 +298,19 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
     instruction = translator.gettext(
         "Begin each line with %(sign)s, or choose on the page.", sign=make_table_sign(seat)
     )
+    links = letter_parts.build_links(of_table)
     return DigestTurn(
         heading=f"{heading} · {make_table_sign(seat)}",
-        link=of_table.link,
+        link=links.page,
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
         earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
         sentences=sentences[-MAX_SENTENCES:],
         talk=quoted,
-        links=letter_parts.build_links(of_table, of_table.link),
+        links=links,
         board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
-        answers=letter_parts.build_answers(of_table, instruction) if has_board else None,
+        answers=answer_hints.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
+        if has_board
+        else None,
     )
 
 

@@ -8,14 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
-from engine import record
+from engine import log
 from engine.log import Entry
 from service.app import App
 from service.links import parse_int
 from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Scene, list_players
-from service.text.languages import Translator, translate_in_game
+from service.text.languages import translate_in_game
 from service.text.narration import Narrator
 from service.text.templates import get_environment
 from workers.incoming import mail_reports
@@ -64,6 +64,7 @@ def make_draft(
         view = game.view(snapshot.position.state, request.seat)
         seats_to_move = snapshots.list_seats_to_move(snapshot)
         scene = Scene(game, view, list_players(snapshot.names), request.seat, menu, language, seats_to_move)
+    writer = MoveWriter(game, snapshot.names, language)
     return TableDraft(
         app=app,
         request=request,
@@ -74,8 +75,8 @@ def make_draft(
         entries=entries,
         remarks=remarks,
         narrator=Narrator(game, snapshot.names, language, request.seat),
-        writer=MoveWriter(game, snapshot.names, language),
-        translator=Translator(language),
+        writer=writer,
+        translator=writer.translator,
         menu=menu,
         scene=scene,
     )
@@ -127,7 +128,7 @@ def load_remarks(
     if snapshot.seats[seat].status == "invited":
         return ()
     if kind == "digest":
-        news = len(record.find_entries_since_own_move(entries, seat))
+        news = len(log.find_entries_since_own_move(entries, seat))
         moved_at = entries[-news - 1].at if news < len(entries) else 0
         remarks = talk.list_since(connection, table, seat, moved_at)
     else:

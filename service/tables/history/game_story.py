@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, delete, select, update
 
-from engine import catalogue, record, story, table_events
+from engine import catalogue, log, record, story, table_events
 from engine.canonical_json import make_decoder
 from engine.log import Entry
 from engine.refusal import Refused
@@ -164,7 +164,7 @@ def load_or_compute(app: App, table: Snapshot, in_pool: InPool) -> Story:
 def make_story(name: str, edition: int, bodies: tuple[str, ...]) -> Story:
     """Compute the story of these stored entries."""
     game = catalogue.find(name, edition)
-    decode = record.make_entry_decoder(game).decode
+    decode = log.make_entry_decoder(game).decode
     return story.make_story(game, [decode(body) for body in bodies])
 
 

@@ -62,8 +62,8 @@ def _make_link(game: Game | None, row: TableRow, stored: EntryRow, seat: int | N
         return log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
         return _redact_without_game(row, stored)
-    entry = record.make_entry_decoder(game).decode(stored.body)
-    return log.make_link(row.seed, entry, record.redact(game, entry, seat), stored.digest)
+    entry = log.make_entry_decoder(game).decode(stored.body)
+    return log.make_link(row.seed, entry, log.redact(game, entry, seat), stored.digest)
 
 
 def _redact_without_game(row: TableRow, stored: EntryRow) -> log.Link:
@@ -132,7 +132,7 @@ class Archive:
         refuse_unsound(brought)
         game = catalogue.find(brought.game, brought.edition)
         bodies = [canonical_json.encode(link.entry) for link in brought.entries]
-        ended = record.fold(game, map(record.make_entry_decoder(game).decode, bodies))
+        ended = record.fold(game, map(log.make_entry_decoder(game).decode, bodies))
         with self._store.writing() as db:
             if queries.find_table(db, brought.table):
                 raise Refused("The table {table} is stored here already.", table=brought.table)
@@ -336,7 +336,7 @@ def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
 def _list_protocol_lines(db: Connection, table: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     narrator = _make_narrator(table, reader)
     for entry in snapshots.load_entries(db, table):
-        visible = entry if table.position.phase == "over" else record.redact(table.game, entry, reader.eyes)
+        visible = entry if table.position.phase == "over" else log.redact(table.game, entry, reader.eyes)
         sentences = tuple(sentence for event in visible.events if (sentence := narrator.describe(event)))
         who = "" if visible.seat is None else table.names[visible.seat]
         yield ProtocolLine(visible.seq, visible.at, who, visible.move or "", sentences)

@@ -12,7 +12,7 @@ from flask import Blueprint, request
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
-from engine import catalogue, record
+from engine import catalogue, log
 from engine import menu as menus
 from engine import table as tables
 from engine.game import Game
@@ -414,7 +414,7 @@ def _describe_entries(
     """Describe entries as this seat may see them; in full once the game is over."""
     narrator = Narrator(table.game, table.names, in_language, seat)
     if table.position.phase != "over":
-        entries = [record.redact(table.game, entry, seat) for entry in entries]
+        entries = [log.redact(table.game, entry, seat) for entry in entries]
     return tuple(
         Heard(
             seq=entry.seq,

@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from engine.log import SealedEntry
 from service.app import App
 from service.store import queries
-from service.store.batch import Addition, Batch, OwedLetter, SealedEntry, SeatUpdate
+from service.store.batch import Addition, Batch, OwedLetter, SeatUpdate
 from service.store.schema import entries, talk
 from tests import apps
 

@@ -18,13 +18,14 @@ from sqlalchemy import Connection, func, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import log
+from engine.log import SealedEntry
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.app import App
 from service.people import proof
 from service.people.proof import ProvenPerson
 from service.store import Store, queries
-from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
+from service.store.batch import Addition, Batch, OwedLetter
 from service.store.connection import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
 from service.tables import access, joining, submitting

@@ -16,13 +16,12 @@ from service.hosting import local_mailbox, overview
 from service.settings import DAY_S
 from service.tables.history.replays import Archive
 from service.tables.opening import Invitee
-from service.text.languages import LANGUAGES, Translator
+from service.text.languages import LANGUAGES, Translator, write_time_left
 from service.web.table_frame import draw_qr_code
 from tests import apps
 from tests.browsing import SHORT_GAMES
 from tests.golden.make import load
 from tests.services import ANNA, RunningService, Visit
-from workers.outgoing.letter_parts import write_time_left
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
 MAX_SHIFT, MAX_PAINT_MS = 0.05, 300  # the paint on a machine without other work

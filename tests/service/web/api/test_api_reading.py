@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from engine import catalogue, record
+from engine import catalogue, log
 from service import create_app
 from service.accounts import preferences
 from service.app import App
@@ -107,7 +107,7 @@ def test_each_seat_reads_the_entries_redacted_for_it(client, app, name):
         answer = get(client, f"/t/{link}/events").json
         assert answer["next"] == answer["length"] == len(answer["entries"]) == len(written)
         for received, entry in zip(answer["entries"], written, strict=True):
-            redacted = record.redact(snapshot.game, entry, seat)
+            redacted = log.redact(snapshot.game, entry, seat)
             assert received["move"] == redacted.move
             assert [received["events"], received["draws"]] == json.loads(
                 msgspec.json.encode([redacted.events, redacted.draws])
