@@ -11,7 +11,7 @@ from redis import Redis
 
 from engine import catalogue
 from service.links import Links
-from service.lru import Caches
+from service.memory import Caches
 from service.monitoring import Metrics
 from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret

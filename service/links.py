@@ -1,15 +1,10 @@
-"""Capability links: knowing one is enough to act for its seat. They are derived from a secret, and can be replaced.
-
-The small numbers in addresses, forms and mails are written as ASCII digits.
-"""
+"""Capability links: knowing one is enough to act for its seat. They are derived from a secret, and can be replaced."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import hmac
-
-MAX_DIGITS = 18  # of the largest number that every database can hold
 
 
 class Links:
@@ -99,11 +94,3 @@ def is_same(one: str, other: str) -> bool:
 def hash_token(token: str) -> str:
     """Return the hash of a token, which is stored in its place."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def parse_int(text: str, most: int = 10**MAX_DIGITS - 1) -> int | None:
-    """Parse a decimal number from 0 to `most`; None if it is anything else."""
-    if not text.isascii() or not text.isdigit() or len(text) > MAX_DIGITS:
-        return None
-    number = int(text)
-    return number if number <= most else None

@@ -25,7 +25,7 @@ from engine.catalogue import NAME
 from engine.options import SWITCH_WORDS
 from engine.refusal import Refused
 from service import beacon as beacons
-from service.links import parse_int
+from service.numbers import parse_int
 
 DAY_S = 86_400
 EMBEDDED = "embedded"

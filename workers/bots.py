@@ -20,7 +20,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine import table as engine_table
 from engine.menu import Move
-from engine.search import thinking
+from engine.search import levels
 from service.app import App
 from service.store.schema import seats, submissions, tables
 from service.tables import hints, snapshots, submitting
@@ -183,4 +183,4 @@ def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = froze
     seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.position.length, seat))
     with app.metrics.measure_time("thinking_seconds", name):
         state = snapshot.position.state
-        return process_pool.run(thinking.think, meta.name, meta.edition, state, seat, level, seed, but)
+        return process_pool.run(levels.think, meta.name, meta.edition, state, seat, level, seed, but)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from engine import catalogue
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
@@ -193,3 +194,15 @@ def _has_lost(search: Search, state: Any, seat: int) -> bool:
     """Whether the seat has lost; the rules answer this more quickly than an evaluation."""
     standing = search.game.standing(state)[seat]
     return standing.out or (standing.place or 1) > 1
+
+
+def think(
+    game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: frozenset[Move] = frozenset()
+) -> Move:
+    """Return `choose_move` for a game that is given by its name, so that another process can be asked for it."""
+    return choose_move(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), but)
+
+
+def think_ahead(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> tuple[Move, ...]:
+    """Return `choose_turn` for a game that is given by its name."""
+    return choose_turn(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))

@@ -34,7 +34,7 @@ from engine.log import Export
 from service import create_app
 from service.app import App
 from service.commands import playout
-from service.lru import Caches
+from service.memory import Caches
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place

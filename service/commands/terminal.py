@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 from msgspec import Struct
 
-from service.links import parse_int
+from service.numbers import parse_int
 
 MAX_SENTENCE_CHARS = 1_000  # characters of a sentence
 FINE, WRONG, MISUSE = 0, 1, 2

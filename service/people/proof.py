@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, upd
 
 from engine.refusal import Refused
 from service import links
-from service.links import Links, hash_token, parse_int
+from service.links import Links, hash_token
+from service.numbers import parse_int
 from service.people import register
 from service.settings import DAY_S, Settings
 from service.store import queries

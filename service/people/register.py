@@ -16,7 +16,7 @@ from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
-from service.links import parse_int
+from service.numbers import parse_int
 from service.store.schema import people, seats
 
 MAX_NAME_CHARS = 40

@@ -17,7 +17,8 @@ from engine import catalogue
 from engine.refusal import Refused
 from service import links
 from service.app import App
-from service.links import hash_token, parse_int
+from service.links import hash_token
+from service.numbers import parse_int
 from service.people import letter_settings, proof
 from service.settings import DAY_S
 from service.store import queries

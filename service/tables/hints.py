@@ -18,7 +18,7 @@ from engine import game as games
 from engine.chance import UnexpectedDraw
 from engine.menu import Move
 from engine.refusal import Refused
-from engine.search import LEVELS, Level, thinking
+from engine.search import LEVELS, Level, levels
 from service.app import App
 from service.settings import Settings
 from service.store import queries
@@ -112,7 +112,7 @@ def _compute(app: App, table: Snapshot, seat: int, in_pool: InPool) -> tuple[Mov
     """Return the turn of a strong bot; its seed holds no secret and is the same however often it is computed."""
     meta, level = table.game.META, find_level(STRENGTH, app.settings)
     seed = make_seed(b"depesche hint 1", table.row.commitment.encode(), b"%d/%d" % (table.position.length, seat))
-    return in_pool(thinking.think_ahead, meta.name, meta.edition, table.position.state, seat, level, seed)
+    return in_pool(levels.think_ahead, meta.name, meta.edition, table.position.state, seat, level, seed)
 
 
 def _parse(row: Any) -> GoodMove | None:

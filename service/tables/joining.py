@@ -17,7 +17,8 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service import links
 from service.app import App
-from service.links import hash_token, parse_int
+from service.links import hash_token
+from service.numbers import parse_int
 from service.people import proof, register
 from service.people.proof import ProvenPerson
 from service.store import queries

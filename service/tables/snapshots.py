@@ -22,7 +22,7 @@ from engine.record import Table
 from engine.table import RESERVED_VERBS
 from service import timing
 from service.app import App
-from service.lru import Caches
+from service.memory import Caches
 from service.store import queries
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.tables.access import Unknown

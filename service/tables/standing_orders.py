@@ -27,7 +27,7 @@ from engine.menu import Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
 from engine.table_events import RoundDrawn, RoundNamed, WentSealed
-from service.links import parse_int
+from service.numbers import parse_int
 from service.store.schema import orders, seats
 from service.tables.locked_table import LockedTable, append_command
 from service.tables.snapshots import load_game_entries

@@ -20,7 +20,7 @@ from zlib_ng import zlib_ng
 
 from engine import catalogue
 from engine.menu import Menu
-from service.lru import LRU
+from service.memory import LRU
 from service.text import templates
 from service.text.narration import Narrator, join_lines
 from service.text.templates import TEMPLATES

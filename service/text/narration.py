@@ -14,7 +14,7 @@ from engine import catalogue, log
 from engine.game import Game
 from engine.log import Entry
 from engine.table_events import TABLE_EVENTS
-from service.lru import LRU
+from service.memory import LRU
 from service.text import templates
 from service.text.languages import mark_place, name_place, remove_place_marks
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.game import Game
-from service.links import parse_int
+from service.numbers import parse_int
 from service.text.languages import LANGUAGES
 from service.text.templates import get_template_path
 

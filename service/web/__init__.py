@@ -14,6 +14,7 @@ from werkzeug.routing import IntegerConverter, ValidationError
 from engine import catalogue
 from service.app import App
 from service.memory import release_memory
+from service.numbers import MAX_DIGITS
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
 from service.text.templates import compile_all
@@ -52,7 +53,6 @@ from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
 MAX_BODY_BYTES = 64 * 1024
-MAX_DIGITS = 18  # of a number that databases can look for
 SESSION_AGE = timedelta(days=90)
 MINUTE_S, HOUR_S = 60, 3_600
 BLUEPRINTS = (

@@ -15,8 +15,8 @@ from engine import catalogue
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
-from service.links import parse_int
 from service.notify import channels
+from service.numbers import parse_int
 from service.people import proof
 from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access

@@ -16,9 +16,9 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
-from service.links import parse_int
 from service.notify import channels
 from service.notify.channels import NewChannel
+from service.numbers import parse_int
 from service.people import proof
 from service.people.letter_settings import Mode
 from service.safe_http import parse_url

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as Reply
 from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
-from service.links import parse_int
+from service.numbers import parse_int
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import joining, opening
 from service.tables.opening import ChanceSource, Invitee, NewTable, Strength

@@ -25,7 +25,7 @@ from werkzeug.http import parse_set_header
 from werkzeug.wrappers import Request
 
 from service.app import App
-from service.lru import LRU
+from service.memory import LRU
 from service.settings import EMBEDDED
 from service.store.fingerprints import Fingerprint, Parts
 from service.web.rendering import get_app, is_local_visitor

@@ -16,9 +16,9 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
-from service.links import parse_int
 from service.notify import channels, web_push, webhooks
 from service.notify.webhooks import Target
+from service.numbers import parse_int, parse_small_int
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, Mode, Span
 from service.store.push_keys import PUSH
@@ -29,7 +29,7 @@ from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
 from service.web.channel_pages import ChannelTable
 from service.web.connection_pages import TriedReceiver, describe_outcome
-from service.web.rendering import COLOURS, COOKIE, get_app, get_language, join_names, parse_small_int, render
+from service.web.rendering import COLOURS, COOKIE, get_app, get_language, join_names, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 language_choice = Blueprint("language", __name__)

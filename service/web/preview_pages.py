@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as Reply
 
-from service.links import parse_int
+from service.numbers import parse_int
 from service.tables import access, snapshots
 from service.tables.access import Unknown
 from service.tables.history import replays

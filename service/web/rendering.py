@@ -18,7 +18,6 @@ from werkzeug.wrappers import Request
 from engine.game import Meta
 from engine.refusal import Refused
 from service.app import App
-from service.links import parse_int
 from service.settings import EMBEDDED
 from service.store import queries
 from service.tables import access
@@ -193,11 +192,3 @@ def _is_loopback(address: str | None) -> bool:
 def render_problem(sentence: Translatable, status: int, log: str = "", moved_to: str = "") -> Response:
     """Render the page that says what is wrong and what to do."""
     return render("problem.html", ProblemPage(status, sentence, log, moved_to), status)
-
-
-def parse_small_int(text: str) -> int:
-    """Parse a whole number up to 9,999 that a person typed; raise Refused if it is anything else."""
-    number = parse_int(text, 9_999)
-    if number is None:
-        raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
-    return number

@@ -12,7 +12,7 @@ from msgspec import Struct
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as BaseResponse
 
-from service.links import parse_int
+from service.numbers import parse_int
 from service.tables import access, snapshots
 from service.tables.access import Place
 from service.tables.history import game_story, replays

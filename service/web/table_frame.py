@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from engine.game import Meta
 from engine.options import Option, describe
 from service import beacon as beacons
-from service.links import parse_int
+from service.numbers import parse_int
 from service.people import letter_settings, register
 from service.store import queries
 from service.store.queries import Verdict

@@ -11,7 +11,8 @@ from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import signing_in
-from service.links import hash_token, parse_int
+from service.links import hash_token
+from service.numbers import parse_int
 from service.people import register
 from service.settings import DAY_S
 from service.store.fingerprints import TableParts

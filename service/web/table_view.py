@@ -17,7 +17,7 @@ from engine import table as tables
 from engine.menu import Menu
 from engine.record import Request, UndoRequest
 from service.accounts import my_tables
-from service.links import parse_int
+from service.numbers import parse_int
 from service.tables import hints, joining, snapshots
 from service.tables.access import Place
 from service.tables.hints import GoodMove

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as Reply
 from engine import log
 from engine.game import Standing
 from engine.refusal import Refused
-from service.links import parse_int
+from service.numbers import parse_int
 from service.tables import access, branches, snapshots, standing_orders
 from service.tables.access import Place, Unknown
 from service.tables.branches import Branch, PlayedBranch

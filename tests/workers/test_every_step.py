@@ -17,7 +17,7 @@ from engine import audit as audits
 from engine import catalogue
 from engine import menu as menus
 from engine.menu import Move
-from engine.search import thinking
+from engine.search import levels
 from service.app import App
 from service.settings import DAY_S, Settings
 from service.store.schema import letters, tables
@@ -103,7 +103,7 @@ def app(
 ) -> Iterator[App]:
     """The app of a second process, which survives; it is quick, without thoughts and without pictures."""
     monkeypatch.setattr(emails, "render_png", lambda svg: b"")
-    monkeypatch.setattr(thinking, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
+    monkeypatch.setattr(levels, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
     chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY_S)
     with Redis.from_url(redis_url) as redis, apps.run_app(chosen, clock, redis) as app:
         app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"

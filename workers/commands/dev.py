@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, parse_positive
-from service.links import parse_int
+from service.numbers import parse_int
 
 THREADS = 6
 PAGE = Path(__file__).parent / "dev_page.html"

@@ -17,7 +17,7 @@ from engine import bots, catalogue, log
 from engine import table as engine_table
 from engine.menu import Move
 from service.app import App
-from service.lru import Caches
+from service.memory import Caches
 from service.store.schema import tables
 from service.tables import judging, opening, snapshots
 from service.tables.locked_table import append_command

@@ -116,7 +116,7 @@ def _choose_name_servers(dns: str | None) -> list[Server]:
     from ipaddress import ip_address
 
     from service.commands import mail_records
-    from service.links import parse_int
+    from service.numbers import parse_int
 
     if not dns:
         return mail_records.list_name_servers()

@@ -18,7 +18,7 @@ from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
-from service.links import parse_int
+from service.numbers import parse_int
 from service.people.letter_settings import Mode
 from service.tables.locked_table import LockedTable
 from service.text.languages import Sentence

@@ -13,7 +13,7 @@ from engine import table as tables
 from engine.game import Game
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
-from service.links import parse_int
+from service.numbers import parse_int
 from service.text import words
 from service.text.languages import SOURCE, Sentence, Translator
 from service.text.narration import Narrator

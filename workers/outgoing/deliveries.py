@@ -16,10 +16,10 @@ from sqlalchemy import Connection
 
 from engine.catalogue import NotInstalled
 from service.app import App
-from service.links import parse_int
 from service.notify import channels, web_push, webhooks
 from service.notify.channels import Notice, SenderAnswer
 from service.notify.webhooks import HookMessage, Target
+from service.numbers import parse_int
 from service.store import channel_queries, queries
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table

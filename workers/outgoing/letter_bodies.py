@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine import log
 from engine.record import Request, UndoRequest
 from engine.table_events import PauseAsked
-from service.links import parse_int
+from service.numbers import parse_int
 from service.tables import joining
 from service.text.drawing import list_players
 from service.text.languages import translate_in_game

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Row
 
 from service import timing
 from service.app import App
-from service.links import parse_int
 from service.notify import channels, table_hooks, webhooks
+from service.numbers import parse_int
 from service.store import queries
 from service.store.schema import table_hooks as hook_table
 from service.tables import access

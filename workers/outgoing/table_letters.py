@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from engine import log
 from engine.log import Entry
 from service.app import App
-from service.links import parse_int
+from service.numbers import parse_int
 from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Scene, list_players

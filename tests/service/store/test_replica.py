@@ -14,7 +14,7 @@ from sqlalchemy import event
 
 from service import create_app
 from service.app import App
-from service.lru import Caches
+from service.memory import Caches
 from service.tables.access import Place
 from tests import apps, servers
 from tests.chaos import machines

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from engine.refusal import Refused
-from engine.search import LEVELS, Level, thinking
+from engine.search import LEVELS, Level, levels
 from service.accounts import my_tables, signing_in
 from service.people import register
 from service.people.proof import ProvenPerson
@@ -158,7 +158,7 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(site: Site, m
         requests.append((level.evaluations, seed))
         return "a move"
 
-    monkeypatch.setattr(thinking, "think", think)
+    monkeypatch.setattr(levels, "think", think)
     opened = open_for(site, ANNA, Invitee("Hal", level="strong"), Invitee("Sal"))
     snapshot = apps.load_table(site.app, opened.table)
     for seat in (1, 1, 2, 0):

@@ -15,7 +15,7 @@ import pytest
 from engine import catalogue, record
 from service import create_app
 from service.commands.benches import Visitor
-from service.lru import LRU
+from service.memory import LRU
 from service.tables import access
 from service.tables.history import replays
 from service.tables.history.replays import Archive, Viewpoint

@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from engine import bots
 from engine import table as tables
-from service.lru import LRU
+from service.memory import LRU
 from service.store.schema import stories as rows
 from service.tables.access import Place
 from service.tables.history import game_story

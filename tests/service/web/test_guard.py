@@ -24,7 +24,7 @@ from engine.refusal import Refused
 from engine.table import RESERVED_VERBS
 from service import create_app
 from service.app import App
-from service.lru import LRU
+from service.memory import LRU
 from service.store.schema import mailbox, seats
 from service.tables import access, seat_commands, submitting
 from service.tables.opening import Invitee

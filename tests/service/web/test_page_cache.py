@@ -13,7 +13,7 @@ from sqlalchemy import update
 from engine.game import Game
 from engine.log import Entry
 from service import create_app
-from service.lru import LRU
+from service.memory import LRU
 from service.settings import DAY_S
 from service.store.schema import people, seats, tables
 from service.tables import access, seat_commands

@@ -16,7 +16,7 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Browser
 
 from engine import bots, catalogue, options
-from service.lru import LRU
+from service.memory import LRU
 from service.text import drawing
 from service.text.drawing import Scene, draw_board_svg, list_players
 from service.text.templates import draw_sprite
