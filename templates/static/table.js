@@ -206,7 +206,7 @@ async function sendSecond(answer, move) {
  * @param {URL} url
  */
 function followUp(url) {
-  verdictQuery = document.querySelector(".bar .note.good") ? url.search : "";
+  verdictQuery = document.querySelector(".bar :is(.note.good, .note[data-pending])") ? url.search : "";
   if (url.hash) openPanel(url.hash.slice(1));
   if (document.querySelector(".bar .note.hint")) closeSheet();
   const isPending = document.querySelector(".bar .note.wait[data-pending]");

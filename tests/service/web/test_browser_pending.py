@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page, Route, expect
 
 from engine import catalogue
@@ -17,6 +19,7 @@ from service.tables.seat_commands import move_at_once
 from tests import apps
 from tests.browsing import MENU, SHORT_GAMES, Player, click
 from tests.services import RunningService, Visit, fixed_seed
+from workers import referee
 
 RELEASE = pytest.mark.release
 SLOWER, SHOWN_MS, TRIES = 6, 100, 6  # than this machine; other tests run at the same time
@@ -270,3 +273,29 @@ def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_tw
         click(page, token)
     expect(page.locator(".note.good")).to_be_visible()
     assert apps.load_table(service.app, opened.table).row.length == length + 1
+
+
+# Counts how often the page says nothing about the move.
+COUNT_SILENCE = """() => {
+  window.silences = 0;
+  new MutationObserver(() => { window.silences += document.querySelector(".bar .note") ? 0 : 1; })
+    .observe(document.querySelector(".table"), { childList: true, subtree: true });
+}"""
+
+
+def test_a_late_verdict_is_noted_on_the_page_without_a_pause(
+    service: RunningService, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page hears of the move as news before it looks for the verdict again."""
+    player, move = open_at_move(service, visit, "kaiser")
+    page, is_judging, judge = player.page, threading.Event(), referee.run
+    monkeypatch.setattr(service.app, "settings", replace(service.app.settings, verdict_wait=0.1))
+    monkeypatch.setattr(referee, "run", lambda: is_judging.wait(10) and judge())
+    player.put_together(move)
+    page.locator(".bar .confirm").click()
+    expect(page.locator(".bar .note[data-pending]")).to_be_visible()
+    page.evaluate(COUNT_SILENCE)
+    is_judging.set()
+    player.refresh()
+    expect(page.locator(".bar .note.good")).to_be_visible()
+    assert page.evaluate("() => window.silences") == 0

@@ -165,6 +165,18 @@ def test_only_a_verdict_still_to_come_refreshes_the_page(site: Site, visitor: Vi
     assert "Accepted." in visitor.get(response.location)
 
 
+def test_a_verdict_gives_way_to_the_answer_of_the_others(site: Site, visitor: Visitor) -> None:
+    """The page of the next turn tells what has happened since, not that an earlier move was accepted."""
+    opened = site.start_table()
+    link = opened.links[site.find_mover(opened)]
+    response = visitor.post(f"/t/{link}", move=site.list_moves(opened)[0])
+    assert "Accepted." in visitor.get(response.location)
+    site.submit(opened, site.list_moves(opened)[0])
+    page = visitor.get(response.location)
+    assert "Accepted." not in page
+    assert "Since your last move" in page
+
+
 def test_only_the_own_seat_sees_a_verdict(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     turn = site.find_mover(opened)
