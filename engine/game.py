@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ MAX_FORCED_EVENTS = 1_000
 class Meta(Struct, frozen=True):
     """The facts on the box: title, numbers of seats, options, authors.
 
+    `about` holds for every table; `about_options` are sentences that follow it at tables with an option, by its name.
     `hidden_draws` are the labels of draws from something that not every seat may see. `skips` are verbs without
     arguments that change nothing, such as `pass`: a table may make these moves for a player who is late.
     """
@@ -34,6 +35,7 @@ class Meta(Struct, frozen=True):
     year: int
     minutes: int
     about: str
+    about_options: Mapping[str, str] = {}
     hidden_draws: tuple[str, ...] = ()
     skips: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from service.commands.terminal import FINE, Parser, Subparsers, add_command, add_json, print_json
 
 if TYPE_CHECKING:
-    from engine.game import Game
+    from engine.game import Game, Meta
     from engine.options import Option
 
 
@@ -53,7 +53,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         "publisher": meta.publisher,
         "year": meta.year,
         "minutes": meta.minutes,
-        "about": meta.about,
+        "about": _join_about(meta),
     }
 
 
@@ -80,10 +80,14 @@ def _format_game(game: Game) -> Iterator[str]:
     yield f"{meta.name}: {meta.title}"
     yield f"  {_join_with_or(meta.seats)} players, about {meta.minutes} minutes"
     yield f"  by {meta.designer} ({meta.publisher}, {meta.year}); {meta.stage}, edition {meta.edition}"
-    yield from textwrap.wrap(meta.about, 100, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(_join_about(meta), 100, initial_indent="  ", subsequent_indent="  ")
     for option in options.describe(meta.options):
         yield f"  --option {option.name}={_format_range(option)} ({_format_default(option.default)} unless chosen)"
         yield from textwrap.wrap(option.about, 100, initial_indent="      ", subsequent_indent="      ")
+
+
+def _join_about(meta: Meta) -> str:
+    return " ".join((meta.about, *meta.about_options.values()))
 
 
 def _join_with_or(numbers: tuple[int, ...]) -> str:

@@ -21,6 +21,8 @@ from msgspec import Struct
 
 from engine import catalogue
 from engine.canonical_json import convert, make_decoder
+from engine.game import Meta
+from engine.options import Option, describe
 from service.settings import DAY_S
 from service.timing import HOUR_S
 
@@ -69,6 +71,49 @@ def _compile(path: Path) -> GNUTranslations:
 def translate_in_game(language: str, game: str, text: str) -> str:
     """Translate a text of a game's box, for instance its title or the label of an option."""
     return load_translations(language, game).gettext(text) if text else ""
+
+
+def describe_game(language: str, meta: Meta, options: Mapping[str, Any] | None = None) -> str:
+    """Say what a game is about; with the options of a table, only what holds there."""
+    sentences = [meta.about]
+    sentences += [text for name, text in meta.about_options.items() if options is None or _is_played(options, name)]
+    return " ".join(translate_in_game(language, meta.name, sentence) for sentence in sentences)
+
+
+def _is_played(options: Mapping[str, Any], name: str) -> bool:
+    return options.get(name, False) not in (False, "none")
+
+
+class OptionInWords(Struct, frozen=True):
+    """An option that the table is played with, and the paragraph of the rules about it."""
+
+    label: str
+    value: str
+    rule: str
+
+
+def describe_options(language: str, meta: Meta, options: Mapping[str, Any]) -> tuple[OptionInWords, ...]:
+    """Describe the options of a table, in the order of its game."""
+    chosen = [option for option in describe(meta.options) if option.name in options]
+    return tuple(_describe_option(language, meta.name, option, options[option.name]) for option in chosen)
+
+
+def _describe_option(language: str, game: str, option: Option, value: Any) -> OptionInWords:
+    if isinstance(value, bool):
+        words = translate(language, SWITCH_ON if value else SWITCH_OFF)
+    else:
+        words = translate_in_game(language, game, str(value).replace("_", " "))
+    return OptionInWords(translate_in_game(language, game, option.label), words, option.rule)
+
+
+def describe_changes(translator: Translator, meta: Meta, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Describe the options of a table that are not the usual ones: boxes in one line, others in one line each."""
+    default = {option.name: option.default for option in describe(meta.options)}
+    changed = {name: value for name, value in options.items() if value != default.get(name)}
+    boxes = describe_options(translator.language, meta, {name: on for name, on in changed.items() if on is True})
+    others = describe_options(translator.language, meta, {name: on for name, on in changed.items() if on is not True})
+    first = [translator.gettext("With: %(boxes)s", boxes=" · ".join(one.label for one in boxes))] if boxes else []
+    return (*first, *(f"{one.label[:1].upper()}{one.label[1:]}{translator.colon} {one.value}" for one in others))
 
 
 class Customs(Struct, frozen=True):
@@ -177,6 +222,9 @@ def translate(language: str, sentence: Translatable) -> str:
         if text != sentence.sentence:
             return text.format(**sentence.words)
     return sentence.sentence.format(**sentence.words) if sentence.words else sentence.sentence
+
+
+SWITCH_ON, SWITCH_OFF = Sentence("on"), Sentence("off")
 
 
 class Translator:

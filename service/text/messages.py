@@ -121,6 +121,7 @@ def _iter_box_texts(game: Game) -> Iterator[str]:
     """Yield the texts of a game's box as pages show them: title, description, options and their values."""
     yield game.META.title
     yield game.META.about
+    yield from game.META.about_options.values()
     for option in describe(game.META.options):
         yield option.label
         yield option.about

@@ -145,6 +145,7 @@ def get_environment(language: str = "en", domain: str = languages.COMMON) -> jin
         "language": language,
         "languages": languages.LANGUAGES,
         "in_game": functools.partial(languages.translate_in_game, language),
+        "about_game": functools.partial(languages.describe_game, language),
     }
     environment.filters |= {
         "when": functools.partial(languages.format_moment, language),

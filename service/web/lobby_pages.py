@@ -21,7 +21,7 @@ from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
 from service.text import lessons
 from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list_players
-from service.text.languages import LANGUAGES, SOURCE, translate_in_game
+from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.account_pages import find_proof
@@ -148,7 +148,6 @@ class JoinPage(Struct, frozen=True):
 
     token: str
     title: str
-    about_game: str
     error: Refused | None
     name: str
     address: str
@@ -232,7 +231,6 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
     page = JoinPage(
         token=token,
         title=translate_title(table.game.META),
-        about_game=translate_in_game(get_language(), table.game.META.name, table.game.META.about),
         error=error,
         name=form.get("name", ""),
         address=form.get("address", ""),

@@ -11,7 +11,6 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from engine.game import Meta
-from engine.options import Option, describe
 from service import beacon as beacons
 from service.numbers import parse_int
 from service.people import letter_settings, register
@@ -21,7 +20,7 @@ from service.tables import joining, snapshots, submitting, talk
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
-from service.text.languages import Sentence, translate, translate_in_game
+from service.text.languages import OptionInWords, Sentence, describe_game, describe_options, translate
 from service.text.narration import Chapter
 from service.timing import Clock
 from service.web import live, previews
@@ -225,7 +224,6 @@ def draw_qr_code(address: str) -> Markup:
     return Markup(code.svg_inline(light="#fff", border=3, omitsize=True))  # noqa: S704 - drawn by segno
 
 
-SWITCH_ON, SWITCH_OFF = Sentence("on"), Sentence("off")
 FREE_SEAT = Sentence("A free seat")
 STATUS_OPEN = Sentence("for anyone with the link")
 STATUS_NOT_SEATED = Sentence("has not sat down yet")
@@ -237,18 +235,11 @@ STATUS_BOT = Sentence("a bot, ready to play")
 STATUS_SEATED = Sentence("has sat down")
 
 
-class OptionInWords(Struct, frozen=True):
-    """An option that the table is played with, and the paragraph of the rules about it."""
-
-    label: str
-    value: str
-    rule: str
-
-
 class AboutTable(Struct, frozen=True):
-    """The foot of every page of a table: its rules, its clock, and where its dice come from."""
+    """A table before and beside the game: what it is about, its rules, its clock, and where its dice come from."""
 
     game: Meta
+    game_in_words: str
     clock: Clock
     public: bool  # whether the dice come from a public beacon
     shown: bool  # whether the lobby shows the table
@@ -270,27 +261,18 @@ class Chair(Struct, frozen=True):
 
 def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
     """Describe a table in the reader's language."""
-    options = describe(table.game.META.options)
     return AboutTable(
         game=table.game.META,
+        game_in_words=describe_game(get_language(), table.game.META, table.position.options),
         clock=table.clock,
         public=table.position.beacon is not None,
         shown=table.row.shown,
-        options=tuple(_describe_option(table, option) for option in options if option.name in table.position.options),
+        options=describe_options(get_language(), table.game.META, table.position.options),
         watch=watch,
         commitment=table.row.commitment,
         length=table.row.length,
         receipt=table.row.head,
     )
-
-
-def _describe_option(table: Snapshot, option: Option) -> OptionInWords:
-    in_language, game, value = get_language(), table.game.META.name, table.position.options[option.name]
-    if isinstance(value, bool):
-        words = translate(in_language, SWITCH_ON if value else SWITCH_OFF)
-    else:
-        words = translate_in_game(in_language, game, str(value).replace("_", " "))
-    return OptionInWords(translate_in_game(in_language, game, option.label), words, option.rule)
 
 
 def list_chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:

@@ -259,10 +259,14 @@ class LanguageLink(Struct, frozen=True):
 
 
 class Invitation(Struct, frozen=True):
-    """The game that the reader is invited to; `asks_to_sit` is whether the reader has still to take the seat."""
+    """The game that the reader is invited to; `asks_to_sit` is whether the reader has still to take the seat.
+
+    `changes` are the options that are not the usual ones.
+    """
 
     about: str
     players: str
+    changes: tuple[str, ...]
     clock: Clock
     has_beacon: bool
     welcome: str

@@ -12,7 +12,7 @@ from engine.table_events import PauseAsked
 from service.numbers import parse_int
 from service.tables import joining
 from service.text.drawing import list_players
-from service.text.languages import translate_in_game
+from service.text.languages import describe_changes, describe_game
 from service.timing import parse_calendar
 from workers.outgoing import answer_hints
 from workers.outgoing.answer_hints import Answers
@@ -38,8 +38,9 @@ def write_invitation(draft: TableDraft) -> Body:
         else _("%(who)s, you have opened a table of %(title)s.", who=draft.seat.name, title=draft.title),
         shows_title=False,
         invitation=Invitation(
-            about=translate_in_game(draft.request.language, meta.name, meta.about),
+            about=describe_game(draft.request.language, meta, snapshot.position.options),
             players=_("At the table: %(names)s.", names=names),
+            changes=describe_changes(draft.translator, meta, snapshot.position.options),
             clock=snapshot.clock,
             has_beacon=snapshot.position.beacon is not None,
             welcome=write_welcome(draft),

@@ -71,10 +71,16 @@ SIGN_LETTERS = {
 MARK_WORDS = {"bath3": "bathhouse", "bath4": "bathhouse", "bath5": "bathhouse"}
 """What the legend calls marks that share a letter."""
 
-KEY_MARKS = frozenset({"shield", "inn", "cathedral", "wine", "grain", "cloth"})
-"""The marks that the key of the text board explains at every table."""
+KEY_MARKS = frozenset({"shield"})
+"""The marks of the base game, which the key of the text board explains at every table."""
 
-LEGEND = SIGN_LETTERS | {MARK_WORDS.get(mark, mark): at for mark, at in MARK_LETTERS.items() if mark not in KEY_MARKS}
+LAND_LETTERS = {"river": "~", "garden": "*"}
+
+LEGEND = (
+    SIGN_LETTERS
+    | LAND_LETTERS
+    | {MARK_WORDS.get(mark, mark): at for mark, at in MARK_LETTERS.items() if mark not in KEY_MARKS}
+)
 """The letters that the legend explains where they are on the table, by their words."""
 
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
@@ -179,8 +185,9 @@ def _draw_tile(tile: str, turn: int) -> list[str]:
 
 
 def list_signs_of_piece(piece: Piece) -> list[str]:
-    """Return the words of the signs of a tile, and the kinds of its segments."""
-    return [*(sign.split()[0] for sign in piece.signs), *(segment.kind for segment in piece.segments)]
+    """Return the words of the signs of a tile, the kinds of its segments, and whether it has a river."""
+    kinds = [*(segment.kind for segment in piece.segments), *(["river"] if piece.rivers else [])]
+    return [*(sign.split()[0] for sign in piece.signs), *kinds]
 
 
 def _draw_edges(sheet: Sheet, piece: Piece) -> None:

@@ -56,8 +56,8 @@ META = Meta(
     publisher="Hans im Glück",
     year=2000,
     minutes=60,
-    about="Lay the land tile by tile, and send your meeples out as robbers, knights, monks and farmers. You have "
-    "two scoring figures; stop on a dark space to get a message.",
+    about="Lay the land tile by tile, and send your meeples out as robbers, knights, monks and farmers.",
+    about_options={"messages": "You have two scoring figures; stop on a dark space to get a message."},
     skips=("pass",),
 )
 

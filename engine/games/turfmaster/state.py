@@ -68,7 +68,8 @@ META = Meta(
     year=1998,
     minutes=120,
     about="Three horse races on cards and dice. The leader is handicapped, so keep your best cards, and your place "
-    "by the rails, for the finish; in the Grand National there are hedges to jump as well.",
+    "by the rails, for the finish.",
+    about_options={"grand_national": "In the Grand National there are hedges to jump as well."},
     skips=("pass",),
 )
 

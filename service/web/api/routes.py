@@ -28,7 +28,7 @@ from service.tables.history import replays
 from service.tables.opening import ChanceSource, Invitee, NewTable, OpenedTable, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
-from service.text.languages import translate, translate_in_game
+from service.text.languages import describe_game, translate, translate_in_game
 from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.api import openapi
@@ -320,7 +320,7 @@ def _describe_game(game: Game, in_language: str) -> Box:
         title=translate(box.title),
         seats=box.seats,
         options=tuple(options),
-        about=translate(box.about),
+        about=describe_game(in_language, box),
         minutes=box.minutes,
         designer=box.designer,
         publisher=box.publisher,

@@ -176,9 +176,14 @@ def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments)
         ("CA1", {"cathars": True}, "x besieged"),
         ("PD20", {"princess_dragon": True}, "q princess"),
         ("RV01", {"revolts": True}, "R revolt"),
+        ("I11", {"inns_cathedrals": True}, "i inn"),
+        ("I01", {"inns_cathedrals": True}, "c cathedral"),
+        ("T02", {"traders_builders": True}, "w wine"),
+        ("R08", {}, "~ river"),
+        ("E*", {"abbot": True}, "* garden"),
     ],
 )
-def test_the_text_board_explains_every_letter_that_is_on_the_table(tile, boxes, words):
+def test_the_text_board_explains_every_letter_that_is_on_the_table_and_no_other(tile, boxes, words):
     assert words in drawing.draw_board_text(scene(set_up([f"{tile} 5,5 0"], **boxes).state, 0))
     assert words not in drawing.draw_board_text(scene(set_up(**boxes).state, 0))
 

@@ -165,6 +165,14 @@ def test_only_a_verdict_still_to_come_refreshes_the_page(site: Site, visitor: Vi
     assert "Accepted." in visitor.get(response.location)
 
 
+def test_who_is_invited_reads_only_about_what_the_table_has(site: Site, visitor: Visitor) -> None:
+    scoring_figures = "You have two scoring figures"
+    assert scoring_figures in visitor.get(f"/t/{site.open_table(game='carcassonne').links[1]}")
+    page = visitor.get(f"/t/{site.open_table(game='carcassonne', messages='off').links[1]}")
+    assert "Lay the land tile by tile" in page
+    assert scoring_figures not in page
+
+
 def test_a_verdict_gives_way_to_the_answer_of_the_others(site: Site, visitor: Visitor) -> None:
     """The page of the next turn tells what has happened since, not that an earlier move was accepted."""
     opened = site.start_table()

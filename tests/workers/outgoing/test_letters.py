@@ -20,6 +20,7 @@ from service.settings import DAY_S
 from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
+from service.text.languages import LANGUAGES, Translator, translate_in_game
 from service.timing import Calendar
 from tests import apps
 from tests.workers.incoming.test_inbox import deliver, last_letter
@@ -35,9 +36,9 @@ def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emails, "render_png", lambda svg: b"a picture")
 
 
-def open_table(app: App, game: str = "kaiser") -> list[Place]:
+def open_table(app: App, game: str = "kaiser", **options: str) -> list[Place]:
     guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
-    return [access.find(app, link) for link in apps.open_new(app, game, {}, guests, 3 * DAY_S).links]
+    return [access.find(app, link) for link in apps.open_new(app, game, options, guests, 3 * DAY_S).links]
 
 
 def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
@@ -156,6 +157,31 @@ def test_an_invitation_tells_what_one_is_invited_to(app: App, kind: str) -> None
         "join",
         "Receipt after 1 entry:",
     )
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_invitation_tells_of_what_the_table_has_and_of_nothing_else(app: App, language: str, kind: str) -> None:
+    meta = catalogue.find("carcassonne").META
+
+    def read_invitation(**options: str) -> str:
+        places = open_table(app, "carcassonne", **options)
+        return clean(html.unescape(body(write_letter(app, places[1], "invitation", language), kind)))
+
+    def clean(text: str) -> str:
+        return " ".join(text.split())
+
+    usual, changed = read_invitation(), read_invitation(messages="off", tower="on", chains="may")
+    about, scoring_figures, tower = (
+        clean(translate_in_game(language, meta.name, text))
+        for text in (meta.about, meta.about_options["messages"], "The Tower")
+    )
+    assert about in usual
+    assert about in changed
+    assert scoring_figures in usual
+    assert scoring_figures not in changed
+    assert clean(Translator(language).gettext("With: %(boxes)s", boxes=tower)) in changed
+    assert tower not in usual
 
 
 def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(app: App) -> None:
