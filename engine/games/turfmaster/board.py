@@ -269,9 +269,10 @@ def list_ways(menu: Menu) -> dict[str, list[str]]:
 
 
 def list_paces(menu: Menu) -> list[str]:
-    """Return the paces on a menu."""
-    entries = [entry for entry in menu if isinstance(entry, Choice) and entry.verb == "pace"]
-    return [option[0] for entry in entries for option in entry.options]
+    """Return the paces on a menu, also those of rides for which one die has to be chosen."""
+    entries = [entry for entry in menu if isinstance(entry, Choice) and entry.verb in ("pace", "ride")]
+    words = (option[0] for entry in entries for option in entry.options if entry.verb == "pace" or len(option) > 1)
+    return list(dict.fromkeys(words))
 
 
 def list_cards_to_pick(menu: Menu) -> set[str]:

@@ -7,6 +7,7 @@ import pytest
 from engine.contract.cases import play_case, sample
 from engine.games import turfmaster
 from engine.games.turfmaster.state import Chose
+from engine.menu import Choice
 from service.text import drawing, narration
 from tests.board_tokens import list_tokens
 from tests.engine.cases import make_cases
@@ -42,6 +43,12 @@ def test_every_token_can_be_touched_in_one_place(case):
         tokens = list_tokens(scene)
         assert len(tokens) == len(set(tokens))
         assert set(tokens) >= clickable(scene.menu) - {"stay", "fall"}
+
+
+def test_a_rider_who_picks_a_die_can_touch_it():
+    menu = (Choice("ride", (("6", "B44"), ("6", "C44"), ("4", "B42"))),)
+    assert turfmaster.board.list_paces(menu) == ["6", "4"]
+    assert turfmaster.board.list_paces((Choice("ride", (("B44",), ("C44",))),)) == []
 
 
 @every_case
