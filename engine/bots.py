@@ -49,17 +49,15 @@ def play_out(
 ) -> Iterator[tuple[int | None, Move, Any, tuple[Any, ...]]]:
     """Play a whole game from this seed; yield (seat, move, state, events), first the set-up with seat None."""
     random = Random(seed)
-    key = chances.derive_key(seed, ())
-    state, events = games.begin(game, options, seats, chances.make_sealed(key, 0))
+    chance = chances.make_from_random(random)
+    state, events = games.begin(game, options, seats, chance)
     yield None, Move("start"), state, events
-    number = 0
     while open_menus := [(seat, menu) for seat in range(seats) if (menu := game.menu(state, seat))]:
-        number += 1
         seat, menu = open_menus[0] if len(open_menus) == 1 else random.choice(open_menus)
         move = choose(game, state, seat, menu, random)
         if choose is not choose_at_random:
             games.check(menu, move)
-        state, events = games.perform(game, state, seat, move, chances.make_sealed(key, number))
+        state, events = games.perform(game, state, seat, move, chance)
         yield seat, move, state, events
 
 

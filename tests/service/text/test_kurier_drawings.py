@@ -85,7 +85,7 @@ def test_every_event_is_described_in_one_sentence():
                     sentences_of.setdefault(type(event).__name__, set()).add(narrator.describe(visible))
     assert sentences_of.pop("TurnBegan") == {""}
     assert not [name for name, sentences in sentences_of.items() if not all(map(sentence, sentences))]
-    assert {kind.__name__ for kind in Event.__args__} - set(sentences_of) == {"Passed", "SetAside", "TurnBegan"}
+    assert {kind.__name__ for kind in Event.__args__} - set(sentences_of) <= {"Passed", "SetAside", "TurnBegan"}
 
 
 def sentence(text: str) -> bool:
