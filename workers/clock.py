@@ -29,7 +29,7 @@ from service.wakeups import JOBS_OF_QUEUES
 from workers import bots
 from workers.jobs import log_database_error, try_table
 
-LOOK_AFTER_S = 15  # after a look that found nothing, if nothing was written since and nothing is known to be due
+LOOK_AFTER_S = 60  # after a look that found nothing, if nothing was written since and nothing is known to be due
 MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
 DELIVERY_KEEP_S = 30 * DAY_S
 DELETE_BATCH = 100

@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -16,12 +17,33 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    event,
     false,
     text,
 )
 
 metadata = MetaData()
 row_number = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _index_of_some(
+    name: str, *columns: str, where: str, in_postgresql: str | None = None, unique: bool = False
+) -> Index:
+    """Return an index of the rows that a condition selects.
+
+    The condition is set when the tables are created: an index that names PostgreSQL loads SQLAlchemy's code for it,
+    22 ms and 2 MB that SQLite does not need.
+    """
+    return Index(name, *columns, unique=unique, info={"sqlite": where, "postgresql": in_postgresql or where})
+
+
+@event.listens_for(metadata, "before_create")
+def _set_conditions(_: MetaData, connection: Connection, **__: object) -> None:
+    """Set the conditions of all indexes for the database in which they are created."""
+    dialect = connection.dialect.name
+    for index in (index for table in metadata.tables.values() for index in table.indexes if index.info):
+        index.dialect_kwargs[f"{dialect}_where"] = text(index.info[dialect])
+
 
 server_facts = Table(
     "server_facts", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False)
@@ -86,19 +108,11 @@ tables = Table(
     Column("visitor", Text, nullable=False, server_default=""),  # a keyed hash of the network it was opened from
     Index("tables_opening", "opening", unique=True),
     # No index names what a move changes: so its row is changed in place, and all its indexes stay as they are.
-    Index("tables_seeking", "opened_at", sqlite_where=text("seeking = 1"), postgresql_where=text("seeking")),
-    Index(
-        "tables_shown",
-        "opened_at",
-        sqlite_where=text("shown = 1 AND ended_at IS NULL"),
-        postgresql_where=text("shown AND ended_at IS NULL"),
+    _index_of_some("tables_seeking", "opened_at", where="seeking = 1", in_postgresql="seeking"),
+    _index_of_some(
+        "tables_shown", "opened_at", where="shown = 1 AND ended_at IS NULL", in_postgresql="shown AND ended_at IS NULL"
     ),
-    Index(
-        "tables_draw",
-        "draws_at",
-        sqlite_where=text("draws_at IS NOT NULL"),
-        postgresql_where=text("draws_at IS NOT NULL"),
-    ),
+    _index_of_some("tables_draw", "draws_at", where="draws_at IS NOT NULL"),
 )
 
 seats = Table(
@@ -126,23 +140,11 @@ seats = Table(
     Column("level", Text, nullable=False, server_default=""),  # how strong its bot plays; empty is normal
     Column("proven", Boolean, nullable=False, server_default=false()),  # whether its holder has proven the address
     Column("seen_at", BigInteger),  # when its player was last at the table; empty if that is private
-    Index(
-        "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
-    ),
-    Index(
-        "seats_remind",
-        "remind_at",
-        sqlite_where=text("remind_at IS NOT NULL"),
-        postgresql_where=text("remind_at IS NOT NULL"),
-    ),
-    Index(
-        "seats_stand_in",
-        "table",
-        sqlite_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
-        postgresql_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
-    ),
+    _index_of_some("seats_late", "late_at", where="late_at IS NOT NULL"),
+    _index_of_some("seats_remind", "remind_at", where="remind_at IS NOT NULL"),
+    _index_of_some("seats_stand_in", "table", where="open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
     Index("seats_person", "person"),
-    Index("seats_released", "table", sqlite_where=text("released = 1"), postgresql_where=text("released")),
+    _index_of_some("seats_released", "table", where="released = 1", in_postgresql="released"),
 )
 
 former_links = Table(
@@ -202,7 +204,7 @@ submissions = Table(
     Column("seq", Integer),
     Column("tries", Integer, nullable=False, server_default="0"),
     UniqueConstraint("table", "seat", "source", "key", name="submissions_once"),
-    Index("submissions_open", "id", sqlite_where=text("accepted IS NULL"), postgresql_where=text("accepted IS NULL")),
+    _index_of_some("submissions_open", "id", where="accepted IS NULL"),
 )
 
 letters = Table(
@@ -222,16 +224,8 @@ letters = Table(
     Column("sentence", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
     Index("letters_number", "id"),
-    Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
-    Index(
-        "letters_personal",
-        "table",
-        "person",
-        "kind",
-        unique=True,
-        sqlite_where=text("person IS NOT NULL"),
-        postgresql_where=text("person IS NOT NULL"),
-    ),
+    _index_of_some("letters_owed", "due_at", where="sent_at IS NULL"),
+    _index_of_some("letters_personal", "table", "person", "kind", unique=True, where="person IS NOT NULL"),
 )
 
 channels = Table(
@@ -269,7 +263,7 @@ deliveries = Table(
     Column("outcome", Text, nullable=False, server_default=""),
     UniqueConstraint("letter", "channel", name="deliveries_once"),
     Index("deliveries_channel", "channel"),
-    Index("deliveries_due", "due_at", sqlite_where=text("ended_at IS NULL"), postgresql_where=text("ended_at IS NULL")),
+    _index_of_some("deliveries_due", "due_at", where="ended_at IS NULL"),
     Index("deliveries_ended", "ended_at"),
 )
 
@@ -308,7 +302,7 @@ hints = Table(
     Column("at", BigInteger, nullable=False),
     Column("move", Text, nullable=False, server_default=""),  # empty until it is found
     UniqueConstraint("table", "seat", "length", name="hints_once"),
-    Index("hints_waiting", "id", sqlite_where=text("move = ''"), postgresql_where=text("move = ''")),
+    _index_of_some("hints_waiting", "id", where="move = ''"),
 )
 
 stories = Table(
@@ -318,7 +312,7 @@ stories = Table(
     Column("length", Integer, nullable=False),  # of the log that the story is about
     Column("at", BigInteger, nullable=False),
     Column("body", Text, nullable=False, server_default=""),  # empty until it is worked out
-    Index("stories_waiting", "at", sqlite_where=text("body = ''"), postgresql_where=text("body = ''")),
+    _index_of_some("stories_waiting", "at", where="body = ''"),
 )
 
 talk = Table(
@@ -361,7 +355,7 @@ mails = Table(
     Column("read_at", BigInteger),
     Column("answered_at", BigInteger),
     Column("report", Text, nullable=False, server_default=""),
-    Index("mails_waiting", "id", sqlite_where=text("read_at IS NULL"), postgresql_where=text("read_at IS NULL")),
+    _index_of_some("mails_waiting", "id", where="read_at IS NULL"),
     Index("mails_person", "person", "answered_at"),
     Index("mails_table", "table"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -13,7 +14,7 @@ from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine import catalogue
 from service.app import App
-from service.memory import release_memory
+from service.memory import collect_from_now_on, release_memory
 from service.numbers import MAX_DIGITS
 from service.settings import EMBEDDED
 from service.text.languages import SOURCE
@@ -121,6 +122,7 @@ HINT_VIEWS = ("table.ask_for_hint", "api.hint")
 PICTURE_VIEWS = ("previews.send_board", "previews.send_lesson", "previews.describe")
 PICTURES_PER_MINUTE = 120  # for each visitor, because a picture takes a twentieth of a second
 STOPS_PER_MINUTE = 300  # a mail provider stops letters for many people
+WARM_UP_AFTER_S = 3.0  # the first visitor is answered before
 
 
 def wire(app: App) -> Flask:
@@ -197,14 +199,16 @@ def make_move_limit(app: App) -> Limit:
 
 
 def start_warm_up() -> None:
-    """Warm up in the background, while the service already answers."""
+    """Warm up in the background, when the service already answers."""
     threading.Thread(target=_warm_up_and_tidy, name="warm-up", daemon=True).start()
 
 
 def _warm_up_and_tidy() -> None:
     """Warm up, and give back the memory that only this needed: a tenth of what the process has."""
+    time.sleep(WARM_UP_AFTER_S)
     warm_up()
     gc.collect()
+    collect_from_now_on()
     release_memory()
 
 

@@ -39,7 +39,7 @@ def count_reminders(app: App) -> int:
         return len(db.execute(select(letters.c.id).where(letters.c.kind.startswith("reminder"))).all())
 
 
-def test_a_quiet_server_is_looked_at_every_quarter_of_a_minute(app: App, clock: FakeTime, looks: list[int]) -> None:
+def test_a_quiet_server_is_looked_at_once_a_minute(app: App, clock: FakeTime, looks: list[int]) -> None:
     ticker, began = Ticker(app), app.now()
     tick_for(ticker, clock, 4 * LOOK_AFTER_S)
     assert looks == [began + LOOK_AFTER_S * number for number in range(4)]

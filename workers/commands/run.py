@@ -16,6 +16,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
+from service import memory
 from service.commands.terminal import Parser, Subparsers, add_command, parse_positive
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ def _load_shared_settings(options: argparse.Namespace) -> Settings:
     return settings
 
 
+@memory.put_off_collections()
 def run_serve(options: argparse.Namespace) -> int:
     """Run everything in this process."""
     from service.app import App
@@ -157,7 +159,6 @@ def run_serve(options: argparse.Namespace) -> int:
     with take_port(settings.host, settings.port) as listener, only_one(settings):
         app = App(settings)
         _open(app)
-        start_warm_up()
         web_server = server.create_server(app, listener, EMBEDDED_THREADS)
         with run_embedded(app):
             if options.demo:
@@ -165,6 +166,8 @@ def run_serve(options: argparse.Namespace) -> int:
             _say(f"Depesche is open at {settings.address}/ (stop with Ctrl-C)")
             if settings.smtp == EMBEDDED:
                 _say(f"Every letter can be read at {settings.address}/mailbox")
+            memory.collect_from_now_on()
+            start_warm_up()
             web_server.serve_requests()
     return 0
 
@@ -209,6 +212,7 @@ def open_demo_table(app: App) -> str:
     return f"{app.settings.address}/t/{note.read_text('ascii').strip()}"
 
 
+@memory.put_off_collections()
 def run_web(options: argparse.Namespace) -> int:
     """Serve the pages in several processes at one port; a process that dies is replaced."""
     from service.app import App
@@ -225,6 +229,7 @@ def run_web(options: argparse.Namespace) -> int:
         _open(app)
         app.close()  # every process opens its own
         _say(f"Depesche is open at {host}:{port}")
+        memory.collect_from_now_on()
         names = [f"web {number + 1}" for number in range(options.workers)]
         processes.run_each(names, lambda _: _prepare_pages(settings, listener, options.threads))
     return 0
@@ -254,6 +259,7 @@ def _prepare_pages(settings: Settings, listener: socket.socket, threads: int) ->
     return web_server.serve_requests
 
 
+@memory.put_off_collections()
 def run_worker(options: argparse.Namespace) -> int:
     """Run a worker process for each queue."""
     from service.app import App
@@ -271,6 +277,7 @@ def run_worker(options: argparse.Namespace) -> int:
     settings = _load_shared_settings(options)
     app = App(settings)
     _open(app)
+    memory.collect_from_now_on()
     if len(queues) == 1:
         processes.run_worker(app, queues[0])
         return 0

@@ -38,7 +38,7 @@ from engine.games.carcassonne.state import (
     push_work,
     replace_if_played,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, Piece, get_plain_name, list_neighbours
+from engine.games.carcassonne.tiles import DATA, PIECES, ROWS, Piece, get_plain_name, list_neighbours
 from engine.menu import Choice, Menu, Move
 
 SOURCE = "source"
@@ -46,7 +46,7 @@ SOURCE = "source"
 
 FLEAS: int = DATA["plague"]["fleas"]
 BASE_TILES_FIRST: int = DATA["plague"]["base_tiles_first"]
-BASE_TILES = frozenset(name for name in PIECES if get_plain_name(name) in DATA["tiles"]["base"])
+BASE_TILES = frozenset(name for name in ROWS if get_plain_name(name) in DATA["tiles"]["base"])
 FLEEING_FROM = frozenset({"road", "city", "field"})
 SPREAD_NOTE, FLIGHT_NOTE, END_NOTE = "spread", "flight", "outbreak ended"
 STRUCK_POINTS = 1.2

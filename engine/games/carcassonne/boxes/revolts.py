@@ -26,7 +26,7 @@ from engine.games.carcassonne.state import (
     get_field,
     list_figures,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, count_tiles_of
+from engine.games.carcassonne.tiles import DATA, ROWS, count_tiles_of
 from engine.menu import Choice, Move
 
 PROTECT_NEW, PROTECT_OLD, REWARD = -4, -2, 2
@@ -37,8 +37,11 @@ SAFE = "-safe"
 
 KINDS = frozenset({"city", "road", "cloister"})
 UNSEEN_TILES: int = DATA["revolts_removed"]
-REVOLT_TILES = {
-    name: sign.split()[1] for name in count_tiles_of("revolts") for sign in PIECES[name][0].signs if "revolt" in sign
+REVOLT_TILES: dict[str, str] = {
+    name: sign.split()[1]
+    for name in count_tiles_of("revolts")
+    for sign in ROWS[name].get("signs", ())
+    if "revolt" in sign
 }
 """The kind of feature that each tile strikes."""
 

@@ -22,7 +22,7 @@ from engine.games.carcassonne.state import (
     get_field,
     make_getter,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, get_plain_name
+from engine.games.carcassonne.tiles import DATA, ROWS, get_plain_name
 from engine.menu import Choice, Move
 
 SMALL, LARGE = 1, 2
@@ -31,7 +31,7 @@ SMALL, LARGE = 1, 2
 POINTS_EACH, TRAVELLERS_POINTS = 1, 3
 CROSSROADS = frozenset(DATA["crossroads"])
 VILLAGES = frozenset(
-    tile for tile, turns in PIECES.items() if get_plain_name(tile) in CROSSROADS or "village" in turns[0].signs
+    tile for tile, row in ROWS.items() if get_plain_name(tile) in CROSSROADS or "village" in row.get("signs", ())
 )
 """§20.2: The tiles with a village in which roads end."""
 

@@ -28,7 +28,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, Args, parse_cell
+from engine.games.carcassonne.tiles import DATA, ROWS, Args, parse_cell
 from engine.menu import Choice, Menu, Move
 
 TOWER = "tower"
@@ -39,7 +39,7 @@ FLOORS: dict[str, int] = DATA["tower_floors"]
 TWO_CITIES, FIRST_TURNS = "TO15", ("0", "90")
 """The tile with a tower in one of its two cities, and the turns that were possible before edition 5."""
 
-TILES = frozenset(tile for tile, turns in PIECES.items() if TOWER in turns[0].locals)
+TILES = frozenset(tile for tile, row in ROWS.items() if TOWER in row.get("places", ()))
 
 FLOOR_IN_HAND, FOREIGN_PRISONER, OWN_PRISONER = 0.3, 1.5, 1.0
 """The points that a bot expects of a floor, of a prisoner that may be ransomed, and of an own meeple in prison."""
