@@ -22,6 +22,18 @@ def list_tracked_files() -> list[Path]:
     return [ROOT / name for name in listing.stdout.decode().split("\0") if name]
 
 
+def test_no_line_of_a_style_or_script_is_longer_than_120_characters() -> None:
+    paths = [
+        path
+        for path in list_tracked_files()
+        if path.suffix in (".css", ".js", ".mjs") and path.is_file() and ".min." not in path.name
+    ]
+    lines = [(path, number, line) for path in paths for number, line in enumerate(path.read_text().splitlines(), 1)]
+    too_long = [f"{path.relative_to(ROOT)}:{number}" for path, number, line in lines if len(line) > 120]
+    assert len(paths) > 50
+    assert too_long == [], "\n".join(too_long)
+
+
 def test_no_file_names_a_package_host_or_a_path_of_one_machine() -> None:
     lines = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"

@@ -54,7 +54,7 @@ export function glide(before, world, time = GLIDE_MS) {
 }
 
 /**
- * Return where on the board the player is from whom a new piece comes, whose kind begins with the seat; null for others.
+ * Return the place on the board of the player who brings a new piece, if its kind begins with a seat; otherwise null.
  * @param {string} kind @param {Element} world @returns {DOMPoint | null}
  */
 function findPlayer(kind, world) {
@@ -121,7 +121,8 @@ function animate(placed, old, world, time) {
 
 /**
  * Let a piece go from one place to another, along a trail or a road if there is one.
- * @param {Placed} placed @param {DOMPointInit} from @param {DOMPointInit} to @param {Element} world @param {number} time
+ * @param {Placed} placed @param {DOMPointInit} from @param {DOMPointInit} to
+ * @param {Element} world @param {number} time
  * @param {Keyframe} [end] how it is at last
  */
 function go({ piece, x, y }, from, to, world, time, end = {}) {

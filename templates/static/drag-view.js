@@ -10,7 +10,8 @@ import { findOrigin } from "./pending-view.js";
  *
  * What a pointer is pressed on: the spot to touch, if it has one, and the picture that is carried.
  * @typedef {{ spot: HTMLElement | null, body: SVGGraphicsElement }} Source
- * @typedef {Source & { id: number, start: Point, before: import("./choice.js").State | null, carried?: SVGSVGElement }} Grip
+ * @typedef {import("./choice.js").State} State
+ * @typedef {Source & { id: number, start: Point, before: State | null, carried?: SVGSVGElement }} Grip
  */
 
 const RETURN_MS = 160;

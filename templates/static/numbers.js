@@ -1,4 +1,5 @@
-// Numbers on the board: on places that are marked in an order, and on the moves of a plan. They have one size at each zoom.
+// Numbers on the board: on places that are marked in an order, and on the moves of a plan. Their size does not depend
+// on the zoom.
 
 import { SVG } from "./marks.js";
 import { spread } from "./plan.js";

@@ -4,9 +4,9 @@
  * @typedef {{ x: number, y: number }} Point
  * @typedef {Point & { turn?: string, middle?: boolean }} Place of a spot; at its `middle` all pieces are put
  *
- * A piece on the board. `moves` are the verbs that move it, whatever their words are, and `gone` are the moves that take
- * it off its place. It also leaves with a move whose first word is `leaves`. `shift` is how far beside a place it is
- * put, or beside the piece that carries it.
+ * A piece on the board. `moves` are the verbs that move it, whatever their words are, and `gone` are the moves that
+ * take it off its place. It also leaves with a move whose first word is `leaves`. `shift` is how far beside a place it
+ * is put, or beside the piece that carries it.
  * @typedef {Point & { moves: string[], gone: string[], leaves: string, shift: Point, seat?: string }} Piece
  * Only moves of its `seat` move a piece or add one, if it has any.
  *

@@ -1,5 +1,5 @@
-// Draws a plan over the board: ghosts of the pieces that would move, and a number for each move. A touch on a number opens
-// what can be done with the move, which is in the list of the plan.
+// Draws a plan over the board: ghosts of the pieces that would move, and a number for each move. A touch on a number
+// opens what can be done with the move, which is in the list of the plan.
 
 import { GONE } from "./pending.js";
 import { drawGoing, readDrawing } from "./pending-view.js";
@@ -22,7 +22,8 @@ function openEntry(list, number) {
 
 /**
  * Draw the plan of a page, if it has one.
- * @param {Element} root @param {import("./stage-view.js").StageView} stage @param {import("./numbers.js").Numbers} numbers
+ * @param {Element} root @param {import("./stage-view.js").StageView} stage
+ * @param {import("./numbers.js").Numbers} numbers
  */
 export function drawPlan(root, stage, numbers) {
   const list = root.querySelector(".plan");

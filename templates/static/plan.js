@@ -1,4 +1,5 @@
-// Where the moves of a plan are on the board: pieces that would move are ghosts where they go, and each move has a number.
+// Where the moves of a plan are on the board: pieces that would move are ghosts at the places they go to, and each move
+// has a number.
 // No DOM: a drawing is given as places and pieces.
 
 import { findGoal, findPiece, GONE, planMove } from "./pending.js";
@@ -70,8 +71,10 @@ function choosePieces(drawing, seat) {
 }
 
 /**
- * Return the drawing after a step; a piece that was where another one goes is off the board. Of the pieces of seats each
- * moves once by its verb, and then the next one. What is there once is used up.
+ * Return the drawing after a step.
+ *
+ * A piece at the place where another one goes leaves the board. A piece of a seat moves once only, so that the next
+ * step with the same verb moves another piece. What can be added `once` is used up.
  * @param {Drawing} drawing @param {Step} step @returns {Drawing}
  */
 function carryOut(drawing, { piece, added, x, y, turn }) {

@@ -1,4 +1,5 @@
-// The service worker: shows notifications, keeps my tables for reading offline, and keeps a move until the line is back.
+// The service worker: shows notifications, stores my tables for reading offline, and holds a move back while the line
+// is down.
 
 const PAGES = "pages";
 const FILES = "files";

@@ -3,7 +3,8 @@
 //   import { verify, receipts } from "./verify.mjs"          in a page
 //   node verify.mjs game.json [letter.eml ...]               in a terminal: 0 sound, 1 broken, 2 misuse
 //
-// It knows no game. It checks the form, the chain, the seed, every digest, every draw, and all that the table itself does.
+// It knows no game. It checks the form, the chain, the seed, every digest, every draw, and all that the table itself
+// does.
 // Only logs with public luck need a second file: the curve of the beacon, noble-curves.min.mjs beside this one.
 
 // --- Bytes and hashes -------------------------------------------------------------------------------------------
@@ -35,7 +36,8 @@ for (let n = 2; primes.length < 64; n++) if (primes.every(prime => n % prime)) p
 // The first 32 bits of a root's fraction, exactly: doubles hold too few of them.
 function fraction(prime, power) {
   const wanted = BigInt(prime) << BigInt(32 * power)
-  let low = 0n, high = 1n << 40n
+  let low = 0n,
+    high = 1n << 40n
   while (high - low > 1n) {
     const middle = (low + high) >> 1n
     if (middle ** BigInt(power) <= wanted) low = middle
@@ -54,7 +56,9 @@ export function sha256(...parts) {
   padded.set(message)
   padded[message.length] = 0x80
   padded.set(number(message.length * 8, 8), padded.length - 8)
-  const view = new DataView(padded.buffer), state = START.slice(), words = new Uint32Array(64)
+  const view = new DataView(padded.buffer),
+    state = START.slice(),
+    words = new Uint32Array(64)
   for (let block = 0; block < padded.length; block += 64) compress(view, block, state, words)
   return joined(...Array.from(state, word => number(word, 4)))
 }
@@ -62,17 +66,21 @@ export function sha256(...parts) {
 function compress(view, block, state, words) {
   for (let t = 0; t < 16; t++) words[t] = view.getUint32(block + 4 * t)
   for (let t = 16; t < 64; t++) {
-    const a = words[t - 15], b = words[t - 2]
-    const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3), high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10)
+    const a = words[t - 15],
+      b = words[t - 2]
+    const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3),
+      high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10)
     words[t] = words[t - 16] + low + words[t - 7] + high
   }
   let [a, b, c, d, e, f, g, h] = state
   for (let t = 0; t < 64; t++) {
     const one = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[t] + words[t]) | 0
     const two = ((turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
-    h = g, g = f, f = e, e = (d + one) | 0, d = c, c = b, b = a, a = (one + two) | 0
+    ;(h = g), (g = f), (f = e), (e = (d + one) | 0), (d = c), (c = b), (b = a), (a = (one + two) | 0)
   }
-  ;[a, b, c, d, e, f, g, h].forEach((word, place) => { state[place] += word })
+  ;[a, b, c, d, e, f, g, h].forEach((word, place) => {
+    state[place] += word
+  })
 }
 
 // Keccak on 25 lanes of 64 bits, each kept as a low and a high word.
@@ -93,11 +101,13 @@ function roundConstants() {
 }
 
 function permute(lanes) {
-  const moved = new Int32Array(50), sums = new Int32Array(10)
+  const moved = new Int32Array(50),
+    sums = new Int32Array(10)
   for (const [low, high] of CONSTANTS) {
     for (let i = 0; i < 10; i++) sums[i] = lanes[i] ^ lanes[i + 10] ^ lanes[i + 20] ^ lanes[i + 30] ^ lanes[i + 40]
     for (let x = 0; x < 5; x++) {
-      const left = 2 * ((x + 4) % 5), right = 2 * ((x + 1) % 5)
+      const left = 2 * ((x + 4) % 5),
+        right = 2 * ((x + 1) % 5)
       const one = sums[left] ^ ((sums[right] << 1) | (sums[right + 1] >>> 31))
       const two = sums[left + 1] ^ ((sums[right + 1] << 1) | (sums[right] >>> 31))
       for (let y = 0; y < 25; y += 5) {
@@ -107,7 +117,8 @@ function permute(lanes) {
     }
     for (let place = 0; place < 25; place++) turnLane(lanes, place, moved)
     for (let y = 0; y < 50; y += 10) {
-      for (let i = 0; i < 10; i++) lanes[y + i] = moved[y + i] ^ (~moved[y + ((i + 2) % 10)] & moved[y + ((i + 4) % 10)])
+      for (let i = 0; i < 10; i++)
+        lanes[y + i] = moved[y + i] ^ (~moved[y + ((i + 2) % 10)] & moved[y + ((i + 4) % 10)])
     }
     lanes[0] ^= low
     lanes[1] ^= high
@@ -115,8 +126,12 @@ function permute(lanes) {
 }
 
 function turnLane(lanes, place, moved) {
-  const x = place % 5, y = (place - x) / 5, end = 2 * (y + 5 * ((2 * x + 3 * y) % 5)), by = OFFSETS[place]
-  let low = lanes[2 * place], high = lanes[2 * place + 1]
+  const x = place % 5,
+    y = (place - x) / 5,
+    end = 2 * (y + 5 * ((2 * x + 3 * y) % 5)),
+    by = OFFSETS[place]
+  let low = lanes[2 * place],
+    high = lanes[2 * place + 1]
   if (by >= 32) [low, high] = [high, low]
   const bits = by % 32
   moved[end] = bits ? (low << bits) | (high >>> (32 - bits)) : low
@@ -125,7 +140,8 @@ function turnLane(lanes, place, moved) {
 
 // SHAKE-256 as a stream: the messages here are shorter than one block of 136 bytes.
 function* shake256(message) {
-  const block = new Uint8Array(136), lanes = new Int32Array(50)
+  const block = new Uint8Array(136),
+    lanes = new Int32Array(50)
   block.set(message)
   block[message.length] ^= 0x1f
   block[135] ^= 0x80
@@ -150,12 +166,17 @@ const require = (holds, check, seq, sentence) => {
   if (!holds) throw new Broken(check, seq, sentence)
 }
 
-const TOKEN = /[\x20\n\r\t]*(?:([{}[\],:]|true|false|null)|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|("(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"))/y
+const WORD = /[{}[\],:]|true|false|null/.source
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/.source
+const STRING = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/.source
+const TOKEN = new RegExp(`[\\x20\\n\\r\\t]*(?:(${WORD})|(${NUMBER})|(${STRING}))`, "y")
 const CONSTANTS_OF_JSON = { true: true, false: false, null: null }
 
 export function parse(text) {
   let at = 0
-  const refuse = why => { throw new Broken("read", 0, `This is no log: ${why} (at character ${at}).`) }
+  const refuse = why => {
+    throw new Broken("read", 0, `This is no log: ${why} (at character ${at}).`)
+  }
   const next = () => {
     TOKEN.lastIndex = at
     const found = TOKEN.exec(text)
@@ -211,7 +232,8 @@ export function parse(text) {
 
 // Ascending code points: JavaScript's own order is that of 16-bit halves.
 function byCodePoints(one, other) {
-  const left = Array.from(one), right = Array.from(other)
+  const left = Array.from(one),
+    right = Array.from(other)
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
     if (left[i] !== right[i]) return left[i].codePointAt(0) - right[i].codePointAt(0)
   }
@@ -236,7 +258,8 @@ const has = (map, ...names) => isMap(map) && map.size === names.length && names.
 const same = (one, other) => canonical(one) === canonical(other)
 
 function readLog(text) {
-  const log = parse(text), ok = (holds, sentence) => require(holds, "read", 0, sentence)
+  const log = parse(text),
+    ok = (holds, sentence) => require(holds, "read", 0, sentence)
   ok(isMap(log), "This is no log: it is not one object.")
   const names = ["format", "table", "game", "commitment", "head", "entries", "seed", "seat"]
   const unknown = [...log.keys()].find(name => !names.includes(name))
@@ -250,10 +273,13 @@ function readLog(text) {
   ok(found.seat === null || Number.isInteger(found.seat), "The field “seat” is no number.")
   ok(Array.isArray(found.entries), "There is no list of entries.")
   found.links = found.entries.map((link, seq) => {
-    require(isMap(link) && [...link.keys()].every(name => ["digest", "whole", "entry", "salt"].includes(name))
-      && isText(link.get("digest")) && typeof link.get("whole") === "boolean" && isMap(link.get("entry"))
-      && (link.get("salt") == null || isText(link.get("salt"))),
-    "read", seq, `Entry ${seq} does not have digest, whole and entry, and nothing else.`)
+    require(isMap(link) &&
+      [...link.keys()].every(name => ["digest", "whole", "entry", "salt"].includes(name)) &&
+      isText(link.get("digest")) &&
+      typeof link.get("whole") === "boolean" &&
+      isMap(link.get("entry")) &&
+      (link.get("salt") == null ||
+        isText(link.get("salt"))), "read", seq, `Entry ${seq} does not have digest, whole and entry, and nothing else.`)
     return Object.fromEntries(link)
   })
   return found
@@ -268,27 +294,46 @@ function checkOrder(log) {
     ok(entry.get("seq") === n, "is missing or out of order")
     ok(isHash(digest), "has no digest of 64 small hexadecimal digits")
     ok(has(entry, ...FIELDS), "has other fields than an entry has")
-    ok(isCount(entry.get("at")) && isCount(entry.get("edition")), "tells its time or edition otherwise than in whole numbers")
+    ok(
+      isCount(entry.get("at")) && isCount(entry.get("edition")),
+      "tells its time or edition otherwise than in whole numbers",
+    )
     ok(entry.get("seat") === null || isCount(entry.get("seat")), "is neither a seat's nor the server's")
     ok(Array.isArray(entry.get("draws")) && Array.isArray(entry.get("events")), "has no list of draws or events")
     ok(entry.get("events").length || !log.links[n].whole, "is whole, yet nothing happened in it")
-    ok(entry.get("events").every(event => isMap(event) && isText(event.get("type"))), "has an event without a type")
+    ok(
+      entry.get("events").every(event => isMap(event) && isText(event.get("type"))),
+      "has an event without a type",
+    )
     ok(entry.get("move") === null || isText(entry.get("move")), "has a move that is no text")
     ok(n === 0 || entry.get("at") >= log.links[n - 1].entry.get("at"), "is dated before the entry that it follows")
   })
 }
 
 function checkOpening(log) {
-  const entry = log.links[0].entry, [opened] = entry.get("events"), seat = entry.get("seat")
+  const entry = log.links[0].entry,
+    [opened] = entry.get("events"),
+    seat = entry.get("seat")
   const ok = (holds, sentence, n = 0) => require(holds, "opening", n, sentence)
-  ok(seat === null && entry.get("events").length === 1 && opened.get("type") === "table.Opened",
-    "The log does not begin with the opening of a table by the server.")
-  ok(isHash(log.commitment) && opened.get("commitment") === log.commitment, "The table was opened with another commitment.")
+  ok(
+    seat === null && entry.get("events").length === 1 && opened.get("type") === "table.Opened",
+    "The log does not begin with the opening of a table by the server.",
+  )
+  ok(
+    isHash(log.commitment) && opened.get("commitment") === log.commitment,
+    "The table was opened with another commitment.",
+  )
   ok(opened.get("game") === log.game, "The table was opened for another game.")
   ok(!opened.has("table") || opened.get("table") === log.table, "The table was opened under another name.")
-  log.links.forEach((link, n) => ok(link.entry.get("edition") === opened.get("edition"), `Entry ${n} is of another edition.`, n))
+  log.links.forEach((link, n) =>
+    ok(link.entry.get("edition") === opened.get("edition"), `Entry ${n} is of another edition.`, n),
+  )
   log.named = opened.has("table")
-  log.lit = opened.has("beacon") || log.links.some(link => link.entry.get("events").some(event => /^table\.(Round|Seal|WentSealed)/.test(event.get("type"))))
+  log.lit =
+    opened.has("beacon") ||
+    log.links.some(link =>
+      link.entry.get("events").some(event => /^table\.(Round|Seal|WentSealed)/.test(event.get("type"))),
+    )
   log.rounds = 0
 }
 
@@ -299,7 +344,8 @@ function checkSeed(log) {
   require(committed === log.commitment, "seed", 0, "The revealed seed is not the one that was committed to.")
   require(log.seat === null, "seed", 0, "A log with its seed is a copy for no seat, yet this one names a seat.")
   log.links.forEach((link, n) => {
-    require(link.whole && isText(link.entry.get("move")), "seed", n, `Entry ${n} is not whole, though the seed is revealed.`)
+    require(link.whole &&
+      isText(link.entry.get("move")), "seed", n, `Entry ${n} is not whole, though the seed is revealed.`)
     require(link.salt == null, "seed", n, `Entry ${n} has a salt of its own, though the seed gives it.`)
   })
 }
@@ -309,8 +355,12 @@ function checkCuts(log) {
   const salted = log.named || log.links.some(link => link.salt != null)
   log.links.forEach((link, n) => {
     const ok = (holds, sentence) => require(holds, "cuts", n, `Entry ${n} ${sentence}.`)
-    ok(!link.entry.get("events").some(event => event.get("type") === "table.Ended"), "ends the table, yet the seed is not revealed")
-    if (!link.whole) return ok(!link.entry.get("draws").length && link.salt == null, "is cut, yet shows its draws or its salt")
+    ok(
+      !link.entry.get("events").some(event => event.get("type") === "table.Ended"),
+      "ends the table, yet the seed is not revealed",
+    )
+    if (!link.whole)
+      return ok(!link.entry.get("draws").length && link.salt == null, "is cut, yet shows its draws or its salt")
     ok(isText(link.entry.get("move")), "is said to be whole, yet its move is missing")
     ok(!salted || isHash(link.salt), "is said to be whole, yet has no salt to prove it")
   })
@@ -327,8 +377,13 @@ const eventOf = (events, type) => events.find(event => event.get("type") === `ta
 function beaconOf(log) {
   const beacon = log.links[0].entry.get("events")[0].get("beacon")
   if (beacon === undefined) return null
-  const right = has(beacon, "key", "genesis", "period") && [...beacon.values()].every(isText) && /^[0-9a-f]{192}$/.test(beacon.get("key"))
-    && COUNT.test(beacon.get("genesis")) && COUNT.test(beacon.get("period")) && beacon.get("period") !== "0"
+  const right =
+    has(beacon, "key", "genesis", "period") &&
+    [...beacon.values()].every(isText) &&
+    /^[0-9a-f]{192}$/.test(beacon.get("key")) &&
+    COUNT.test(beacon.get("genesis")) &&
+    COUNT.test(beacon.get("period")) &&
+    beacon.get("period") !== "0"
   require(right, "rounds", 0, "The table was opened with a beacon that is not told right.")
   return { key: beacon.get("key"), genesis: Number(beacon.get("genesis")), period: Number(beacon.get("period")) }
 }
@@ -337,7 +392,9 @@ function beaconOf(log) {
 export async function isSigned(key, round, signature) {
   const asked = `${key} ${round} ${signature}`
   if (!checkedRounds.has(asked)) {
-    const { bls12_381: { shortSignatures } } = await import("./noble-curves.min.mjs")
+    const {
+      bls12_381: { shortSignatures },
+    } = await import("./noble-curves.min.mjs")
     try {
       const message = shortSignatures.hash(sha256(bigEndian(round)), "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_")
       checkedRounds.set(asked, shortSignatures.verify(unhex(signature), message, unhex(key)))
@@ -350,10 +407,13 @@ export async function isSigned(key, round, signature) {
 
 // Every round was named by the time of its move, before it came; it decides that move and no other, and is signed.
 async function checkRounds(log) {
-  let beacon = beaconOf(log), awaited = null
+  let beacon = beaconOf(log),
+    awaited = null
   for (const [n, { entry }] of log.links.entries()) {
     const ok = (holds, sentence) => require(holds, "rounds", n, `Entry ${n} ${sentence}.`)
-    const events = entry.get("events"), named = eventOf(events, "RoundNamed"), drawn = eventOf(events, "RoundDrawn")
+    const events = entry.get("events"),
+      named = eventOf(events, "RoundNamed"),
+      drawn = eventOf(events, "RoundDrawn")
     if (named) {
       ok(beacon, "names a round, though its table knows no beacon")
       ok(awaited === null, "names a round while another one is waited for")
@@ -366,14 +426,20 @@ async function checkRounds(log) {
       ok(drawn.get("round") === awaited, `draws by round ${drawn.get("round")}, and round ${awaited} was named`)
       const signature = drawn.get("signature")
       ok(isText(signature) && SIGNATURE.test(signature), "has no signature of 96 small hexadecimal digits")
-      ok(await isSigned(beacon.key, awaited, signature), `draws by a signature that is not the beacon's for round ${awaited}`)
+      ok(
+        await isSigned(beacon.key, awaited, signature),
+        `draws by a signature that is not the beacon's for round ${awaited}`,
+      )
       awaited = null
       log.rounds += 1
     } else if (eventOf(events, "WentSealed")) {
       ok(beacon && awaited !== null, "goes on sealed, though no round is waited for")
       beacon = awaited = null
     } else {
-      ok(!beacon || entry.get("draws").every(one => Array.isArray(one) && !(one[1] > 1)), "draws without a round of the beacon, though its table draws in public")
+      ok(
+        !beacon || entry.get("draws").every(one => Array.isArray(one) && !(one[1] > 1)),
+        "draws without a round of the beacon, though its table draws in public",
+      )
     }
   }
 }
@@ -382,16 +448,19 @@ async function checkRounds(log) {
 
 export function heads(log) {
   let head = new Uint8Array(32)
-  return log.links.map(link => hex(head = sha256(head, unhex(link.digest))))
+  return log.links.map(link => hex((head = sha256(head, unhex(link.digest)))))
 }
 
 function checkChain(log) {
-  require(heads(log).at(-1) === log.head, "chain", log.links.length - 1, "The digests do not lead to the head of this log.")
+  require(heads(log).at(-1) === log.head, "chain", log.links.length -
+    1, "The digests do not lead to the head of this log.")
 }
 
 function checkDigests(log) {
   log.links.forEach((link, n) => {
-    const salt = log.seed ? sha256(ascii("depesche salt 1"), unhex(log.seed), number(n, 8)) : link.salt && unhex(link.salt)
+    const salt = log.seed
+      ? sha256(ascii("depesche salt 1"), unhex(log.seed), number(n, 8))
+      : link.salt && unhex(link.salt)
     if (!salt || !link.whole) return
     const digest = hex(sha256(salt, utf8.encode(canonical(link.entry))))
     require(digest === link.digest, "digests", n, `Entry ${n} is not the one that was sealed: its digest differs.`)
@@ -400,9 +469,11 @@ function checkDigests(log) {
 }
 
 export function draw(key, entry, index, size) {
-  const bits = size > 1 ? BigInt(size - 1).toString(2).length : 0, width = Math.ceil(bits / 8)
+  const bits = size > 1 ? BigInt(size - 1).toString(2).length : 0,
+    width = Math.ceil(bits / 8)
   if (!bits) return 0
-  const stream = shake256(joined(key, number(entry, 8), number(index, 4))), mask = (1n << BigInt(bits)) - 1n
+  const stream = shake256(joined(key, number(entry, 8), number(index, 4))),
+    mask = (1n << BigInt(bits)) - 1n
   for (;;) {
     let piece = 0n
     for (let i = 0; i < width; i++) piece = (piece << 8n) | BigInt(stream.next().value)
@@ -421,12 +492,16 @@ function checkDraws(log) {
         key = sha256(ascii("depesche key 1"), unhex(log.seed), ...words)
       }
     }
-    const [first] = entry.get("events"), lit = first.get("type") === "table.RoundDrawn"
+    const [first] = entry.get("events"),
+      lit = first.get("type") === "table.RoundDrawn"
     const own = key && lit ? sha256(ascii("depesche round 1"), key, unhex(first.get("signature"))) : key
     entry.get("draws").forEach((drawn, i) => {
       const ok = (holds, sentence) => require(holds, "draws", n, `Draw ${i} of entry ${n} ${sentence}.`)
       ok(key, "was made before the table had started")
-      ok(Array.isArray(drawn) && drawn.length === 3 && isText(drawn[0]) && isCount(drawn[1]) && drawn[1] > 0, "has no label and size")
+      ok(
+        Array.isArray(drawn) && drawn.length === 3 && isText(drawn[0]) && isCount(drawn[1]) && drawn[1] > 0,
+        "has no label and size",
+      )
       const found = draw(own, n, i, drawn[1])
       ok(found === drawn[2], `(“${drawn[0]}”) gives ${found} of ${drawn[1]} from the seed, not ${drawn[2]}`)
     })
@@ -435,30 +510,76 @@ function checkDraws(log) {
 
 // --- The table's own law ------------------------------------------------------------------------------------------
 
-const OWN = new Set(["open", "sit", "start", "resign", "undo", "agree", "refuse", "expire", "miss", "substitute", "offer", "back",
-  "status", "help", "pause", "resume", "vacation", "home", "order", "cancel", "letters", "unsubscribe", "sealed"])
+const OWN = new Set([
+  "open",
+  "sit",
+  "start",
+  "resign",
+  "undo",
+  "agree",
+  "refuse",
+  "expire",
+  "miss",
+  "substitute",
+  "offer",
+  "back",
+  "status",
+  "help",
+  "pause",
+  "resume",
+  "vacation",
+  "home",
+  "order",
+  "cancel",
+  "letters",
+  "unsubscribe",
+  "sealed",
+])
 const STANDING = ["substitute", "relieve", "offer", "vacation", "home"]
 const DAY = /^\d{4}-\d\d-\d\d$/
 const isDay = text => DAY.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text
-const told = (type, fields = {}) => new Map(Object.entries({ type: `table.${type}`, ...fields }).filter(([, value]) => value !== undefined))
+const told = (type, fields = {}) =>
+  new Map(Object.entries({ type: `table.${type}`, ...fields }).filter(([, value]) => value !== undefined))
 const isOwn = event => event.get("type").startsWith("table.")
 const TOKENS = /^[^\s\x00-\x1f\x7f]+( [^\s\x00-\x1f\x7f]+)*$/u
 
 // Every entry in turn: the table's own events have to be those that its command brings about.
 function checkLaw(log) {
-  const table = { phase: "new", seats: [], asked: null, pausing: null, paused: false, awaited: null, sealing: null, steps: [], before: [] }
+  const table = {
+    phase: "new",
+    seats: [],
+    asked: null,
+    pausing: null,
+    paused: false,
+    awaited: null,
+    sealing: null,
+    steps: [],
+    before: [],
+  }
   log.links.forEach(({ entry }, n) => {
-    const forbid = why => { throw new Broken("table", n, `The table's own law forbids entry ${n} (“${entry.get("move")}”): ${why}.`) }
+    const forbid = why => {
+      throw new Broken("table", n, `The table's own law forbids entry ${n} (“${entry.get("move")}”): ${why}.`)
+    }
     table.before[n] = table.steps
     if (!TOKENS.test(entry.get("move"))) forbid("its words are not parted by single blanks")
-    const [verb, ...words] = entry.get("move").split(" "), seat = entry.get("seat"), events = entry.get("events")
+    const [verb, ...words] = entry.get("move").split(" "),
+      seat = entry.get("seat"),
+      events = entry.get("events")
     if (table.phase === "over") forbid("the table is over")
-    const server = seat === null, own = server || OWN.has(verb)
-    if (!server && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length)) forbid("no seat can act there now")
-    const waits = events[0].get("type") === "table.RoundNamed", decides = events.slice(0, 2).some(isDeciding)
+    const server = seat === null,
+      own = server || OWN.has(verb)
+    if (!server && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length))
+      forbid("no seat can act there now")
+    const waits = events[0].get("type") === "table.RoundNamed",
+      decides = events.slice(0, 2).some(isDeciding)
     const moves = !waits && (decides || (!table.awaited && (!own || ["start", "expire"].includes(verb))))
     if (!moves && entry.get("draws").length) forbid("nothing is drawn for it")
-    const command = () => server ? serverEvents(table, verb, words, events, forbid) : own ? seatEvents(table, seat, verb, words, entry, forbid) : []
+    const command = () =>
+      server
+        ? serverEvents(table, verb, words, events, forbid)
+        : own
+          ? seatEvents(table, seat, verb, words, entry, forbid)
+          : []
     const wanted = table.awaited ? meanwhile(table, seat, verb, words, events, forbid) : command()
     if (waits && (table.awaited || (own && !["start", "expire"].includes(verb)))) forbid("nothing is drawn for it")
     checkEvents(table, waits ? [told("RoundNamed", { round: events[0].get("round") })] : wanted, events, moves, forbid)
@@ -475,26 +596,44 @@ const isDeciding = event => ["table.RoundDrawn", "table.WentSealed"].includes(ev
 
 // The seat whose move in the game this is, also where it waited for its draws.
 function moverOf(events, seat) {
-  const place = events.slice(0, 2).findIndex(isDeciding), first = events[place + 1]
+  const place = events.slice(0, 2).findIndex(isDeciding),
+    first = events[place + 1]
   if (first.get("type") === "table.TimedOut") return first.get("seat")
   if (isOwn(first)) return null
-  return place < 0 ? seat : events[place].get("seat") ?? null
+  return place < 0 ? seat : (events[place].get("seat") ?? null)
 }
 
 // While a round is awaited: the round, going on without the beacon, leaving, and what touches no draw.
 function meanwhile(table, seat, verb, words, events, forbid) {
-  const { awaited, sealing } = table, taken = seat !== null && table.seats[seat].status === "taken" && !words.length
+  const { awaited, sealing } = table,
+    taken = seat !== null && table.seats[seat].status === "taken" && !words.length
   const first = { start: () => [told("Started")], expire: () => [told("TimedOut", { seat: Number(awaited.words[0]) })] }
   const then = awaited.seat === null ? first[awaited.verb]() : []
   const went = () => [told("WentSealed", { seat: awaited.seat ?? undefined }), ...then]
-  if (seat === null && verb === "round" && words.length === 2 && words[0] === String(awaited.round) && SIGNATURE.test(words[1])) {
+  if (
+    seat === null &&
+    verb === "round" &&
+    words.length === 2 &&
+    words[0] === String(awaited.round) &&
+    SIGNATURE.test(words[1])
+  ) {
     return [told("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }), ...then]
   }
-  if (seat === null && verb === "bot" && table.phase === "gathering") return gathering(table, verb, words, () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")], forbid)
-  if (seat === null && STANDING.includes(verb) && table.phase === "playing") return serverEvents(table, verb, words, events, forbid)
+  if (seat === null && verb === "bot" && table.phase === "gathering")
+    return gathering(
+      table,
+      verb,
+      words,
+      () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")],
+      forbid,
+    )
+  if (seat === null && STANDING.includes(verb) && table.phase === "playing")
+    return serverEvents(table, verb, words, events, forbid)
   if (taken && verb === "resign" && table.phase === "playing") return [told("Resigned", { seat })]
-  if (taken && verb === "sealed" && !sealing) return [told("SealAsked", { seat }), ...(toAsk(table, seat).length ? [] : went())]
-  if (taken && verb === "agree" && sealing?.waiting.includes(seat)) return [told("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
+  if (taken && verb === "sealed" && !sealing)
+    return [told("SealAsked", { seat }), ...(toAsk(table, seat).length ? [] : went())]
+  if (taken && verb === "agree" && sealing?.waiting.includes(seat))
+    return [told("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
   if (taken && verb === "refuse" && sealing) return [told("SealRefused", { seat })]
   return forbid("a round of the beacon is waited for")
 }
@@ -504,7 +643,8 @@ function checkEvents(table, wanted, events, moves, forbid) {
   if (ending >= 0 && ending < events.length - 1) forbid("something happens after the end")
   if (ending >= 0 && !["playing", "gathering"].includes(table.phase)) forbid("it ends before it began")
   const rest = ending < 0 ? events : events.slice(0, -1)
-  if (rest.length < wanted.length || !wanted.every((event, i) => same(event, rest[i]))) forbid("it does not bring about what it has to")
+  if (rest.length < wanted.length || !wanted.every((event, i) => same(event, rest[i])))
+    forbid("it does not bring about what it has to")
   const game = rest.slice(wanted.length)
   if (game.some(isOwn) || (!moves && game.length)) forbid("more happens at the table than it brings about")
   if (moves && !game.length) forbid("nothing happens in the game")
@@ -513,14 +653,18 @@ function checkEvents(table, wanted, events, moves, forbid) {
 function checkEnding(table, events, n, last, forbid) {
   const left = table.seats.filter(chair => chair.status !== "resigned").length
   const ends = table.phase === "over"
-  if (!ends && ["playing"].includes(table.phase) && left < 2) forbid("fewer than two players are left, yet the game goes on")
-  if (!ends && n === last && !table.open) throw new Broken("end", n, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
+  if (!ends && ["playing"].includes(table.phase) && left < 2)
+    forbid("fewer than two players are left, yet the game goes on")
+  if (!ends && n === last && !table.open)
+    throw new Broken("end", n, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
   if (!ends) return
   const places = events.at(-1).get("places")
-  if (!has(events.at(-1), "type", "places") || !Array.isArray(places) || places.length !== table.seats.length) forbid("the places are not told")
+  if (!has(events.at(-1), "type", "places") || !Array.isArray(places) || places.length !== table.seats.length)
+    forbid("the places are not told")
   places.forEach((place, seat) => {
     const chair = table.seats[seat]
-    const resigned = 1 + left + table.seats.filter(other => other.status === "resigned" && other.left > chair.left).length
+    const resigned =
+      1 + left + table.seats.filter(other => other.status === "resigned" && other.left > chair.left).length
     const ranked = 1 + places.filter(other => other < place).length
     if (place !== ranked || (chair.status === "resigned" && place !== resigned)) forbid("the places are not right")
   })
@@ -534,17 +678,25 @@ function serverEvents(table, verb, words, events, forbid) {
   }
   if (table.phase === "new" && verb === "open") return opening(words, events[0], forbid)
   if (table.phase === "gathering") return gathering(table, verb, words, chair, forbid)
-  const [seat, { status, held, offered, away }] = table.phase === "playing" ? chair() : forbid("the table is not opened")
-  const [, second, third] = words, bare = words.length === 1, days = words.length === 3 && isDay(third)
+  const [seat, { status, held, offered, away }] =
+    table.phase === "playing" ? chair() : forbid("the table is not opened")
+  const [, second, third] = words,
+    bare = words.length === 1,
+    days = words.length === 3 && isDay(third)
   if (verb === "expire" && words.length > 1) return [told("TimedOut", { seat })]
   if (verb === "miss" && words.length === 2 && status === "taken" && ["relieve", "resign"].includes(second)) {
-    return [told("Missed", { seat }), second === "resign" ? told("Resigned", { seat }) : told("Substituted", { seat, bot: true })]
+    return [
+      told("Missed", { seat }),
+      second === "resign" ? told("Resigned", { seat }) : told("Substituted", { seat, bot: true }),
+    ]
   }
   if (verb === "substitute" && bare) return [told("Substituted", { seat })]
   if (verb === "relieve" && bare) return [told("Substituted", { seat, bot: true })]
   if (verb === "offer" && bare && held && !offered) return [told("Offered", { seat })]
-  if (verb === "vacation" && days && held && isDay(second) && second <= third) return [told("VacationTaken", { seat, first: second, last: third })]
-  if (verb === "home" && days && third < (away.get(second) ?? "")) return [told("VacationEnded", { seat, first: second, last: third })]
+  if (verb === "vacation" && days && held && isDay(second) && second <= third)
+    return [told("VacationTaken", { seat, first: second, last: third })]
+  if (verb === "home" && days && third < (away.get(second) ?? ""))
+    return [told("VacationEnded", { seat, first: second, last: third })]
   return forbid("the server cannot do that now")
 }
 
@@ -554,7 +706,8 @@ function gathering(table, verb, words, chair, forbid) {
     return [told("Started")]
   }
   if (!["sit", "bot"].includes(verb) || words.length !== 2) forbid("the server cannot do that now")
-  const [seat, { status, nonce }] = chair(), bot = verb === "bot" || undefined
+  const [seat, { status, nonce }] = chair(),
+    bot = verb === "bot" || undefined
   if (status !== "empty" && !(bot && status === "taken" && nonce === words[1])) forbid("the chair is taken")
   if (Array.from(words[1]).length > 40) forbid("the nonce is too long")
   return [told("Sat", { seat, nonce: words[1], bot })]
@@ -563,35 +716,57 @@ function gathering(table, verb, words, chair, forbid) {
 // What the opening tells is what was ordered, word for word and each thing once.
 function opening(words, event, forbid) {
   const known = ["type", "game", "edition", "seats", "commitment", "options", "clock", "table", "beacon"]
-  const plain = value => value === true ? "on" : value === false ? "off" : String(value)
+  const plain = value => (value === true ? "on" : value === false ? "off" : String(value))
   const pairs = (name, prefix = "") => {
     const map = event.get(name)
     if (map !== undefined && (!isMap(map) || !map.size)) forbid(`the field “${name}” is not told right`)
     return [...(map ?? [])].map(([key, value]) => `${prefix}${key}=${plain(value)}`)
   }
-  if ([...event.keys()].some(name => !known.includes(name)) || !isCount(event.get("seats")) || !event.get("seats") || event.get("seats") > 1000) forbid("the opening has unknown fields")
-  if (event.has("table") && !/^[0-9A-Za-z_-]{1,40}$/.test(event.get("table"))) forbid("the name is not one word of letters and digits")
-  const ordered = [event.get("game"), String(event.get("seats")), event.get("commitment"), ...pairs("options"), ...pairs("clock", "clock."),
-    ...pairs("beacon", "beacon."), ...(event.has("table") ? [`table.name=${event.get("table")}`] : [])]
-  if (!same(ordered.sort(byCodePoints), [...words].sort(byCodePoints))) forbid("it says something else than the command")
+  if (
+    [...event.keys()].some(name => !known.includes(name)) ||
+    !isCount(event.get("seats")) ||
+    !event.get("seats") ||
+    event.get("seats") > 1000
+  )
+    forbid("the opening has unknown fields")
+  if (event.has("table") && !/^[0-9A-Za-z_-]{1,40}$/.test(event.get("table")))
+    forbid("the name is not one word of letters and digits")
+  const ordered = [
+    event.get("game"),
+    String(event.get("seats")),
+    event.get("commitment"),
+    ...pairs("options"),
+    ...pairs("clock", "clock."),
+    ...pairs("beacon", "beacon."),
+    ...(event.has("table") ? [`table.name=${event.get("table")}`] : []),
+  ]
+  if (!same(ordered.sort(byCodePoints), [...words].sort(byCodePoints)))
+    forbid("it says something else than the command")
   return [event]
 }
 
 function seatEvents(table, seat, verb, words, entry, forbid) {
-  const { status, held, offered } = table.seats[seat], { asked, pausing, paused, steps } = table
-  const wish = asked ?? pausing, asks = wish?.waiting.includes(seat), others = toAsk(table, seat)
+  const { status, held, offered } = table.seats[seat],
+    { asked, pausing, paused, steps } = table
+  const wish = asked ?? pausing,
+    asks = wish?.waiting.includes(seat),
+    others = toAsk(table, seat)
   if (words.length) forbid("the command has no words of its own")
-  if (verb === "back" && ((status === "bot" && held) || (status === "taken" && offered))) return [told("Returned", { seat })]
+  if (verb === "back" && ((status === "bot" && held) || (status === "taken" && offered)))
+    return [told("Returned", { seat })]
   if (status !== "taken") forbid("the seat is empty")
   if (verb === "resign") return [told("Resigned", { seat })]
   if (verb === "resume" && paused) return [told("Resumed", { seat })]
-  if (verb === "pause" && !paused && !asked && !pausing) return [told("PauseAsked", { seat }), ...(others.length ? [] : [told("Paused")])]
+  if (verb === "pause" && !paused && !asked && !pausing)
+    return [told("PauseAsked", { seat }), ...(others.length ? [] : [told("Paused")])]
   if (verb === "agree" && asks) {
     const done = wish.waiting.length === 1
-    if (asked) return [told("UndoAgreed", { seat }), ...(done ? [told("Undone", { seat: asked.seat, to: asked.to })] : [])]
+    if (asked)
+      return [told("UndoAgreed", { seat }), ...(done ? [told("Undone", { seat: asked.seat, to: asked.to })] : [])]
     return [told("PauseAgreed", { seat }), ...(done ? [told("Paused")] : [])]
   }
-  if (verb === "refuse" && (asks || (pausing && !asked))) return [told(asked ? "UndoRefused" : "PauseRefused", { seat })]
+  if (verb === "refuse" && (asks || (pausing && !asked)))
+    return [told(asked ? "UndoRefused" : "PauseRefused", { seat })]
   const step = steps.findLast(one => one.seat === seat)
   if (verb !== "undo" || asked || !step) forbid("that is not possible now")
   const undone = told("Undone", { seat, to: step.seq })
@@ -599,10 +774,13 @@ function seatEvents(table, seat, verb, words, entry, forbid) {
   return [told("UndoAsked", { seat, to: step.seq }), ...(others.length ? [] : [undone])]
 }
 
-const toAsk = (table, seat) => table.seats.flatMap((chair, other) => chair.status === "taken" && other !== seat ? [other] : [])
+const toAsk = (table, seat) =>
+  table.seats.flatMap((chair, other) => (chair.status === "taken" && other !== seat ? [other] : []))
 
 function apply(table, event, n) {
-  const field = name => event.get(name), seat = field("seat"), chair = table.seats[seat]
+  const field = name => event.get(name),
+    seat = field("seat"),
+    chair = table.seats[seat]
   const seated = change => {
     table.seats[seat] = { ...chair, ...change }
     table.asked = table.pausing = table.sealing = null
@@ -610,32 +788,91 @@ function apply(table, event, n) {
   switch (event.get("type")) {
     case "table.Opened":
       table.phase = "gathering"
-      table.seats = Array.from({ length: field("seats") }, () => ({ status: "empty", nonce: "", held: false, offered: false, left: 0, away: new Map() }))
+      table.seats = Array.from({ length: field("seats") }, () => ({
+        status: "empty",
+        nonce: "",
+        held: false,
+        offered: false,
+        left: 0,
+        away: new Map(),
+      }))
       break
-    case "table.Sat": seated({ status: field("bot") ? "bot" : "taken", nonce: field("nonce"), held: !field("bot"), offered: false, left: 0, away: new Map() }); break
-    case "table.Started": table.phase = "playing"; break
-    case "table.Resigned": seated({ status: "resigned", left: n }); break
-    case "table.Substituted": seated(field("bot") ? { status: "bot" } : { status: "taken", held: true, offered: false, away: new Map() }); break
-    case "table.Returned": seated({ status: "taken", offered: false }); break
-    case "table.Offered": chair.offered = true; break
-    case "table.VacationTaken": case "table.VacationEnded":
+    case "table.Sat":
+      seated({
+        status: field("bot") ? "bot" : "taken",
+        nonce: field("nonce"),
+        held: !field("bot"),
+        offered: false,
+        left: 0,
+        away: new Map(),
+      })
+      break
+    case "table.Started":
+      table.phase = "playing"
+      break
+    case "table.Resigned":
+      seated({ status: "resigned", left: n })
+      break
+    case "table.Substituted":
+      seated(field("bot") ? { status: "bot" } : { status: "taken", held: true, offered: false, away: new Map() })
+      break
+    case "table.Returned":
+      seated({ status: "taken", offered: false })
+      break
+    case "table.Offered":
+      chair.offered = true
+      break
+    case "table.VacationTaken":
+    case "table.VacationEnded":
       if (field("first") <= field("last")) chair.away.set(field("first"), field("last"))
       else chair.away.delete(field("first"))
       break
-    case "table.UndoAsked": table.asked = { seat, to: field("to"), waiting: toAsk(table, seat) }; break
-    case "table.UndoAgreed": table.asked.waiting = table.asked.waiting.filter(other => other !== seat); break
-    case "table.UndoRefused": table.asked = null; break
-    case "table.Undone": table.steps = table.before[field("to")]; table.asked = null; break
-    case "table.PauseAsked": table.pausing = { seat, waiting: toAsk(table, seat) }; break
-    case "table.PauseAgreed": table.pausing.waiting = table.pausing.waiting.filter(other => other !== seat); break
-    case "table.PauseRefused": table.pausing = null; break
-    case "table.Paused": table.pausing = null; table.paused = true; break
-    case "table.Resumed": table.paused = false; break
-    case "table.RoundDrawn": case "table.WentSealed": table.awaited = table.sealing = null; break
-    case "table.SealAsked": table.sealing = { seat, waiting: toAsk(table, seat) }; break
-    case "table.SealAgreed": table.sealing.waiting = table.sealing.waiting.filter(other => other !== seat); break
-    case "table.SealRefused": table.sealing = null; break
-    case "table.Ended": table.phase = "over"; table.asked = table.pausing = table.awaited = table.sealing = null; break
+    case "table.UndoAsked":
+      table.asked = { seat, to: field("to"), waiting: toAsk(table, seat) }
+      break
+    case "table.UndoAgreed":
+      table.asked.waiting = table.asked.waiting.filter(other => other !== seat)
+      break
+    case "table.UndoRefused":
+      table.asked = null
+      break
+    case "table.Undone":
+      table.steps = table.before[field("to")]
+      table.asked = null
+      break
+    case "table.PauseAsked":
+      table.pausing = { seat, waiting: toAsk(table, seat) }
+      break
+    case "table.PauseAgreed":
+      table.pausing.waiting = table.pausing.waiting.filter(other => other !== seat)
+      break
+    case "table.PauseRefused":
+      table.pausing = null
+      break
+    case "table.Paused":
+      table.pausing = null
+      table.paused = true
+      break
+    case "table.Resumed":
+      table.paused = false
+      break
+    case "table.RoundDrawn":
+    case "table.WentSealed":
+      table.awaited = table.sealing = null
+      break
+    case "table.SealAsked":
+      table.sealing = { seat, waiting: toAsk(table, seat) }
+      break
+    case "table.SealAgreed":
+      table.sealing.waiting = table.sealing.waiting.filter(other => other !== seat)
+      break
+    case "table.SealRefused":
+      table.sealing = null
+      break
+    case "table.Ended":
+      table.phase = "over"
+      table.asked = table.pausing = table.awaited = table.sealing = null
+      break
   }
 }
 
@@ -643,19 +880,26 @@ function apply(table, event, n) {
 
 // Players write into letters too, but always indented in text, and never a tag in HTML. So a receipt is a sentence at
 // the beginning of a line, after marks of quotation; in HTML its hash is in an element `code`.
-const SAID = /^(?:[>|*] ?)*(?![>|*\s])[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/gm
+const SAID =
+  /^(?:[>|*] ?)*(?![>|*\s])[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/gm
 const SAID_IN_HTML = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?\u0001\s*([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
-const PASTED_HTML = /^(?:[>|] ?)*<[^<>]*>[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?<code[^<>]*>\s*([0-9a-fA-F]{64})/gm
+const PASTED_HTML =
+  /^(?:[>|] ?)*<[^<>]*>[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?<code[^<>]*>\s*([0-9a-fA-F]{64})/gm
 
 // All receipts of a letter as mail programs save it, or of a pasted text: table, length and hash.
 export function receipts(raw) {
   const head = /^(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*)+(?=\r?\n)/.exec(raw)?.[0] ?? ""
   const [, table] = /^X-Depesche:[ \t]*(\S+)/im.exec(head) ?? []
   const found = bodies(raw).flatMap(({ text, kind }) => {
-    const isHtml = kind === "text/html", isPastedHtml = !kind && /<(p|div|html|body)\b/i.test(text)
+    const isHtml = kind === "text/html",
+      isPastedHtml = !kind && /<(p|div|html|body)\b/i.test(text)
     const plain = isHtml ? text.replace(/<code\b[^<>]*>/gi, "\u0001").replace(/<[^<>]{1,2000}>/g, " ") : text
     const pattern = isHtml ? SAID_IN_HTML : isPastedHtml ? PASTED_HTML : SAID
-    const all = Array.from(plain.replace(/&nbsp;/g, " ").matchAll(pattern), ([, length, hash]) => ({ table: table ?? "", length: Number(length), hash: hash.toLowerCase() }))
+    const all = Array.from(plain.replace(/&nbsp;/g, " ").matchAll(pattern), ([, length, hash]) => ({
+      table: table ?? "",
+      length: Number(length),
+      hash: hash.toLowerCase(),
+    }))
     return table ? all.slice(-1) : all // one of our letters has its receipt below everything that others wrote
   })
   return [...new Map(found.map(one => [`${one.length}@${one.hash}`, one])).values()]
@@ -663,9 +907,11 @@ export function receipts(raw) {
 
 // The texts of a letter, decoded: of each part of several parts, or of the one there is.
 function bodies(raw) {
-  const text = raw.replace(/\r\n/g, "\n"), [, head, body] = /^((?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\n([\s\S]*)$/.exec(text) ?? []
+  const text = raw.replace(/\r\n/g, "\n"),
+    [, head, body] = /^((?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\n([\s\S]*)$/.exec(text) ?? []
   if (head === undefined) return [{ text, kind: "" }]
-  const unfolded = head.replace(/\n[ \t]+/g, " "), header = name => new RegExp(`^${name}:(.*)$`, "im").exec(unfolded)?.[1].trim() ?? ""
+  const unfolded = head.replace(/\n[ \t]+/g, " "),
+    header = name => new RegExp(`^${name}:(.*)$`, "im").exec(unfolded)?.[1].trim() ?? ""
   const boundary = /boundary="?([^";]+)"?/i.exec(header("Content-Type"))?.[1]
   if (boundary) {
     const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
@@ -677,7 +923,10 @@ function bodies(raw) {
 }
 
 function decoded(body, encoding) {
-  if (encoding === "base64") return new TextDecoder().decode(Uint8Array.from(atob(body.replace(/[^A-Za-z0-9+/=]/g, "")), one => one.charCodeAt(0)))
+  if (encoding === "base64")
+    return new TextDecoder().decode(
+      Uint8Array.from(atob(body.replace(/[^A-Za-z0-9+/=]/g, "")), one => one.charCodeAt(0)),
+    )
   if (encoding !== "quoted-printable") return body
   return body.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/gi, (_, pair) => String.fromCharCode(parseInt(pair, 16)))
 }
@@ -691,18 +940,44 @@ export function held(report, receipt) {
 // --- All of it ----------------------------------------------------------------------------------------------------
 
 const CHECKS = {
-  order: checkOrder, opening: checkOpening, seed: checkSeed, cuts: checkCuts,
-  digests: checkDigests, chain: checkChain, rounds: checkRounds, table: checkLaw, draws: checkDraws,
+  order: checkOrder,
+  opening: checkOpening,
+  seed: checkSeed,
+  cuts: checkCuts,
+  digests: checkDigests,
+  chain: checkChain,
+  rounds: checkRounds,
+  table: checkLaw,
+  draws: checkDraws,
 }
 
-// Every check in turn, up to the first that fails: { sound, checks, finding, table, game, entries, head, proven, named, finished }.
+// Makes every check in turn, up to the first that fails; the fields of the report are below.
 export async function verify(text) {
-  const report = { sound: true, finding: null, checks: [], table: "", game: "", entries: 0, head: "", proven: 0, named: true, finished: false, rounds: 0, heads: [] }
+  const report = {
+    sound: true,
+    finding: null,
+    checks: [],
+    table: "",
+    game: "",
+    entries: 0,
+    head: "",
+    proven: 0,
+    named: true,
+    finished: false,
+    rounds: 0,
+    heads: [],
+  }
   const passed = name => report.checks.push({ name, ok: true })
   try {
     const log = readLog(text)
     passed("read")
-    Object.assign(report, { table: log.table, game: log.game, entries: log.links.length, head: log.head, finished: log.seed !== null })
+    Object.assign(report, {
+      table: log.table,
+      game: log.game,
+      entries: log.links.length,
+      head: log.head,
+      finished: log.seed !== null,
+    })
     for (const [name, check] of Object.entries(CHECKS)) {
       if (log.seed === null ? ["seed", "draws", "table"].includes(name) : name === "cuts") continue
       if (name === "rounds" && !log.lit) continue
@@ -714,7 +989,10 @@ export async function verify(text) {
     }
     report.proven = log.proven ?? 0
   } catch (error) {
-    const { check, seq, message } = error instanceof Broken ? error : { check: "read", seq: 0, message: `This log cannot be followed: ${error.message}.` }
+    const { check, seq, message } =
+      error instanceof Broken
+        ? error
+        : { check: "read", seq: 0, message: `This log cannot be followed: ${error.message}.` }
     Object.assign(report, { sound: false, finding: { check, seq, sentence: message } })
     report.checks.push({ name: check, ok: false })
   }
@@ -725,8 +1003,14 @@ async function main(file, ...letters) {
   const { readFileSync } = await import("node:fs")
   const report = await verify(readFileSync(file, "utf8"))
   for (const { name, ok } of report.checks) console.log(`${ok ? "ok    " : "BROKEN"} ${name}`)
-  console.log(report.finding ? `Entry ${report.finding.seq}: ${report.finding.sentence}` : `${report.entries} entries, ${report.proven} of them proven, receipt ${report.head}`)
-  const said = letters.flatMap(letter => receipts(readFileSync(letter, "utf8"))).map(receipt => [receipt, held(report, receipt)])
+  console.log(
+    report.finding
+      ? `Entry ${report.finding.seq}: ${report.finding.sentence}`
+      : `${report.entries} entries, ${report.proven} of them proven, receipt ${report.head}`,
+  )
+  const said = letters
+    .flatMap(letter => receipts(readFileSync(letter, "utf8")))
+    .map(receipt => [receipt, held(report, receipt)])
   for (const [receipt, verdict] of said) console.log(`The receipt after ${receipt.length} entries: ${verdict}`)
   return report.sound && said.every(([, verdict]) => verdict !== "contradicts") ? 0 : 1
 }
