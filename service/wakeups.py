@@ -148,9 +148,9 @@ class VerdictMessages:
         """Publish the verdicts on these submissions to all processes."""
         self._deliver(messages.items())
         if self._is_shared and messages:
-            parcel = msgspec.json.encode({number: msgspec.Raw(message) for number, message in messages.items()})
+            encoded = msgspec.json.encode({number: msgspec.Raw(message) for number, message in messages.items()})
             try:
-                self._redis.execute_command("PUBLISH", VERDICTS, parcel)  # type: ignore[no-untyped-call]  # of redis
+                self._redis.execute_command("PUBLISH", VERDICTS, encoded)  # type: ignore[no-untyped-call]  # of redis
             except RedisError as error:
                 self._outage.begin(error)
 
@@ -241,11 +241,11 @@ class VerdictMessages:
                     if self._outage.since is not None:
                         self._outage.end()
                 elif message:
-                    self._deliver(_open_parcel(message["data"]))
+                    self._deliver(_decode_verdicts(message["data"]))
 
 
-def _open_parcel(parcel: bytes) -> list[tuple[int, bytes]]:
-    """Return the verdicts of a message of the channel; nothing if another program sent it."""
+def _decode_verdicts(message: bytes) -> list[tuple[int, bytes]]:
+    """Decode a message with the verdicts of a batch; nothing if another program sent it."""
     with suppress(msgspec.MsgspecError):
-        return [(number, bytes(raw)) for number, raw in make_decoder(dict[int, msgspec.Raw]).decode(parcel).items()]
+        return [(number, bytes(raw)) for number, raw in make_decoder(dict[int, msgspec.Raw]).decode(message).items()]
     return []

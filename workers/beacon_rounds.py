@@ -88,7 +88,7 @@ def _postpone(app: App, snapshot: Snapshot) -> None:
         if beacon is None or waiting is None:
             queries.set_draw_time(db, snapshot.row.id, None)
             return
-        late = app.now() - beacon.time_of(waiting.round)
+        late = app.now() - beacon.time_of(waiting.round)  # to wait as long again doubles it
         queries.set_draw_time(db, snapshot.row.id, app.now() + max(beacon.period, min(late, MAX_PAUSE_S)))
         if late >= beacons.LATE_AFTER_S:
             for seat in _list_players(snapshot):

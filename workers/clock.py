@@ -119,9 +119,9 @@ class Ticker:
 def tick(app: App) -> bool:
     """Do everything that time alone sets in motion; a part that fails is logged, and the others go on.
 
-    Return False if nothing was due.
+    Return False if nothing was due. If the search for due work fails, return True, since there may be some.
     """
-    work = list[DueWork]()
+    work = list[DueWork]()  # one, or none if the search failed
     with _log_failure("find_due"), app.store.reading() as db:
         work.append(find_due(app, db))
     for due in work:

@@ -109,7 +109,7 @@ def sit(app: App, place: Place, nonce: str) -> StoredSubmission:
 
 def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
     """Store the submission, or find the earlier submission with this key."""
-    if row["source"] != "player":
+    if row["source"] != "player":  # its key is made of what is submitted: after a refusal it can be submitted again
         with app.store.reading() as db:
             row["key"] += f"/{_count_refused(db, row)}"
     is_listening = app.verdicts.is_listening

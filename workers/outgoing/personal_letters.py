@@ -303,7 +303,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
         heading=f"{heading} · {make_table_sign(seat)}",
         link=links.page,
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
-        earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
+        earlier=write_left_out(translator, len(sentences) - MAX_SENTENCES),
         sentences=sentences[-MAX_SENTENCES:],
         talk=quoted,
         links=links,
@@ -314,7 +314,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
     )
 
 
-def write_earlier(translator: Translator, count: int) -> str:
+def write_left_out(translator: Translator, count: int) -> str:
     """Return how many sentences are left out; empty if none is."""
     if count <= 0:
         return ""

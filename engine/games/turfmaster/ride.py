@@ -235,7 +235,7 @@ def _merge_courses(stage: int) -> int:
 
 @cache
 def _find_turns(start: Field, later_stride: int) -> int:
-    """§6.2: return the fields where the next stride may change the lane: the first stride, or one from a later on."""
+    """§6.2: return the fields where a stride may change the lane: stride 1, and from stride `later_stride` on."""
     first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
     later = [bit >> strides for bit in first for strides in range(later_stride - 2, MOST_POINTS)]
     return reduce(or_, later, BIT[start])
