@@ -224,8 +224,8 @@ export class ChoiceView {
     const now = offers(this.state);
     for (const [element, spot] of this.spots) {
       const mark = now.marks.get(spot) ?? { lit: false, chosen: false };
-      const status = mark.chosen ? this.words.chosen : mark.lit ? this.words.can : "";
-      markSpot(element, mark, [this.getName(element), status].filter(Boolean).join(", "));
+      const states = [mark.chosen && this.words.chosen, mark.lit && this.words.can];
+      markSpot(element, mark, [this.getName(element), ...states].filter(Boolean).join(", "));
     }
     this.drawBar(now);
     this.fillForm(now);

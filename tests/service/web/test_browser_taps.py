@@ -6,12 +6,14 @@ tap whether it could be made with a thumb.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import count
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
@@ -20,6 +22,8 @@ from service.tables.opening import Invitee
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS
 from tests.services import RunningService, Visit, fixed_seed
+from tests.short_games import ShortGame
+from tests.sights import Control, Sight, look
 
 WINDOWS = {
     "phone": (390, 844),
@@ -28,85 +32,74 @@ WINDOWS = {
     "laptop": (1366, 650),
     "narrow phone": (320, 640),
 }
+WINDOW_OF_WHOLE_GAME = {
+    "carcassonne": "phone",
+    "kaiser": "laptop",
+    "kurier": "small phone",
+    "turfmaster": "phone on its side",
+}
 TURNS, FULL_TURNS = 15, 500
 TAPS = 40  # of one move
 MOVES_BEFORE = {"carcassonne": 30, "kaiser": 4, "kurier": 20, "turfmaster": 24}
 TURN_SHARE = 0.3  # the share of presses of the button that turns a tile
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
-# What can be tapped: glowing spots and the buttons of the bar. `hit` says whether a tap on the middle, or for a drawn
-# spot near it, finds it; `inside` whether all of it is in the window.
-CONTROLS = """() => {
-  const look = (one) => {
-    const { left, top, right, bottom } = one.getBoundingClientRect();
-    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-    const upon = document.elementFromPoint(x, y);
-    return {
-      name: one.dataset.token ?? one.textContent.trim(),
-      is_spot: "token" in one.dataset,
-      is_main: one.classList.contains("main"),
-      is_chosen: one.classList.contains("chosen"),
-      inside: left >= -0.5 && top >= -0.5 && right <= innerWidth + 0.5 && bottom <= innerHeight + 0.5,
-      hit: Boolean(upon) && (one.contains(upon) || upon.closest("[data-token]") === one),
-      height: bottom - top,
-      x, y,
-    };
-  };
-  const seen = (one) => one.offsetParent !== null;
-  const spots = [...document.querySelectorAll(":is(.stage, .tray) .lit:not(.chosen)")];
-  const buttons = [...document.querySelectorAll(".bar form.deed button")].filter(seen);
-  return [...spots, ...buttons].map(look);
+# Whether the last tap sent a move: a button that has just become another one takes no tap for a moment.
+IS_SENT = """async () => {
+  await Promise.race([window.answered, new Promise((done) => setTimeout(done, 1000))]);
+  return window.isSent;
 }"""
-STATE = """() => document.querySelector("form.deed")?.dataset.said + JSON.stringify(
-  [...document.querySelectorAll(".bar .deed button:not([hidden])")].map((one) => one.textContent))
-  + document.querySelectorAll(":is(.stage, .tray) .chosen").length"""
+READ_LENGTH = "() => Number(document.querySelector('.table').dataset.length)"
+IS_JUDGED = f"(length) => document.querySelector('.bar .note.bad') || ({READ_LENGTH})() > length"
 
 
 class Thumb:
-    """A player that taps what it sees."""
+    """A player that knows no menu. Its taps are random, or those of moves that it plans to make."""
 
-    def __init__(self, page: Page, seed: int) -> None:
-        self.page, self.random, self.sent, self.choice = page, Random(seed), 0, ""
-        page.on("request", self._count)
+    def __init__(self, page: Page, seed: int = 1) -> None:
+        self.page, self._random, self._choice = page, Random(seed), ""
 
-    def _count(self, request: Any) -> None:
-        self.sent += request.method == "POST"
-
-    def read_spots(self) -> list[dict[str, Any]]:
-        """Return the controls, and require that each can be tapped where it is."""
-        self.page.wait_for_timeout(40)
-        expect(self.page.locator(".bar button[inert]")).to_have_count(0)  # one that has just come waits a moment
-        controls: list[dict[str, Any]] = self.page.evaluate(CONTROLS)
-        inside = [one for one in controls if one["inside"] and (one["hit"] or one["is_spot"])]
-        bad = [one for one in controls if one not in inside]
-        is_close, self.choice = self.choice == (now := self.page.evaluate(STATE)), now
+    def look(self) -> Sight:
+        """Return what can be tapped, and require that all that is offered can be tapped where it is."""
+        sight = look(self.page)
+        inside = [one for one in sight.controls if one.inside and (one.hit or one.token)]
+        bad = [one for one in sight.controls if one not in inside]
+        is_close, self._choice = self._choice == (now := sight.describe_choice()), now
         # A tap between two places has moved closer to both; one of them may be chosen already.
         assert inside if is_close else not bad, (bad, inside, now)
-        return inside
+        return replace(sight, controls=inside)
 
-    def choose(self, controls: list[dict[str, Any]]) -> dict[str, Any]:
+    def choose(self, controls: list[Control]) -> Control:
         """Return what to tap next: a move that is whole is sent, most of the time."""
-        mains = [one for one in controls if one["is_main"]]
-        others = [one for one in controls if not one["is_main"]]
-        if mains and (not others or self.random.random() > TURN_SHARE):
+        mains = [one for one in controls if one.is_main]
+        others = [one for one in controls if not one.is_main and not one.is_chosen]
+        if mains and (not others or self._random.random() > TURN_SHARE):
             return mains[-1]
-        spots = [one for one in others if one["hit"]] or others
-        return self.random.choice(spots or mains)
+        spots = [one for one in others if one.hit] or others
+        return self._random.choice(spots or mains)
 
-    def move(self) -> None:
-        """Make one move; its sentence says that it is accepted."""
+    def move(self, moves: Sequence[str] = ()) -> None:
+        """Make any move, or the first of these, and the second one too if both can be sent together."""
         self.page.locator("form.deed[data-said]").wait_for(state="attached", timeout=PAGE_TIMEOUT_MS)
-        before, self.choice = self.sent, ""
+        length, self._choice = self.page.evaluate(READ_LENGTH), ""
         for _ in range(TAPS):
-            controls = self.read_spots()
-            assert controls, self.page.locator(".bar").inner_text()
-            one = self.choose(controls)
-            self.page.touchscreen.tap(one["x"], one["y"])
-            if one["is_main"]:
-                expect(self.page.locator(".note.good")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
-                assert self.sent > before
-                return
-        raise AssertionError(f"no move after {TAPS} taps: {self.page.evaluate(STATE)}")
+            sight = self.look()
+            assert sight.controls, self.page.locator(".bar").inner_text()
+            one = sight.find_next(moves) if moves else self.choose(sight.controls)
+            self.page.touchscreen.tap(one.x, one.y)
+            if one.is_main and self.page.evaluate(IS_SENT):
+                return self._wait_for_acceptance(length)
+        raise AssertionError(f"no move after {TAPS} taps: {self._choice}")
+
+    def _wait_for_acceptance(self, length: int) -> None:
+        """Wait until the move is on the page, which says that it is accepted."""
+        self.page.wait_for_function(IS_JUDGED, arg=length, timeout=PAGE_TIMEOUT_MS)
+        assert self.page.locator(".bar .note.good").is_visible(), self.page.locator(".bar").inner_text()
+
+    def wait_for_news(self, length: int) -> None:
+        """Wait until the page shows a log of this length; come back to the page, which looks for news then."""
+        self.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        self.page.wait_for_function(f"(length) => ({READ_LENGTH})() >= length", arg=length, timeout=PAGE_TIMEOUT_MS)
 
 
 def open_table(service: RunningService, game: str, moves: int) -> Any:
@@ -141,6 +134,13 @@ def list_windows_in_turn() -> list[Any]:
     return [pytest.param(game, names[turn : turn + 2], id=game) for turn, game in enumerate(catalogue.find_all())]
 
 
+def list_other_windows() -> list[tuple[str, str]]:
+    """List each game with the windows in which it is not played whole."""
+    return [
+        (game, window) for game in catalogue.find_all() for window in WINDOWS if WINDOW_OF_WHOLE_GAME[game] != window
+    ]
+
+
 @pytest.mark.parametrize(("game", "windows"), list_windows_in_turn())
 def test_a_game_by_taps_alone_in_all_windows_in_turn(
     service: RunningService, visit: Visit, game: str, windows: list[str]
@@ -150,10 +150,27 @@ def test_a_game_by_taps_alone_in_all_windows_in_turn(
 
 @pytest.mark.release
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("window", WINDOWS)
-@every_game
+@pytest.mark.parametrize(("game", "window"), list_other_windows())
 def test_a_game_by_taps_alone_in_one_window(service: RunningService, visit: Visit, game: str, window: str) -> None:
     assert play(service, visit, game, [window], MOVES_BEFORE[game], TURNS) == TURNS
+
+
+@pytest.mark.release
+@pytest.mark.parametrize(("game", "window"), WINDOW_OF_WHOLE_GAME.items())
+def test_a_whole_game_from_its_first_tap_to_its_last(
+    service: RunningService, visit: Visit, game: str, window: str
+) -> None:
+    """One player taps in one page, which is never loaded again; the moves of the other one come to it as news."""
+    short, (width, height) = ShortGame(service, game), WINDOWS[window]
+    short.play_other()
+    page = visit(short.path, viewport={"width": width, "height": height}, has_touch=True)
+    thumb = Thumb(page)
+    while moves := short.list_moves():
+        thumb.move(moves)
+        short.play_other()
+        thumb.wait_for_news(short.length)
+    assert short.is_over()
+    expect(page.locator(".bar h1")).to_have_text(re.compile("win"))
 
 
 @pytest.mark.soak
@@ -171,7 +188,8 @@ def test_a_whole_turn_of_carcassonne_is_confirmed_once(service: RunningService, 
     mover = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[mover]}", viewport={"width": width, "height": height}, has_touch=True)
     page.locator("form.deed[data-said]").wait_for(state="attached")
-    page.touchscreen.tap(*((one := Thumb(page, 1).read_spots()[0])["x"], one["y"]))
+    spot = Thumb(page).look().controls[0]
+    page.touchscreen.tap(spot.x, spot.y)
     page.locator(".bar .next [data-whole=pass]").tap()
     expect(page.locator(".note.good")).to_be_visible()
     entries = apps.load_entries(
@@ -198,7 +216,7 @@ def test_bonus_cards_of_turfmaster_are_offered_whole_and_cards_over_the_handicap
     what = page.locator(".bar .what")
     expect(what).to_contain_text("Take the two bonus cards. Touch a glowing place.")
     assert what.evaluate("one => one.scrollHeight <= one.clientHeight")
-    assert Thumb(page, 1).read_spots()
+    assert Thumb(page).look().controls
     cards = page.locator(".tray .card")
     numbers = cards.evaluate_all("(all) => all.map((one) => [Number(one.dataset.token), one.matches('.wasted')])")
     assert {wasted for number, wasted in numbers if number > 8} == {True}
