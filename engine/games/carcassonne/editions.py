@@ -48,6 +48,11 @@ def drives_from_leipzig(edition: int) -> bool:
     return edition < 4
 
 
+def forgets_figure_of_fairy(edition: int) -> bool:
+    """§10.3: Whether the fairy is beside no meeple once hers has left, even if an equal one comes to its place."""
+    return edition >= 6
+
+
 def lists_every_turn_of_towers(edition: int) -> bool:
     """§2.2, §23.5: Whether the tile with a tower in one of two cities can be placed with either city on a side."""
     return edition >= 5

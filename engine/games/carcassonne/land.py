@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from engine.games.carcassonne import editions
 from engine.games.carcassonne.state import (
     Feature,
     Figure,
@@ -18,6 +19,7 @@ from engine.games.carcassonne.state import (
     Work,
     find_root,
     get_current_part,
+    get_field,
 )
 from engine.games.carcassonne.tiles import (
     EDGES,
@@ -30,6 +32,7 @@ from engine.games.carcassonne.tiles import (
 )
 
 Features = dict[int, Feature]
+NO_SEAT = -1
 PLAIN_FIELD = Feature("field")
 """A new field that touches no city; shared, because most fields begin like this."""
 
@@ -354,14 +357,21 @@ def replace_figure(state: State, old: Figure, new: Figure) -> State:
 
 def remove_figures(state: State, figures: tuple[Figure, ...], **others: Any) -> State:
     """Move figures from the table to their owners' supplies, and change these other fields."""
-    return replace(
-        state, features=_remove_from_features(state, figures), supply=change_supply(state, figures, 1), **others
-    )
+    features, supply = _remove_from_features(state, figures), change_supply(state, figures, 1)
+    return replace(state, features=features, supply=supply, **_leave_fairy(state, figures), **others)
 
 
 def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
     """Take figures from the table, but not to their owners' supplies."""
-    return replace(state, features=_remove_from_features(state, figures))
+    return replace(state, features=_remove_from_features(state, figures), **_leave_fairy(state, figures))
+
+
+def _leave_fairy(state: State, figures: tuple[Figure, ...]) -> dict[str, Figure]:
+    """§10.3: Return the fairy without her meeple, if it is one of those that leave: another may come to its place."""
+    fairy: Figure | None = get_field(state, "fairy")
+    if fairy is None or fairy not in figures or not editions.forgets_figure_of_fairy(state.edition):
+        return {}
+    return {"fairy": replace(fairy, seat=NO_SEAT)}
 
 
 def _remove_from_features(state: State, figures: tuple[Figure, ...]) -> Features:

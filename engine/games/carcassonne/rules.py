@@ -50,7 +50,7 @@ META = Meta(
     title="Carcassonne",
     seats=(2, 3, 4, 5, 6),
     options=Options,
-    edition=5,
+    edition=6,
     stage="complete",
     designer="Klaus-Jürgen Wrede",
     publisher="Hans im Glück",
@@ -74,7 +74,7 @@ Stage = Callable[[State, Rules, Part, Chance], Struct | None]
 def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: The sixth set of figures comes with Inns & Cathedrals."""
     if seats == 6 and not plays_with(options, inns_cathedrals.BOX):
-        return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
+        return Refused("Six players need “Inns & Cathedrals”; switch it on.", rule="1.1")
     objections = (box.objection(options) for box in get_rules(options).hooks["objection"])
     return next((refusal for refusal in objections if refusal is not None), None)
 

@@ -10,7 +10,7 @@ from engine.games.carcassonne.state import Figure, TileDrawn, TilePlaced, TurnBe
 WITHOUT_MESSAGES = {"messages": False}
 
 
-def build_state(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", edition=5, **boxes):
+def build_state(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", edition=6, **boxes):
     """Return a position in which seat 0 has drawn a tile.
 
     Tiles are written as `U 1,0 90`, figures as `0 meeple 1,0/road`. There are no messages unless `messages=True`.

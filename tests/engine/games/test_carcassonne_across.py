@@ -153,6 +153,19 @@ def test_22_3_the_fairy_keeps_no_tower_away():
 # The dragon, the princess and the portal.
 
 
+@pytest.mark.parametrize(("edition", "points"), [(6, [0, 0]), (5, [1, 0])])
+def test_10_3_24_7_the_fairy_is_beside_no_meeple_that_comes_back_to_her_place(edition, points):
+    """A tower takes the meeple, and another one comes through a portal."""
+    boxes = {"tower": True, "princess_dragon": True, "fairy": True}
+    game = set_up(LAND, ["0 meeple 1,1/cloister"], edition=edition, **boxes)
+    set_fields(game, fairy=find_figure(game.state, "1,1/cloister"))
+    game.play("place -1,0 0", "tower 0,1", "capture 1,1/cloister", "1: place -2,0 0", "1: pass")
+    hold(game, "PD29").play("place 0,-1 180", "figure meeple 1,1/cloister", "1: place -3,0 0", "1: pass")
+    assert carcassonne.view(game.state, None).fairy == "1,1/cloister"
+    assert game.points == points
+    assert game.play("place -4,0 0").menu("fairy") == ({"1,1/cloister"} if edition == 6 else set())
+
+
 def test_24_5_30_3_the_dragon_goes_round_the_inside_of_carcassonne_and_eats_no_figure_there():
     game = set_up_dragon((), ["U 1,0 0", "CO06 2,0 0"], dragon="1,0", count=True)
     set_fields(game, citizens=(citizen(1, "castle"),)).play("place -1,0 0", "pass")

@@ -134,7 +134,7 @@ def test_21_1_the_school_is_beside_the_start_tile_and_not_beside_a_spring():
     state = games.begin(carcassonne, options.parse(carcassonne.META.options, {"school": True}), 2, rigged).state
     assert {cell: placed.tile for cell, placed in state.tiles.items()} == {"0,0": "D", "-1,0": "SH2", "-2,0": "SH1"}
     river = options.parse(carcassonne.META.options, {"school": True, "river": True})
-    assert "river" in str(carcassonne.objection(river, 2))
+    assert "“River”" in str(carcassonne.objection(river, 2))
 
 
 @pytest.mark.parametrize(("edition", "drives_to_school"), [(3, False), (2, True)])

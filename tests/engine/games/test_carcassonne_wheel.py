@@ -51,10 +51,10 @@ def test_28_1_all_the_meadow_round_the_wheel_is_one_where_no_road_or_city_divide
     assert len(fields) == 4  # the four roads divide it
 
 
-@pytest.mark.parametrize("other", ["river", "wind_roses", "school"])
-def test_28_1_the_wheel_does_not_go_with_another_beginning(other):
+@pytest.mark.parametrize(("other", "name"), [("river", "River"), ("wind_roses", "Wind roses"), ("school", "School")])
+def test_28_1_the_wheel_does_not_go_with_another_beginning(other, name):
     chosen = options.parse(carcassonne.META.options, {"wheel": True, other: True})
-    assert other in str(carcassonne.objection(chosen, 2))
+    assert f"“{name}”" in str(carcassonne.objection(chosen, 2))
 
 
 def test_28_2_nineteen_tiles_have_a_number():

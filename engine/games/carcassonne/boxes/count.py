@@ -56,7 +56,8 @@ CITIZEN_POINTS = 3.5
 
 CLASH = Refused(
     "Carcassonne takes the place of the start tile: "
-    "switch it off, or else “river”, “wind_roses”, “school”, “wheel” and “leipzig”.",
+    "switch it off, or else “River”, “Wind roses”, “School”, "
+    "“The Wheel of Fortune” and “The Markets of Leipzig”.",
     rule="30.1",
 )
 

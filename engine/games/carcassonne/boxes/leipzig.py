@@ -60,7 +60,8 @@ QUARTER_POINTS = 9.0
 
 CLASH = Refused(
     "Leipzig takes the place of the start tile: "
-    "switch it off, or else “river”, “wind_roses”, “school”, “wheel” and “count”.",
+    "switch it off, or else “River”, “Wind roses”, “School”, "
+    "“The Wheel of Fortune” and “The Count of Carcassonne”.",
     rule="32.1",
 )
 

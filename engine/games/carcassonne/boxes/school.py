@@ -106,7 +106,7 @@ class School(BoxHooks):
     def objection(self, options: Options) -> Refused | None:
         """§21.1: The school needs a start tile with a road; the spring of the river has none."""
         if getattr(options, OTHER_START):
-            return Refused("The school needs a start tile with a road; switch “river” or “school” off.", rule="21.1")
+            return Refused("The school needs a start tile with a road; switch “River” or “School” off.", rule="21.1")
         return None
 
     def mix_deck(self, deck: Deck) -> Deck:

@@ -51,7 +51,8 @@ PASSED_BY = 5 / 6
 
 CLASH = Refused(
     "The wheel takes the place of the start tile: "
-    "switch it off, or else “river”, “wind_roses”, “school”, “count” and “leipzig”.",
+    "switch it off, or else “River”, “Wind roses”, “School”, "
+    "“The Count of Carcassonne” and “The Markets of Leipzig”.",
     rule="28.1",
 )
 
