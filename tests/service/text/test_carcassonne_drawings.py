@@ -13,7 +13,7 @@ from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne import board
 from engine.games.carcassonne.boxes.leipzig import BONUSES
-from engine.games.carcassonne.state import Award, FeatureScored, TilePlaced
+from engine.games.carcassonne.state import Award, FeatureScored, Figure, FigurePlaced, TilePlaced
 from engine.games.carcassonne.tiles import PIECES, ROWS
 from engine.options import parse as parse_options
 from service.text import drawing, narration, templates
@@ -233,6 +233,14 @@ def test_every_token_and_verb_has_words_and_every_position_a_description(moments
         for move in menu.iter_moves(carcassonne.menu(state, seat)):
             assert narrator.label_verb(move.verb)
             assert all(narrator.label_token(move.verb, token) for token in move.args)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [("1,0/tower", "a meeple on the tower."), ("1,0/acrobats-1", "a meeple on the pyramid.")]
+)
+def test_a_sentence_says_on_what_a_figure_stands(place, words):
+    told = narration.Narrator(carcassonne, NAMES).describe(FigurePlaced(Figure(0, "meeple", *place.split("/"))))
+    assert told == f"Anna places {words}"
 
 
 def sentence(text):
