@@ -137,24 +137,24 @@ class LetterContent(Struct, frozen=True):
 def write_sender(translator: Translator, server: str, kind: str) -> str:
     """Return the name that a letter of this kind comes from: that of the server, and in a word what the letter is."""
     _ = translator.gettext
-    match kind:
-        case "turn" | "resumed" | "digest":
+    match find_kind(kind).topic:
+        case "turn":
             return _("%(server)s: your turn", server=server)
         case "invitation":
             return _("%(server)s: invitation", server=server)
-        case "seat" | "rehoused" | "replaced":
+        case "seat":
             return _("%(server)s: your seat", server=server)
         case "reminder":
             return _("%(server)s: reminder", server=server)
-        case "accepted" | "refused" | "stranger":
+        case "answer":
             return _("%(server)s: answer", server=server)
-        case "asked" | "pausing" | "sealing" | "unlit":
+        case "question":
             return _("%(server)s: question", server=server)
         case "talk":
             return _("%(server)s: table talk", server=server)
-        case "over":
+        case "end":
             return _("%(server)s: the end", server=server)
-        case "enter" | "confirm" | "channel" | "follower" | "added" | "secret":
+        case "account":
             return _("%(server)s: your account", server=server)
     return _("%(server)s: news", server=server)
 

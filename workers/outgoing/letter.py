@@ -17,6 +17,7 @@ from service.timing import Clock
 from workers.outgoing.answer_hints import Answers
 
 Treatment = Literal["send", "digest", "drop"]
+Topic = Literal["account", "answer", "end", "invitation", "news", "question", "reminder", "seat", "talk", "turn"]
 
 
 class LetterKind(Struct, frozen=True):
@@ -25,7 +26,7 @@ class LetterKind(Struct, frozen=True):
     `waits` is whether they wait for the end of quiet hours, `stops` whether a mail program may offer to unsubscribe.
     A kind that `is_slow` takes long to write: it is sent after all others, alone. Strangers can cause letters of a kind
     that `is_limited`, so each mailbox gets only some of them. `group` is the row of the settings by which a player
-    chooses the channels of this kind; a kind without a group goes by mail alone.
+    chooses the channels of this kind; a kind without a group goes by mail alone. The sender's name shows the `topic`.
     """
 
     turn: Treatment = "send"
@@ -37,6 +38,7 @@ class LetterKind(Struct, frozen=True):
     is_slow: bool = False
     is_limited: bool = False
     group: str = ""
+    topic: Topic = "news"
 
     def treat(self, mode: Mode) -> Treatment:
         """Return what happens to a letter of this kind if its reader chose this mode."""
@@ -44,49 +46,53 @@ class LetterKind(Struct, frozen=True):
         return treatment
 
 
-ANSWER = LetterKind(none="send", stops=False)
-QUESTION = LetterKind(none="send", stops=False, is_limited=True)
-INVITATION = LetterKind(none="send", group="invitation", is_limited=True)
-WELCOME = LetterKind(none="send", group="invitation")
-TURN = LetterKind(digest="digest", reminders="drop", waits=True, group="turn")
-REMINDER = LetterKind(waits=True, group="reminder")
+ACCOUNT = LetterKind(none="send", stops=False, topic="account")
+CONFIRMATION = LetterKind(none="send", stops=False, is_limited=True, topic="account")
+ANSWER = LetterKind(none="send", stops=False, topic="answer")
+INVITATION = LetterKind(none="send", group="invitation", is_limited=True, topic="invitation")
+SEAT = LetterKind(none="send", group="invitation", is_limited=True, topic="seat")
+WELCOME = LetterKind(none="send", group="invitation", topic="seat")
+TURN = LetterKind(digest="digest", reminders="drop", waits=True, group="turn", topic="turn")
+REMINDER = LetterKind(waits=True, group="reminder", topic="reminder")
 NEWS = LetterKind(group="news")
-FAREWELL = LetterKind(stops=False, group="news")  # the last letter of its table
-TALK = LetterKind(waits=True, group="talk")
-END = LetterKind(is_slow=True, group="end")
-DIGEST = LetterKind(none="send", waits=True, group="digest")  # by mail only of tables whose turns go into the digest
+QUESTION = LetterKind(group="news", topic="question")
+FAREWELL = LetterKind(stops=False, group="news", topic="seat")  # the last letter of its table
+TALK = LetterKind(waits=True, group="talk", topic="talk")
+END = LetterKind(is_slow=True, group="end", topic="end")
+# By mail only of tables whose turns go into the digest.
+DIGEST = LetterKind(none="send", waits=True, group="digest", topic="turn")
 
 LETTER_KINDS = {
-    "enter": ANSWER,
-    "confirm": QUESTION,
-    "channel": ANSWER,
-    "added": ANSWER,
-    "secret": ANSWER,
-    "follower": ANSWER,
+    "enter": ACCOUNT,
+    "confirm": CONFIRMATION,
+    "channel": ACCOUNT,
+    "added": ACCOUNT,
+    "secret": ACCOUNT,
+    "follower": ACCOUNT,
     "accepted": ANSWER,
     "refused": ANSWER,
+    "stranger": ANSWER,
     "invitation": INVITATION,
-    "seat": INVITATION,
+    "seat": SEAT,
     "rehoused": WELCOME,
     "turn": TURN,
     "resumed": TURN,
     "reminder": REMINDER,
     "digest": DIGEST,
     "talk": TALK,
-    "asked": NEWS,
-    "pausing": NEWS,
+    "asked": QUESTION,
+    "pausing": QUESTION,
+    "sealing": QUESTION,
+    "unlit": QUESTION,
     "paused": NEWS,
-    "sealing": NEWS,
-    "unlit": NEWS,
     "timeout": NEWS,
     "relieved": NEWS,
     "forfeited": NEWS,
     "offer": NEWS,
     "offered": NEWS,
-    "replaced": FAREWELL,
     "unreachable": NEWS,
     "declined": NEWS,
-    "stranger": ANSWER,
+    "replaced": FAREWELL,
     "over": END,
 }
 

@@ -29,7 +29,7 @@ from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.emails import Envelope
-from workers.outgoing.letter import ANSWER, LETTER_KINDS, QUESTION, TALK, TURN, LetterRequest, Treatment
+from workers.outgoing.letter import LETTER_KINDS, TALK, TURN, LetterRequest, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
@@ -250,7 +250,7 @@ def find_obstacle(letter: ClaimedLetter, treatment: Treatment) -> str:
     """Return why a letter is never sent; empty if it may be."""
     if not letter.request.person:
         return "nobody there"
-    if letter.owed.is_bounced and letter.owed.kind not in (ANSWER, QUESTION):
+    if letter.owed.is_bounced and letter.owed.kind.topic not in ("account", "answer"):
         return "address bounced"
     return "not wanted" if treatment == "drop" else ""
 

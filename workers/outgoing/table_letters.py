@@ -23,7 +23,7 @@ from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
+from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark, find_kind
 from workers.outgoing.letter_parts import TableDraft
 
 
@@ -179,10 +179,10 @@ def write_sender(draft: TableDraft) -> str:
 def write_subject(draft: TableDraft, subject: str) -> str:
     """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
     _ = draft.translator.gettext
-    match draft.kind:
+    match find_kind(draft.kind).topic:
         case "reminder":
             return f"{_('Reminder:')} {subject}"
-        case "over":
+        case "end":
             return f"{_('The end:')} {subject}"
     return subject
 

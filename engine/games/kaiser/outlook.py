@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.games.kaiser.board import STEPS_TO_CENTRE, WAYS, WORTH
+from engine.games.kaiser.rules import FORTRESS_BONUS
 from engine.games.kaiser.state import State
 from engine.win_shares import Shares, from_points
 
@@ -19,8 +20,8 @@ ATTACKER = -0.35
 """Each player whose stones could capture the emperor, if it were that player's turn."""
 WINS_NOW, WINS_NEXT, IS_LOST = 6.0, 4.0, -6.0
 """The emperor can step into the fortress now; he will, unless he is captured at once; he can be captured now."""
-FORTRESS_BONUS, POINT = 5, 0.25
-"""What winning a round scores, and the strength of a point where several rounds are played."""
+POINT = 0.25
+"""The strength of a point where several rounds are played."""
 
 
 def outlook(state: State) -> Shares:
