@@ -43,6 +43,7 @@ OLD_MAILS = select(OLDEST_MAILS.c.id).where(
     OLDEST_MAILS.c.read_at < NOW - MAIL_KEEP_S,
     OLDEST_MAILS.c.id < select(func.max(mails.c.id)).scalar_subquery(),
 )
+# Work that the clock finds: a condition here, a field of DueWork, and its next time below if it is known.
 IS_DUE = select(
     exists().where(submissions.c.accepted.is_(None)).label("referee"),
     exists().where(mails.c.read_at.is_(None)).label("inbox"),
@@ -230,9 +231,9 @@ def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
 
 def _offer_seat(locked: LockedTable, seat: int) -> LockedTable:
     """Offer the seat of a player who was late too often to a substitute."""
-    row, chair, often = locked.seats[seat], locked.position.seats[seat], locked.clock.offer_after
-    lost = row.misses >= often or chair.status == "resigned"
-    if not often or not lost or chair.offered or locked.position.phase != "playing":
+    row, current, often = locked.seats[seat], locked.position.seats[seat], locked.clock.offer_after
+    lost = row.misses >= often or current.status == "resigned"
+    if not often or not lost or current.offered or locked.position.phase != "playing":
         return locked
     return append_command(locked, None, Move("offer", (str(seat),)))
 

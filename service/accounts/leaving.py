@@ -205,12 +205,12 @@ def _give_up(app: App, person: int, table: str, seat: int) -> None:
 
 def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
     """Let a bot play for this seat from now on."""
-    chair = locked.position.seats[seat]
+    current = locked.position.seats[seat]
     if locked.row.moved_to:
         return locked  # the other server plays this table now
-    if locked.position.phase == "gathering" and chair.status in ("empty", "taken"):
-        return seat_commands.seat_bot(locked, seat, chair.nonce or "bot")
-    if locked.position.phase != "playing" or chair.status != "taken":
+    if locked.position.phase == "gathering" and current.status in ("empty", "taken"):
+        return seat_commands.seat_bot(locked, seat, current.nonce or "bot")
+    if locked.position.phase != "playing" or current.status != "taken":
         return locked
     return standing_orders.follow(append_command(locked, seat, Move("resign")))
 

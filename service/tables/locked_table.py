@@ -288,8 +288,8 @@ def list_seat_updates(
     player, on_turn = log.find_player(entry), tables.find_seats_to_move(game, after)
     events = [event for event in entry.events if type(event) in TABLE_EVENTS]
     for seat in seats:
-        chair = after.seats[seat.seat]
-        status = seat.status if chair.status == "empty" else chair.status
+        current = after.seats[seat.seat]
+        status = seat.status if current.status == "empty" else current.status
         turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share, events)
         if _is_seat_changed(turn):
             updates.append(_make_seat_update(turn))

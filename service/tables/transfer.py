@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -103,7 +103,7 @@ class TransferredTable(Struct, frozen=True, forbid_unknown_fields=True):
     moved_at: int
     ended_at: int | None
     draws_at: int | None
-    chairs: tuple[TransferredSeat, ...]
+    seats: tuple[TransferredSeat, ...] = field(name="chairs")
     orders: tuple[OrderRow, ...] = ()
     branches: tuple[BranchRow, ...] = ()
     talk: tuple[TalkRow, ...] = ()
@@ -190,7 +190,7 @@ def _export_table(db: Connection, row: TableRow, numbers: dict[int, int]) -> Tra
         opened_at=row.opened_at,
         moved_at=row.moved_at,
         ended_at=row.ended_at,
-        chairs=tuple(_export_seat(seat, numbers) for seat in queries.list_seats(db, row.id)),
+        seats=tuple(_export_seat(seat, numbers) for seat in queries.list_seats(db, row.id)),
         orders=_export_rows(db, orders, OrderRow, row.id),
         branches=_export_rows(db, branches, BranchRow, row.id),
         talk=_export_rows(db, talk, TalkRow, row.id),
@@ -285,19 +285,19 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     game = _audit(whole, over=one.ended_at is not None)
     bodies = [canonical_json.encode(link.entry) for link in whole.entries]
     position = record.fold(game, map(log.make_entry_decoder(game).decode, bodies))
-    if len(position.seats) != len(one.chairs) or whole.seed is None:
+    if len(position.seats) != len(one.seats) or whole.seed is None:
         raise Refused("The table {table} cannot be transferred: its seats are not those of its log.", table=name)
     row = _make_table_row(app, one, position)
     if not db.execute(update(tables).where(tables.c.id == name).values(**row, moved_to="")).rowcount:
         db.execute(insert(tables), row)
     db.execute(insert(seats), list(_make_seat_rows(app, one, persons, elapsed)))
     db.execute(insert(entries), list(queries.make_entry_rows(name, whole, bodies)))
-    for seat, chair in enumerate(one.chairs):
-        _store_former_link(db, name, seat, chair.link)
+    for seat, exported in enumerate(one.seats):
+        _store_former_link(db, name, seat, exported.link)
     _store_former_link(db, name, None, one.watch)
     _import_rows(db, one)
-    for seat, chair in enumerate(one.chairs):
-        if chair.person is not None:
+    for seat, exported in enumerate(one.seats):
+        if exported.person is not None:
             queries.owe_letter(db, name, len(bodies) - 1, OwedLetter(seat, "rehoused", app.now()))
 
 
@@ -325,17 +325,17 @@ def _make_table_row(app: App, one: TransferredTable, position: Table) -> dict[st
 
 def _make_seat_rows(app: App, one: TransferredTable, persons: dict[int, int], elapsed: int) -> Iterable[dict[str, Any]]:
     """Return the seats with links of this server; the time of the transfer counts for no player."""
-    for number, chair in enumerate(one.chairs):
-        row = structs.asdict(chair)
+    for number, exported in enumerate(one.seats):
+        row = structs.asdict(exported)
         later = {name: row[name] + max(0, elapsed) for name in TIMES if row[name] is not None}
-        link_number = chair.link_number + 1  # a number that neither server has used yet
+        link_number = exported.link_number + 1  # a number that neither server has used yet
         link = hash_token(app.links.make_seat_token(one.log.table, number, link_number))
-        person = None if chair.person is None else persons.get(chair.person)
+        person = None if exported.person is None else persons.get(exported.person)
         own = {
             "table": one.log.table,
             "seat": number,
             "person": person,
-            "proven": chair.proven or not app.settings.confirms,
+            "proven": exported.proven or not app.settings.confirms,
         }
         yield {**row, **later, **own, "link": link, "link_number": link_number}
 

@@ -27,7 +27,7 @@ from service.timing import Clock
 from service.web.account_pages import find_proof
 from service.web.page_cache import cache_page
 from service.web.rendering import get_app, get_language, join_names, render, translate_title
-from service.web.table_frame import AboutTable, Chair, describe_table, list_chairs
+from service.web.table_frame import AboutTable, SeatLine, describe_table, list_seat_lines
 
 lobby = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn
@@ -154,7 +154,7 @@ class JoinPage(Struct, frozen=True):
     nonce: str
     clock: Clock
     public: bool
-    chairs: tuple[Chair, ...]
+    seats: tuple[SeatLine, ...]
     about: AboutTable
 
 
@@ -237,7 +237,7 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
         nonce=form.get("nonce", ""),
         clock=table.clock,
         public=table.position.beacon is not None,
-        chairs=list_chairs(table),
+        seats=list_seat_lines(table),
         about=describe_table(table),
     )
     return render("join.html", page, 422 if error else 200)

@@ -250,7 +250,7 @@ class AboutTable(Struct, frozen=True):
     receipt: str
 
 
-class Chair(Struct, frozen=True):
+class SeatLine(Struct, frozen=True):
     """A seat of a table that has not started: its player, and whether the player has come."""
 
     player: Player
@@ -275,11 +275,11 @@ def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
     )
 
 
-def list_chairs(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[Chair, ...]:
+def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[SeatLine, ...]:
     """List the seats of a table that has not started; letters to `unreachable` seats come back."""
     in_language = get_language()
     return tuple(
-        Chair(
+        SeatLine(
             player,
             seat.name or translate(in_language, FREE_SEAT),
             seat.seat == me,

@@ -39,7 +39,7 @@ from service.web.player_lines import (
 )
 from service.web.rendering import get_app, get_language, join_names
 from service.web.result_view import FinalResult, StoryInWords, list_ranks, load_result, load_story
-from service.web.table_frame import Chair, TableFrame, describe_verdict, draw_qr_code, list_chairs, make_frame
+from service.web.table_frame import SeatLine, TableFrame, describe_verdict, draw_qr_code, list_seat_lines, make_frame
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
@@ -53,7 +53,7 @@ class GatheringPage(Struct, frozen=True):
     is_invited: bool
     name: str
     nonce: str
-    chairs: tuple[Chair, ...]
+    seats: tuple[SeatLine, ...]
     join: str  # address for guests; empty if the reader did not open the table, or no seat is free
     join_code: Markup  # the same address as a QR code
 
@@ -178,7 +178,7 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
         is_invited=seat is not None and seat.status == "invited",
         name=seat.name if seat else "",
         nonce=secrets.token_hex(4),
-        chairs=list_chairs(table, place.seat, bouncing),
+        seats=list_seat_lines(table, place.seat, bouncing),
         join=join,
         join_code=draw_qr_code(join),
     )

@@ -101,7 +101,7 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest, kind: str) -> bool:
         case "resumed":
             return table.paused or seat.open_since is None
         case "offer":
-            return not any(chair.offered for chair in table.seats) or table.phase == "over"
+            return not any(one.offered for one in table.seats) or table.phase == "over"
         case "offered":
             return not table.seats[request.seat].offered
         case "relieved":
