@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Outcome
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import get_rules
+from engine.games.carcassonne.evolve import NEW_PART, draw_tile
 from engine.games.carcassonne.hooks import Rules
-from engine.games.carcassonne.rules import get_part_menu, has_plain_end, has_plain_turns
-from engine.games.carcassonne.state import FigureWithheld, Part, State, TileDrawn, TurnBegan, can_draw, take_from_bags
+from engine.games.carcassonne.rules import (
+    can_only_pass,
+    draw_plainly,
+    find_next_seat,
+    has_plain_end,
+    has_plain_turns,
+)
+from engine.games.carcassonne.state import FigureWithheld, Part, State, TurnBegan, can_draw
 
 
 def advance(state: State, chance: Chance) -> Outcome | None:
@@ -27,11 +33,10 @@ def advance(state: State, chance: Chance) -> Outcome | None:
 
 def _begin_next_turn(state: State, chance: Chance) -> Outcome:
     """§2.7, §2.1: Draw the tile of the next seat, after a figure was withheld for the seat on turn if it had none."""
-    seat = (state.turn + 1) % len(state.track)
-    tile = chance.pick("tile", state.bags[0])
     withheld = (FigureWithheld(state.turn),) if state.work[0].step == "figure" else ()
-    drawn = replace(state, turn=seat, bags=take_from_bags(state.bags, tile), work=(Part("place", tile=tile),))
-    return Outcome(drawn, (*withheld, TurnBegan(seat), TileDrawn(seat, tile)))
+    seat = find_next_seat(state)
+    drawn = draw_plainly(state, seat, chance)
+    return Outcome(draw_tile(state, NEW_PART, drawn.tile, turn=seat), (*withheld, TurnBegan(seat), drawn))
 
 
 def _is_turn_over(state: State) -> bool:
@@ -41,7 +46,7 @@ def _is_turn_over(state: State) -> bool:
     part = state.work[0]
     if not isinstance(part, Part) or (part.done and any(state.features[root].figures for root in part.done)):
         return False
-    return part.step == "score" or (part.step == "figure" and len(get_part_menu(state, part)) == 1)
+    return part.step == "score" or (part.step == "figure" and can_only_pass(state, part))
 
 
 def _count_features(state: State, rules: Rules) -> Outcome | None:

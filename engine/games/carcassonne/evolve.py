@@ -39,7 +39,7 @@ from engine.games.carcassonne.state import (
     take_from_bags,
 )
 
-NEW_TURN = (Part(),)
+NEW_PART = Part()
 
 
 def evolve(state: State, event: Struct) -> State:
@@ -63,13 +63,17 @@ def _apply_began(empty: State, event: Began) -> State:
 
 
 def _apply_turn_began(state: State, event: TurnBegan) -> State:
-    return replace(state, turn=event.seat, work=NEW_TURN)
+    return replace(state, turn=event.seat, work=(NEW_PART,))
 
 
 def _apply_tile_drawn(state: State, event: TileDrawn) -> State:
-    part = get_current_part(state)
-    drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra, part.notes)
-    return replace(state, bags=take_from_bags(state.bags, event.tile), work=(*state.work[:-1], drawn))
+    return draw_tile(state, get_current_part(state), event.tile)
+
+
+def draw_tile(state: State, part: Part, tile: str, **others: Any) -> State:
+    """Take a tile from the bag; its part of the turn replaces the top of the work. Change these other fields, too."""
+    drawn = Part("place", part.kind, tile, "", (), part.passed, part.extra, part.notes)
+    return replace(state, bags=take_from_bags(state.bags, tile), work=(*state.work[:-1], drawn), **others)
 
 
 def _apply_tile_set_aside(state: State, event: TileSetAside) -> State:

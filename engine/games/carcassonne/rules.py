@@ -297,9 +297,12 @@ WAYS_TO_TILES = ("offer_instead_of_tile", "take_own_tile", "filter_bag", "pick_t
 
 def _draw_plainly_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
     """§2.1: Draw a tile where no box of the table changes how; without tiles end the part."""
-    if can_draw(state):
-        return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
-    return _end_without_tiles(state, rules)
+    return draw_plainly(state, state.turn, chance) if can_draw(state) else _end_without_tiles(state, rules)
+
+
+def draw_plainly(state: State, seat: int, chance: Chance) -> TileDrawn:
+    """§2.1: Draw a tile for a seat; all tiles of the first bag have the same chance."""
+    return TileDrawn(seat, chance.pick("tile", state.bags[0]))
 
 
 def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -341,7 +344,12 @@ def _set_tile_aside(state: State, rules: Rules, part: Part, chance: Chance) -> T
 
 def _skip_figure(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWithheld | None:
     """§2.6: Pass for a seat that can do nothing else."""
-    return None if len(get_part_menu(state, part)) > 1 else FigureWithheld(state.turn)
+    return FigureWithheld(state.turn) if can_only_pass(state, part) else None
+
+
+def can_only_pass(state: State, part: Part) -> bool:
+    """Whether the seat on turn has no figure to place, and nothing to do instead."""
+    return len(get_part_menu(state, part)) == 1
 
 
 def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -365,10 +373,15 @@ def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
         event = box.end_turn(state, rules, part, chance)
         if event is not None:
             return event
-    following = (state.turn + 1) % len(state.track)
+    following = find_next_seat(state)
     if can_draw(state) or _has_own_tile(state, rules, following):
         return TurnBegan(following)
     return _end_without_tiles(state, rules)
+
+
+def find_next_seat(state: State) -> int:
+    """§2.7: Return the seat whose turn comes next."""
+    return (state.turn + 1) % len(state.track)
 
 
 def _list_scores(state: State) -> tuple[int, ...]:
