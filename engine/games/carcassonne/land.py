@@ -132,17 +132,14 @@ def _connect_sides(
         if piece.shared or neighbour.shared:
             pairs = _pair_shared_side(mine, theirs, piece.edges[side], surplus)
         else:
-            pairs = zip(mine, theirs, strict=False)  # a tile that closes connects to nothing
+            pairs = zip(mine, theirs)  # noqa: B905 - a tile that closes connects to nothing; `strict=False` takes long
         for index, there in pairs:
             root = segment = other.first + there
             while root in parents:
                 root = parents[root]
             if root != segment:
                 parents[segment] = root
-            if index in met:
-                met[index].append(root)
-            else:
-                met[index] = [root]
+            met.setdefault(index, []).append(root)
     return met, surplus
 
 
@@ -282,39 +279,6 @@ def _add_enclosed(
             if beyond not in state.tiles:
                 enclosed[beyond] = (*enclosed.get(beyond, ()), root)
     return enclosed, [first + index for index in piece.enclosed if len(beside) == 8]
-
-
-def join_ends(state: State, one: int, other: int) -> tuple[int, State]:
-    """Join an open end of each of two features, or two of the same one; return the feature and the state."""
-    features, parents = state.features.copy(), state.parents
-    feature = features[one]
-    if one != other:
-        merged = features.pop(other)
-        parents = {**parents, other: one}
-        feature = Feature(
-            kind=feature.kind,
-            open=feature.open + merged.open,
-            tiles=tuple(sorted({*feature.tiles, *merged.tiles})),
-            marks=feature.marks + merged.marks,
-            figures=feature.figures + merged.figures,
-        )
-    features[one] = replace(feature, open=feature.open - 2)
-    return one, replace(state, features=features, parents=parents)
-
-
-def add_bridge(state: State, cell: str, tile: str) -> State:
-    """Put a bridge over the tile on a cell, between two empty cells: a new road on this tile, whose name changes."""
-    placed = state.tiles[cell]
-    old, new = PIECES[placed.tile][placed.turn], PIECES[tile][placed.turn]
-    frontier = state.frontier.copy()
-    for side, beyond in enumerate(list_neighbours(cell)):
-        if new.codes[side] != old.codes[side]:
-            frontier[beyond] += new.codes[side] - old.codes[side]
-    index, segment, ends = new.built[-1]
-    bridge = Feature("road", ends, (placed.first // MOST_SEGMENTS,), segment.marks)
-    features = {**state.features, placed.first + index: bridge}
-    tiles = {**state.tiles, cell: PlacedTile(tile, placed.turn, placed.first)}
-    return replace(state, tiles=tiles, frontier=frontier, features=features)
 
 
 def add_figure(state: State, figure: Figure, **others: Any) -> State:

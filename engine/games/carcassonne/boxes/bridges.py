@@ -9,9 +9,11 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Rules, list_places
-from engine.games.carcassonne.land import add_bridge, find_token_root
+from engine.games.carcassonne.land import find_token_root
 from engine.games.carcassonne.state import (
+    Feature,
     Part,
+    PlacedTile,
     State,
     TileSetAside,
     add_note,
@@ -22,6 +24,7 @@ from engine.games.carcassonne.state import (
 from engine.games.carcassonne.tiles import (
     DATA,
     FITTING_TURNS,
+    MOST_SEGMENTS,
     PIECES,
     ROAD_AND_FIELD,
     SIDE_WEIGHTS,
@@ -61,7 +64,22 @@ get_bridges_left = make_getter("bridges", tuple[int, ...])
 def apply_bridge_built(state: State, event: BridgeBuilt) -> State:
     left = tuple(number - (seat == event.seat) for seat, number in enumerate(get_bridges_left(state)))
     state = replace(add_note(state, NOTE + event.cell), bridges=left)
-    return add_bridge(state, event.cell, event.tile) if event.cell else change_part(state, tile=event.tile)
+    return _add_bridge(state, event.cell, event.tile) if event.cell else change_part(state, tile=event.tile)
+
+
+def _add_bridge(state: State, cell: str, tile: str) -> State:
+    """Put a bridge over the tile on a cell, between two empty cells: a new road on this tile, whose name changes."""
+    placed = state.tiles[cell]
+    old, new = PIECES[placed.tile][placed.turn], PIECES[tile][placed.turn]
+    frontier = state.frontier.copy()
+    for side, beyond in enumerate(list_neighbours(cell)):
+        if new.codes[side] != old.codes[side]:
+            frontier[beyond] += new.codes[side] - old.codes[side]
+    index, segment, ends = new.built[-1]
+    bridge = Feature("road", ends, (placed.first // MOST_SEGMENTS,), segment.marks)
+    features = {**state.features, placed.first + index: bridge}
+    tiles = {**state.tiles, cell: PlacedTile(tile, placed.turn, placed.first)}
+    return replace(state, tiles=tiles, frontier=frontier, features=features)
 
 
 def find_bridge(part: Part) -> str | None:

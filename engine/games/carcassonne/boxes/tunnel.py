@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Rules
-from engine.games.carcassonne.land import find_token_root, join_ends
+from engine.games.carcassonne.land import find_token_root
 from engine.games.carcassonne.state import (
+    Feature,
     Part,
     State,
     Task,
@@ -77,9 +78,27 @@ def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
     if not event.other:
         return state
     one, other = (find_token_root(state, *place.split("/")) for place in (event.place, event.other))
-    root, state = join_ends(state, one, other)
+    root, state = _join_ends(state, one, other)
     is_complete = not state.features[root].open
     return change_part(state, done=(*get_current_part(state).done, root)) if is_complete else state
+
+
+def _join_ends(state: State, one: int, other: int) -> tuple[int, State]:
+    """Join an open end of each of two features, or two of the same one; return the feature and the state."""
+    features, parents = state.features.copy(), state.parents
+    feature = features[one]
+    if one != other:
+        merged = features.pop(other)
+        parents = {**parents, other: one}
+        feature = Feature(
+            kind=feature.kind,
+            open=feature.open + merged.open,
+            tiles=tuple(sorted({*feature.tiles, *merged.tiles})),
+            marks=feature.marks + merged.marks,
+            figures=feature.figures + merged.figures,
+        )
+    features[one] = replace(feature, open=feature.open - 2)
+    return one, replace(state, features=features, parents=parents)
 
 
 def find_openings(state: State) -> Iterator[str]:
