@@ -7,10 +7,13 @@ from itertools import count
 import pytest
 
 from engine import catalogue
+from service.hosting import overview
 from service.text.languages import LANGUAGES
+from tests import apps
 from tests.browsing import MENU, Player, tap
 from tests.sampling import every_other
 from tests.services import RunningService, Visit, fixed_seed
+from tests.windows import Windows
 
 SMALLEST = {"width": 320, "height": 568}
 ON_ITS_SIDE = {"width": 844, "height": 390}
@@ -20,12 +23,13 @@ PAGES_OF_GAME = ["/new/%s", "/rules/%s", "/learn/%s", "/learn/%s/1"]
 
 # What is cut: each element that hides a part of its text, or that has to be scrolled sideways, with its text.
 LIST_CUT = """() => {
+  const SCROLLERS = ".bar, .bar *, .tray, .host *";
   const cut = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
   for (const one of document.querySelectorAll("body *:not(svg *, pre *, .unseen *)")) {
     const { overflowX, overflowY, clipPath, position } = getComputedStyle(one);
     const isSeen = (one.offsetParent || position === "fixed") && clipPath === "none" && one.clientWidth > 2;
     if (!isSeen || !one.textContent.trim()) continue;
-    const hidesSideways = overflowX === "hidden" || (overflowX === "auto" && one.matches(".bar, .bar *, .tray"));
+    const hidesSideways = overflowX === "hidden" || (overflowX === "auto" && one.matches(SCROLLERS));
     const isWide = hidesSideways && one.scrollWidth > one.clientWidth + 1;
     const isHigh = overflowY === "hidden" && one.scrollHeight > one.clientHeight + 2;
     if (isWide || isHigh) cut.push(`${one.className || one.tagName}: ${one.textContent.trim().slice(0, 60)}`);
@@ -49,7 +53,7 @@ def tables(service: RunningService) -> list[str]:
 
 def list_cut(visit: Visit, language: str, paths: list[str]) -> dict[str, list[str]]:
     """Return what is cut on each of these pages."""
-    page = visit(paths[0], viewport=SMALLEST, locale=language, has_touch=True)
+    page = visit("/", viewport=SMALLEST, locale=language, has_touch=True)
     found = dict[str, list[str]]()
     for path in paths:
         page.goto(path)
@@ -81,3 +85,42 @@ def test_nothing_is_cut_while_a_tile_and_its_figure_are_chosen(
 def test_nothing_on_other_pages_is_cut_on_the_smallest_phone(visit: Visit, language: str) -> None:
     paths = [*OTHER_PAGES, *(path % game for game in catalogue.find_all() for path in PAGES_OF_GAME)]
     assert list_cut(visit, language, paths) == {}
+
+
+@pytest.fixture(scope="module")
+def own_pages(service: RunningService, windows_of_service: Windows) -> list[str]:
+    """The pages of the host, of a player's settings and ways to be reached, of signing in and leaving, and of plans."""
+    opened, app = service.start_table(pace=86_400), service.app
+    mover = service.find_mover(opened.table)
+    person = apps.load_table(app, opened.table).seats[0].person
+    settings, table = f"/wishes/{app.links.make_preferences_token(person)}", f"/t/{opened.links[1 - mover]}"
+    host = f"/host/{overview.get_link(app)}"
+    apps.owe_confirm_letter(app, person)
+    with windows_of_service.opening() as visit:
+        page = visit(f"{table}/whatif")
+        page.locator("main form button").first.click()
+        page.wait_for_url("**/whatif/*")
+        plan = page.url.split("?")[0]
+    return [
+        host,
+        f"{host}?table={opened.table}",
+        settings,
+        f"{settings}?table={opened.table}",
+        f"{settings}/stop",
+        f"{settings}/connections",
+        f"{settings}/language",
+        f"/t/{opened.links[0]}/followers",
+        f"{table}/replay",
+        f"{table}/whatif",
+        plan,
+        f"/confirm/{app.links.make_confirm_token(person, 'anna@example.org')}",
+        f"/enter/{app.links.make_sign_in_token(person, 0, app.now())}",
+        "/enter",
+    ]
+
+
+@pytest.mark.parametrize("language", every_other(sorted(LANGUAGES), pytest.mark.release))
+def test_nothing_is_cut_on_pages_of_the_host_of_settings_and_of_plans(
+    visit: Visit, own_pages: list[str], language: str
+) -> None:
+    assert list_cut(visit, language, own_pages) == {}
