@@ -251,6 +251,13 @@ def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_i
         assert page.locator(part).evaluate(IS_WHOLE), part
 
 
+def test_the_time_left_is_not_paler_than_the_other_facts(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="carcassonne", pace=3 * DAY_S)
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
+    look = "(one) => { const { color, opacity } = getComputedStyle(one); return [color, opacity]; }"
+    assert page.locator(".top .left").evaluate(look) == page.locator(".top .facts").evaluate(look)
+
+
 def test_a_bots_level_is_shown_in_full_or_hidden(service: RunningService, visit: Visit) -> None:
     bots = [Invitee(f"Bot {number}", level="strong") for number in range(1, 4)]
     anna = Invitee("Anna", "", "word", "person")
