@@ -473,3 +473,75 @@ def test_32_4_bookbinders_pay_for_a_church_too():
     game = set_up(land, ["0 meeple 9,9/cloister"], drawn="B", start=START, leipzig=True, darmstadt=True)
     put_inside(game, "0 bookbinders").play("place 10,10 0", "pass")
     assert game.points == [9 + 3 + 3, 0]
+
+
+# Figures that come to a tile by other ways than being placed, and what becomes of those beside them.
+
+
+@pytest.mark.parametrize("barred", [{"dragon": "0,1"}, {"outbreaks": {"9,9": 1}, "fleas": {"0,1": True}}])
+def test_18_6_24_2_33_2_a_wagon_drives_neither_to_the_dragon_nor_to_a_flea(barred):
+    boxes = {"abbey_mayor": True, **({"princess_dragon": True} if "dragon" in barred else {"plague": True})}
+    land = ["A -1,0 270", "B 0,1 0", "B -1,1 0", "B 9,9 0", "B 9,8 0", "B 9,7 0"]
+    game = set_fields(set_up(land, ["0 wagon 0,0/road"], drawn="A", **boxes), **barred).play("place 1,0 90", "pass")
+    if game.menu("spread"):
+        game.play("spread 9,8")
+    assert "-1,1/cloister" in game.menu("drive")
+    assert "0,1/cloister" not in game.menu("drive")
+
+
+@pytest.mark.parametrize("barred", [{"dragon": "0,2"}, {"outbreaks": {"9,9": 1}, "fleas": {"0,2": True}}, {}])
+def test_30_4_24_2_33_2_no_meeple_comes_out_of_carcassonne_to_the_dragon_or_a_flea(barred):
+    box = "princess_dragon" if "dragon" in barred else "plague"
+    around = [f"B {x},{y} 0" for x in (-1, 0, 1) for y in (1, 2, 3) if (x, y) != (1, 3)]
+    land = [*around, "B 9,9 0", "B 9,8 0", "B 9,7 0"]
+    game = set_up_city(citizen(0, "cathedral"), land=land, figures=["1 meeple 0,0/road"], drawn="B", **{box: True})
+    set_fields(game, **barred).play("place 1,3 0", "pass")
+    if game.menu("spread"):
+        game.play("spread 9,8")
+    assert game.menu("deploy") == (set() if barred else {"meeple", "remain"})
+
+
+def test_33_6_24_2_no_figure_flees_to_the_dragon():
+    game = set_fields(set_up_plague(["0 meeple 1,0/road"], princess_dragon=True), dragon="3,0")
+    assert game.menu("flee") == {"1,0/road 2,0/road", "1,0/road 4,0/road"}
+
+
+def test_31_3_33_3_a_flea_does_not_reach_a_bather():
+    land, bather = ["U 1,0 0", "BH2 2,0 0"], Bather(1, "2,0", 4)
+    game = set_up_plague(tiles=land, outbreaks={"1,0": 1}, bathhouses=True)
+    set_fields(game, bathers=(bather,)).play("place -1,0 0", "pass", "spread 2,0")
+    assert game.state.bathers == (bather,)
+
+
+def test_32_2_10_3_the_fairy_pays_for_no_meeple_that_goes_to_leipzig():
+    game = set_up([*ROAD], ["0 meeple 2,0/road"], drawn="A", start=START, leipzig=True, fairy=True)
+    set_fields(game, fairy=find_figure(game.state, "2,0/road")).play("place 4,0 90", "pass", "send 2,0/road coiners")
+    assert (game.points, carcassonne.view(game.state, None).fairy) == ([0, 0], "2,0/road")
+
+
+def test_32_2_7_3_the_builder_goes_home_with_the_last_meeple_that_goes_to_leipzig():
+    figures = ["0 meeple 2,0/road", "0 builder 3,0/road"]
+    game = set_up([*ROAD], figures, drawn="A", start=START, leipzig=True, traders_builders=True)
+    game.play("place 4,0 90", "pass", "send 2,0/road coiners")
+    assert (game.points, game.state.supply[0]["builder"]) == ([0, 0], 1)
+
+
+def test_28_4_the_storm_pays_for_each_kind_of_meeple_and_for_nothing_else():
+    boxes = ("abbey_mayor", "abbot", "traders_builders", "inns_cathedrals", "hills_sheep", "big_top")
+    assert turn("storm", ["0 meeple 0,0/city"], **dict.fromkeys(boxes, True)).points == [6 + 5, 7 + 5]
+
+
+@pytest.mark.parametrize(
+    ("kind", "box"), [("large", "inns_cathedrals"), ("mayor", "abbey_mayor"), ("wagon", "abbey_mayor")]
+)
+def test_23_5_every_kind_of_meeple_can_become_a_lord_and_a_wagon_does_not_drive_away(kind, box):
+    game = set_up((), [f"0 {kind} 0,0/city"], drawn="E", **CASTLES, **{box: True})
+    game.play(SMALL_CITY, "pass", "castle make")
+    assert list_castles(game) == [(("0,0", "0,-1"), "0,0/city")]
+    assert (game.menu(), game.menu("place", seat=1) != set()) == ([], True)
+
+
+def test_27_4_neither_farmers_nor_lords_nor_meeples_on_towers_are_protected():
+    land, figures = ["E 5,5 0", "TO02 7,7 0"], ["0 meeple 5,5/city", "0 meeple 0,0/field-ene", "0 meeple 7,7/tower"]
+    game = set_up(land, figures, revolts=True, tower=True)
+    assert set_fields(game, towers={"7,7": 1}).play("place 1,0 0").menu("protect") == {"5,5/city", "meeple road-safe"}
