@@ -5,12 +5,14 @@ A wake-up says “look for work”. A verdict goes to those who wait for it: one
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -196,6 +198,20 @@ class VerdictMessages:
         finally:
             self.forget(number, received.put)
 
+    async def wait_in_loop(self, number: int, seconds: float) -> bytes | None:
+        """Wait as `wait` does, but in an event loop and without a thread."""
+        received = asyncio.get_running_loop().create_future()
+        receive = partial(resolve_soon, received)
+        self.call(number, receive)
+        try:
+            async with asyncio.timeout(max(0, self.limit_wait(seconds))):
+                message: bytes = await received
+                return message
+        except TimeoutError:
+            return None
+        finally:
+            self.forget(number, receive)
+
     @property
     def waiting_count(self) -> int:
         """How many submissions have a function that waits for their verdict."""
@@ -242,6 +258,17 @@ class VerdictMessages:
                         self._outage.end()
                 elif message:
                     self._deliver(_decode_verdicts(message["data"]))
+
+
+def resolve_soon(future: asyncio.Future[Any], value: object) -> None:
+    """Set the result of a future from another thread."""
+    with suppress(RuntimeError):  # the loop is closed, because the server has stopped
+        future.get_loop().call_soon_threadsafe(_resolve, future, value)
+
+
+def _resolve(future: asyncio.Future[Any], value: object) -> None:
+    if not future.done():
+        future.set_result(value)
 
 
 def _decode_verdicts(message: bytes) -> list[tuple[int, bytes]]:

@@ -10,9 +10,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import structlog
 from msgspec import Struct
@@ -26,6 +24,7 @@ from service.links import hash_token
 from service.store.queries import Verdict
 from service.tables import submitting
 from service.tables.submitting import LinkedMove, MoveIntake, MoveText, Outcome, StoredSubmission
+from service.wakeups import resolve_soon
 from service.web import table_pages
 from service.web.api import operations
 from service.web.rate_limits import ALLOWANCE, Allowance, Limit, RateLimits
@@ -113,22 +112,15 @@ class MoveRequests:
 
     async def _store(self, request: MoveRequest) -> Outcome:
         outcome = asyncio.get_running_loop().create_future()
-        self._intake.add(request.move, partial(_resolve_soon, outcome))
+        self._intake.add(request.move, partial(resolve_soon, outcome))
         stored: Outcome = await outcome
         return stored
 
     async def _wait(self, stored: StoredSubmission) -> Verdict | None:
         """Wait for the verdict as `submitting.wait_for_verdict` does."""
-        message = asyncio.get_running_loop().create_future()
-        receive = partial(_resolve_soon, message)
-        began, verdicts = time.perf_counter(), self._app.verdicts
-        verdicts.call(stored.number, receive)
-        try:
-            async with asyncio.timeout(verdicts.limit_wait(self._app.settings.verdict_wait)):
-                verdict = submitting.decode_verdict(await message, stored)
-        except TimeoutError:
-            verdicts.forget(stored.number, receive)
-            verdict = None
+        began = time.perf_counter()
+        message = await self._app.verdicts.wait_in_loop(stored.number, self._app.settings.verdict_wait)
+        verdict = submitting.decode_verdict(message, stored)
         if verdict is None:
             verdict = await self._pages.run(submitting.load_verdict, self._app, stored)
         self._app.metrics.time("verdict_seconds", "page", time.perf_counter() - began)
@@ -149,14 +141,3 @@ class MoveRequests:
             bind_contextvars(request=request.move.request)
             ms = round((time.perf_counter() - request.began) * 1_000, 1)
             log.info("request", method="POST", route=request.kind.route, status=status, ms=ms)
-
-
-def _resolve_soon(future: asyncio.Future[Any], value: object) -> None:
-    """Set the result of a future from another thread."""
-    with suppress(RuntimeError):  # the loop is closed, because the server has stopped
-        future.get_loop().call_soon_threadsafe(_resolve, future, value)
-
-
-def _resolve(future: asyncio.Future[Any], value: object) -> None:
-    if not future.done():
-        future.set_result(value)
