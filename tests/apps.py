@@ -22,9 +22,9 @@ from service.people.proof import ProvenPerson
 from service.settings import Settings
 from service.store import Store, queries
 from service.store.queries import Verdict
-from service.tables import access, branches, hints, opening, snapshots, standing_orders, submitting, talk
+from service.tables import access, branch_orders, hints, judging, opening, snapshots, standing_orders, submitting, talk
 from service.tables.access import Place
-from service.tables.branches import OrdersOfBranch
+from service.tables.branch_orders import OrdersOfBranch
 from service.tables.opening import Invitee, NewTable, OpenedTable
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
@@ -251,6 +251,31 @@ def change(app: App, deed: Callable[..., T], *words: Any) -> T:
         return deed(db, *words)
 
 
+def change_with_app(app: App, deed: Callable[..., T], *words: Any) -> T:
+    """Call a function that needs the app to change the database, in a transaction."""
+    with app.store.writing() as db:
+        return deed(app, db, *words)
+
+
+def order_branch(app: App, place: Place, number: int, *, always: bool = False) -> int:
+    """Order the own moves of a branch; return how many they are."""
+    with judging.at_table(app, place.table) as work:
+        work.locked, count = branch_orders.order_branch(work.locked, place, number, always=always)
+    return count
+
+
+def move_order(app: App, place: Place, order: int, number: int) -> None:
+    """Move an order to another branch."""
+    with judging.at_table(app, place.table) as work:
+        work.locked = branch_orders.move_order(work.locked, place, order, number)
+
+
+def delete_branch_orders(app: App, place: Place, number: int) -> None:
+    """Delete the orders of a branch."""
+    with judging.at_table(app, place.table) as work:
+        work.locked = standing_orders.delete_branch_orders(work.locked, access.require_seat(place), number)
+
+
 def say(app: App, place: Place, text: str) -> None:
     """Say something at a table, as its page does."""
     change(app, talk.say, place, text, app.now())
@@ -266,4 +291,4 @@ def ask_hint(app: App, place: Place) -> int:
 
 def list_branch_orders(app: App, place: Place) -> list[OrdersOfBranch]:
     """Return the orders of a seat that come from branches."""
-    return run_query(app, branches.list_orders, place, list_orders(app, place))
+    return run_query(app, branch_orders.list_orders, place, list_orders(app, place))

@@ -44,7 +44,7 @@ class BusyApp:
         self._visit = signing_in.sign_in(app, app.links.make_sign_in_token(self._anna, 0, app.now() - 60))
         with app.store.writing() as connection:  # a minute ago, so that a new link to sign in is good
             connection.execute(update(people).values(signed_at=app.now() - 60))
-        my_tables.open_feeds(app, ProvenPerson(self._anna))
+        apps.change(app, my_tables.open_feeds, ProvenPerson(self._anna), app.now())
         self.feeds = app.links.make_feeds_token(self._anna, 1)
         self.shown = self._show_game()
         self.open = apps.open_new(app, "kaiser", {}, [Invitee("Olga", "olga@example.org"), Invitee("", who="anybody")])
@@ -52,7 +52,7 @@ class BusyApp:
         for place in self.played:
             apps.say(app, place, f"said by {place.seat}")
             apps.change(app, seat_commands.store_note, place, f"noted by {place.seat}")
-            branches.begin(app, place, 99)
+            apps.change_with_app(app, branches.begin, place, 99)
         with app.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": app.now(), "recipient": "b@example.org", "raw": LETTER})
 

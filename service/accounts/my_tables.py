@@ -188,22 +188,19 @@ def find_token(app: App, db: Connection, person: ProvenPerson) -> str:
     return app.links.make_feeds_token(person.id, row.feeds_number) if row.feeds_open else ""
 
 
-def open_feeds(app: App, person: ProvenPerson) -> None:
-    """Give the calendar and the feed of this person new addresses, and owe a letter about it.
+def open_feeds(db: Connection, person: ProvenPerson, at: int) -> None:
+    """Give the calendar and the feed of this person new addresses, and owe a letter about it; wake the post then.
 
     The former addresses stop working.
     """
-    with app.store.writing() as db:
-        own = update(people).where(people.c.id == person.id)
-        opened = own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True).returning(people.c.feeds_number)
-        channels.notify_owner(db, person, f"feeds/{db.execute(opened).scalar_one()}", app.now())
-    app.wakeups.wake("post")
+    own = update(people).where(people.c.id == person.id)
+    opened = own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True).returning(people.c.feeds_number)
+    channels.notify_owner(db, person, f"feeds/{db.execute(opened).scalar_one()}", at)
 
 
-def close_feeds(app: App, person: ProvenPerson) -> None:
+def close_feeds(db: Connection, person: ProvenPerson) -> None:
     """Close the addresses of this person's calendar and feed."""
-    with app.store.writing() as db:
-        db.execute(update(people).where(people.c.id == person.id).values(feeds_open=False))
+    db.execute(update(people).where(people.c.id == person.id).values(feeds_open=False))
 
 
 def find_reader(app: App, db: Connection, token: str) -> FeedReader:

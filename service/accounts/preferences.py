@@ -52,10 +52,15 @@ class TableOfRecipient(Struct, frozen=True):
 
 
 def find_recipient(app: App, token: str) -> Recipient:
+    """Find the person whose settings this token opens, in a transaction of its own; raise Unknown if it is wrong."""
+    with app.store.reading() as db:
+        return load_recipient(app, db, token)
+
+
+def load_recipient(app: App, db: Connection, token: str) -> Recipient:
     """Return the person whose settings this token opens; raise Unknown if the token is wrong."""
-    with app.store.reading() as connection:
-        person = proof.check_settings_link(app.links, connection, token)
-        row = None if person is None else register.find_person(connection, str(person.id))
+    person = proof.check_settings_link(app.links, db, token)
+    row = None if person is None else register.find_person(db, str(person.id))
     if person is None or row is None:
         raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
     settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)

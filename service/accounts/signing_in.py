@@ -92,13 +92,13 @@ def prove_by_seat(app: App, db: Connection, place: Place) -> None:
         proof.prove_seat(db, guest, place.table, place.seat, app.now())
 
 
-def correct_address(app: App, place: Place, text: str) -> None:
+def correct_address(app: App, link: str, text: str) -> None:
     """Replace the organiser's mistyped address: send the confirmation to the new one and delete the old one.
 
     An address that got a letter stays stored, so that this form cannot send letters without limit.
     """
-    address = register.clean_address(text)
-    with app.store.writing() as connection:
+    with access.writing_at(app, link) as (connection, place):
+        address = register.clean_address(text)
         row = queries.lock_table(connection, place.table)
         sitting = queries.list_seats(connection, place.table)
         seat = queries.find_organiser(sitting)

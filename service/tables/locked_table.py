@@ -47,6 +47,7 @@ from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SeatU
 from service.store.rows import SeatRow, TableRow
 from service.tables import snapshots
 from service.tables.access import Unknown, make_transfer_refusal
+from service.tables.snapshots import Snapshot
 from service.timing import Calendar, Clock
 
 BOT_STATUSES = ("bot", "resigned")
@@ -76,6 +77,12 @@ class LockedTable(Struct, frozen=True, eq=False):
     @property
     def now(self) -> int:
         return self.app.now()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The table as it was locked, for functions that only look at it."""
+        names = tuple(seat.name for seat in self.seats)
+        return Snapshot(self.row, self.seats, self.game, self.position, names, self.clock)
 
     @property
     def settings(self) -> Settings:

@@ -119,15 +119,15 @@ def open_table(app: App, new: NewTable) -> OpenedTable:
         with app.store.writing() as db:
             batch = Batch(db)
             table = open_within(app, batch, new)
-            batch.flush()
+            opened = _load_opened(app, batch.flush(), table)
     except IntegrityError:  # two requests with the same key at the same moment
         with app.store.reading() as db:
             stored = _find_table(db, new.key_hash)
-        if stored is None:
-            raise
-        table = stored
+            if stored is None:
+                raise
+            opened = _load_opened(app, db, stored)
     wake_workers(app)
-    return _make_opened(app, table)
+    return opened
 
 
 def open_within(app: App, batch: Batch, opening: NewTable) -> str:
@@ -281,10 +281,9 @@ def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners:
     }
 
 
-def _make_opened(app: App, table: str) -> OpenedTable:
+def _load_opened(app: App, db: Connection, table: str) -> OpenedTable:
     """Return the links to the table; where addresses must be proven, other players get theirs by letter alone."""
-    with app.store.reading() as connection:
-        sitting = queries.list_seats(connection, table)
+    sitting = queries.list_seats(db, table)
     shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}
     if app.settings.confirms:
         shown = {min(shown)}

@@ -202,7 +202,7 @@ def _claim_row(claim: SeatClaim) -> ClaimRow:
 @account.post("/t/<link>/address")
 def correct(link: str) -> Reply:
     """Correct the organiser's own address."""
-    signing_in.correct_address(get_app(), access.find(get_app(), link), request.form.get("address", ""))
+    signing_in.correct_address(get_app(), link, request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)
 
 

@@ -49,14 +49,19 @@ def show(token: str) -> Response:
 @connections.post("/feeds")
 def open_feeds(token: str) -> Reply:
     """Make new addresses of calendar and feed; the former ones stop working."""
-    my_tables.open_feeds(get_app(), preferences.find_recipient(get_app(), token).person)
+    app = get_app()
+    with app.store.writing() as db:
+        my_tables.open_feeds(db, preferences.load_recipient(app, db, token).person, app.now())
+    app.wakeups.wake("post")
     return _show_stored(token)
 
 
 @connections.post("/feeds/close")
 def close_feeds(token: str) -> Reply:
     """Close calendar and feed."""
-    my_tables.close_feeds(get_app(), preferences.find_recipient(get_app(), token).person)
+    app = get_app()
+    with app.store.writing() as db:
+        my_tables.close_feeds(db, preferences.load_recipient(app, db, token).person)
     return _show_stored(token)
 
 

@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.menu import Move
-from service.tables.branches import Branch, OrdersOfBranch, find_previous_step
+from service.tables.branch_orders import OrdersOfBranch
+from service.tables.branches import Branch, find_previous_step
 from service.text.drawing import Player
 from service.text.languages import Sentence, translate
 from service.text.narration import Narrator

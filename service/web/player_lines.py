@@ -12,9 +12,9 @@ from service import timing
 from service.people.proof import SignedIn
 from service.settings import EMBEDDED
 from service.store.rows import SeatRow
-from service.tables import access, branches, standing_orders
+from service.tables import access, branch_orders, standing_orders
 from service.tables.access import Place
-from service.tables.branches import OrdersOfBranch
+from service.tables.branch_orders import OrdersOfBranch
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, Stage, list_players
 from service.text.narration import Narrator
@@ -101,7 +101,7 @@ def load_orders(db: Connection, place: Place, table: Snapshot) -> Orders:
     if place.seat is None or table.position.phase == "over" or table.seats[place.seat].status != "taken":
         return [], []
     rows = standing_orders.list_orders(db, place.table, place.seat)
-    return rows, branches.list_orders(db, place, rows)
+    return rows, branch_orders.list_orders(db, place, rows)
 
 
 def list_planned_words(orders: Orders) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from service.people import register
 from service.settings import DAY_S
 from service.store.fingerprints import TableParts
 from service.store.queries import Verdict
-from service.tables import access, branches, hints, seat_commands, snapshots, submitting, talk
+from service.tables import access, branch_orders, hints, judging, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
@@ -313,7 +313,8 @@ def move_branch_up(link: str, number: int) -> Reply:
 @seat_forms.post("/orders/<int:number>/branch/<int:branch>")
 def move_order_to_branch(link: str, number: int, branch: int) -> Reply:
     """Move a standing order to another branch."""
-    branches.move_order(get_app(), access.find(get_app(), link), number, branch)
+    with judging.at_seat(get_app(), link) as (work, place):
+        work.locked = branch_orders.move_order(work.locked, place, number, branch)
     return _show_section(link, "plan")
 
 

@@ -13,8 +13,8 @@ from engine import log
 from engine.game import Standing
 from engine.refusal import Refused
 from service.numbers import parse_int
-from service.tables import access, branches, snapshots, standing_orders
-from service.tables.access import Place, Unknown
+from service.tables import access, branch_orders, branches, judging, snapshots, standing_orders
+from service.tables.access import Place, TransferredAway, Unknown
 from service.tables.branches import Branch, PlayedBranch
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
@@ -130,29 +130,30 @@ def _make_branch_link(branch: Branch) -> BranchLink:
 def begin(link: str) -> Reply:
     """A branch that begins with the position after some entry."""
     app, after = get_app(), _parse_number(request.form.get("at", ""), NEWEST)
-    number = branches.begin(app, access.find(app, link), after)
+    with access.writing_at(app, link) as (db, place):
+        number = branches.begin(app, db, place, after)
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.get("/<int:number>")
 def show(link: str, number: int) -> Response:
     """A branch after some of its moves."""
-    return _render_branch(access.find(get_app(), link), number)
+    return _render_branch(link, number)
 
 
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
     """Make a move in the branch, for any seat."""
     app, form = get_app(), request.form
-    place = access.find(app, link)
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
     step, seat = _parse_number(form.get("step", ""), branches.MAX_MOVES), _parse_number(form.get("as", ""), 0)
     try:
-        number, step = branches.play(app, place, number, step, seat, text)
-    except Unknown:
+        with access.writing_at(app, link) as (db, place):
+            number, step = branches.play(app, db, place, number, step, seat, text)
+    except (Unknown, TransferredAway):
         raise
     except Refused as refused:
-        return _render_branch(place, number, refused, 422)
+        return _render_branch(link, number, refused, 422)
     return redirect(url_for("whatif.show", link=link, number=number, step=step), 303)
 
 
@@ -175,13 +176,13 @@ def take_out(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/sooner")
 def move_sooner(link: str, number: int) -> Response | Reply:
     """Exchange a move with the previous move of the same seat."""
-    place = access.find(get_app(), link)
     try:
-        branches.move_sooner(get_app(), place, number, _parse_step())
-    except Unknown:
+        with access.writing_at(get_app(), link) as (db, place):
+            branches.move_sooner(get_app(), db, place, number, _parse_step())
+    except (Unknown, TransferredAway):
         raise
     except Refused as refused:
-        return _render_branch(place, number, refused, 422)
+        return _render_branch(link, number, refused, 422)
     return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
 
 
@@ -196,7 +197,8 @@ def fork(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/deal")
 def deal(link: str, number: int) -> Reply:
     """Deal everything hidden again, with other luck."""
-    lost = branches.deal(get_app(), access.find(get_app(), link), number)
+    with access.writing_at(get_app(), link) as (db, place):
+        lost = branches.deal(get_app(), db, place, number)
     return redirect(url_for("whatif.show", link=link, number=number, dealt=lost), 303)
 
 
@@ -220,25 +222,28 @@ def remove(link: str, number: int) -> Reply:
 def order_branch(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders: if the game goes as in the branch, or always."""
     always = request.form.get("always") == "yes"
-    branches.order_branch(get_app(), access.find(get_app(), link), number, always=always)
+    with judging.at_seat(get_app(), link) as (work, place):
+        work.locked, _ = branch_orders.order_branch(work.locked, place, number, always=always)
     return redirect(url_for("table.show", link=link, _anchor="plan"), 303)
 
 
 @whatif.post("/<int:number>/forget")
 def forget(link: str, number: int) -> Reply:
     """Drop the orders of a branch."""
-    branches.delete_orders(get_app(), access.find(get_app(), link), number)
+    with judging.at_seat(get_app(), link) as (work, place):
+        work.locked = standing_orders.delete_branch_orders(work.locked, access.require_seat(place), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
-def _render_branch(place: Place, number: int, error: Refused | None = None, status: int = 200) -> Response:
+def _render_branch(link: str, number: int, error: Refused | None = None, status: int = 200) -> Response:
     app = get_app()
     with app.store.reading() as db:
+        place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
         branch, own = branches.find(db, place, number), branches.list_branches(db, place)
         line = branches.play_out(app, db, table, branch)
         orders = standing_orders.list_orders(db, place.table, branch.seat)
-        intentions = branches.list_orders(db, place, orders)
+        intentions = branch_orders.list_orders(db, place, orders)
     has_orders = any(one.number == number and not one.left for one in intentions)
     step = min(_parse_number(request.values.get("step", ""), len(line)), len(line))
     others = {"branches": tuple(map(_make_branch_link, own)), "error": error, "has_orders": has_orders}

@@ -10,7 +10,7 @@ from service.app import App
 from service.settings import DAY_S
 from service.tables import branches, standing_orders
 from service.tables.access import Place
-from service.tables.branches import OrdersOfBranch
+from service.tables.branch_orders import OrdersOfBranch
 from tests import apps
 from tests.service.tables.test_branches import find_newest, replay_states, start_table
 from tests.workers.test_orders import last_moves, say
@@ -30,12 +30,12 @@ def table(any_app: App) -> list[Place]:
 def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
     """A branch of that seat from the position as it is now, with so many moves of its own, and all its moves."""
     app, game, random = app, apps.load_table(app, place.table).game, Random(own)
-    number, made = branches.begin(app, place, find_newest(app, place)), list[tuple[int, str]]()
+    number, made = apps.change_with_app(app, branches.begin, place, find_newest(app, place)), list[tuple[int, str]]()
     while sum(seat == place.seat for seat, _ in made) < own:
         state = replay_states(app, place, number)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
         move = str(bots.pick_random_move(game.menu(state, seat), random))
-        branches.play(app, place, number, len(made), seat, move)
+        apps.change_with_app(app, branches.play, place, number, len(made), seat, move)
         made.append((seat, move))
     return number, made
 
@@ -68,7 +68,7 @@ def follow(app: App, mover: Place, made: Moves) -> None:
 def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 5)
-    assert branches.order_branch(any_app, other, number) == 5
+    assert apps.order_branch(any_app, other, number) == 5
     assert list_intended(any_app, other) == [move for seat, move in made if seat == other.seat]
     follow(any_app, mover, made)
     assert find_intention(any_app, other) is None
@@ -78,7 +78,7 @@ def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, ta
 def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table: list[Place]) -> None:
     mover, other = table
     number, made = branch_of(any_app, other, 4)
-    branches.order_branch(any_app, other, number)
+    apps.order_branch(any_app, other, number)
     theirs = [place for place, (seat, _) in enumerate(made) if seat == mover.seat]
     later = next(place for place in theirs if any(seat == other.seat for seat, _ in made[:place]))
     follow(any_app, mover, made[:later])
@@ -91,7 +91,7 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     assert plan
     assert (plan.left, [one.move for one in plan.intended]) == (True, left)
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
-    branches.delete_orders(any_app, other, number)
+    apps.delete_branch_orders(any_app, other, number)
     assert find_intention(any_app, other) is None
 
 
@@ -99,7 +99,7 @@ def test_on_ones_own_turn_the_first_is_made_at_once(any_app: App, table: list[Pl
     mover, _ = table
     before = apps.count_entries(any_app, mover)
     number, made = branch_of(any_app, mover, 1)
-    branches.order_branch(any_app, mover, number)
+    apps.order_branch(any_app, mover, number)
     assert last_moves(any_app, mover, before) == made
 
 
@@ -107,7 +107,7 @@ def test_who_plays_on_by_hand_as_in_the_branch_stays_in_it(any_app: App, table: 
     mover, other = table
     number, made = branch_of(any_app, other, 3)
     say(any_app, mover, made[0][1])
-    assert branches.order_branch(any_app, other, number) == 3
+    assert apps.order_branch(any_app, other, number) == 3
     assert apps.run_query(any_app, branches.find, other, number).seq < find_newest(any_app, other)
 
 
@@ -116,14 +116,16 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
     first, made = branch_of(any_app, other, 2)
     game, app = apps.load_table(any_app, mover.table).game, any_app
     seat, move = made[0]
-    second, step = branches.play(app, other, first, 0, seat, find_other_move(any_app, mover, move))
+    second, step = apps.change_with_app(
+        app, branches.play, other, first, 0, seat, find_other_move(any_app, mover, move)
+    )
     while sum(seat == other.seat for seat, _ in apps.run_query(app, branches.find, other, second).moves) < 1:
         state = replay_states(any_app, other, second)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
         move = str(next(game.menu(state, seat)[0].iter_moves()))
-        second, step = branches.play(app, other, second, step, seat, move)
+        second, step = apps.change_with_app(app, branches.play, other, second, step, seat, move)
     for number in (first, second):
-        branches.order_branch(app, other, number)
+        apps.order_branch(app, other, number)
     follow(any_app, mover, list(apps.run_query(app, branches.find, other, second).moves))
     assert [(one.number, one.left) for one in apps.list_branch_orders(app, other)] == [(first, True)]
 
@@ -131,9 +133,9 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
 def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place]) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 3)
-    branches.order_branch(any_app, other, number)
+    apps.order_branch(any_app, other, number)
     apps.change(any_app, branches.cut, other, number, len(made) - 1)
-    assert branches.order_branch(any_app, other, number) == 2
+    assert apps.order_branch(any_app, other, number) == 2
     assert len(list_intended(any_app, other)) == 2
     say(any_app, other, "order fly moon")
     assert [order.move for order in apps.list_orders(any_app, other) if not order.after] == ["fly moon"]
@@ -145,7 +147,7 @@ def test_a_move_taken_back_takes_the_game_back_into_the_branch(any_app: App, tab
     mover, other = table
     number, made = branch_of(any_app, other, 2)
     assert [seat for seat, _ in made] == [mover.seat, other.seat, mover.seat, other.seat]
-    branches.order_branch(any_app, other, number)
+    apps.order_branch(any_app, other, number)
     say(any_app, mover, made[0][1])
     say(any_app, mover, "undo")
     say(any_app, other, "agree")
@@ -160,7 +162,7 @@ def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]
     for place in (mover, other):
         say(any_app, place, apps.list_moves(any_app, place)[0])
     number, _ = branch_of(any_app, other, 2)
-    branches.order_branch(any_app, other, number)
+    apps.order_branch(any_app, other, number)
     say(any_app, mover, "undo")
     say(any_app, other, "agree")
     say(any_app, mover, apps.list_moves(any_app, mover)[0])
@@ -174,7 +176,7 @@ def test_a_move_made_for_a_late_player_counts_like_any_other(
 ) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 2)
-    branches.order_branch(any_app, other, number)
+    apps.order_branch(any_app, other, number)
     before = apps.count_entries(any_app, other)
     clock.advance(DAY_S + 1)
     tick(any_app)
@@ -192,25 +194,25 @@ def test_only_where_the_game_is_can_orders_be_made(any_app: App, table: list[Pla
     number, made = branch_of(any_app, other, 2)
     say(any_app, mover, find_other_move(any_app, mover, made[0][1]))
     with pytest.raises(Refused, match="gone another way"):
-        branches.order_branch(any_app, other, number)
-    empty = branches.begin(any_app, other, find_newest(any_app, other))
+        apps.order_branch(any_app, other, number)
+    empty = apps.change_with_app(any_app, branches.begin, other, find_newest(any_app, other))
     with pytest.raises(Refused, match="make one first"):
-        branches.order_branch(any_app, other, empty)
+        apps.order_branch(any_app, other, empty)
     with pytest.raises(Refused, match="only players"):
-        branches.delete_orders(any_app, Place(other.table, None, ""), number)
+        apps.delete_branch_orders(any_app, Place(other.table, None, ""), number)
 
 
 def test_orders_from_branches_have_a_limit(any_app: App, table: list[Place]) -> None:
     number, _ = branch_of(any_app, table[1], standing_orders.MAX_BRANCH_ORDERS + 1)
     with pytest.raises(Refused, match="20 orders from branches"):
-        branches.order_branch(any_app, table[1], number)
+        apps.order_branch(any_app, table[1], number)
 
 
 def test_after_the_end_there_is_nothing_to_order(any_app: App, table: list[Place]) -> None:
     number, _ = branch_of(any_app, table[1], 1)
     say(any_app, table[0], "resign")
     with pytest.raises(Refused, match="is over"):
-        branches.order_branch(any_app, table[1], number)
+        apps.order_branch(any_app, table[1], number)
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
@@ -220,7 +222,7 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
     mover, _ = apps.find_move(app, places)
     number, made = branch_of(app, mover, 6)
     before = apps.count_entries(app, mover)
-    branches.order_branch(app, mover, number)
+    apps.order_branch(app, mover, number)
     real = last_moves(app, mover, before)
     assert real == made[: len(real)]
     copy = replay_states(app, mover, number)[len(real)]

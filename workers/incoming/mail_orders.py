@@ -17,7 +17,7 @@ from engine import chance as chances
 from engine import game as games
 from engine.menu import Menu, Move
 from engine.refusal import Refused
-from service.tables import branches, standing_orders
+from service.tables import branch_orders, branches, standing_orders
 from service.tables.branches import Branch, Moves
 from service.tables.locked_table import LockedTable
 from service.text.languages import Sentence
@@ -64,7 +64,7 @@ def store_order(
     branch = replace(branch, id=branches.store_branch(locked.flush(), branch))
     first = locked.game.redeal(locked.position.state, seat, chances.make_sealed(branch.seed, 0))
     line = branches.play_moves(locked.game, first, branch)
-    planned = list(branches.list_conditional_moves(locked.game, locked.position, branch, line))
+    planned = list(branch_orders.list_conditional_moves(locked.game, locked.position, branch, line))
     locked = standing_orders.replace_branch_orders(locked, seat, branch.id, planned)
     number = int(standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1].id)
     who = " + ".join(dict.fromkeys(locked.seats[mover].name for mover, _ in moves[:-1]))

@@ -16,7 +16,6 @@ from service.people import register
 from service.people.proof import ProvenPerson
 from service.store.queries import NEVER_DUE
 from service.store.schema import letters, people, tables
-from service.tables import access
 from service.tables.opening import Invitee
 from tests import apps
 from workers.outgoing import personal_letters
@@ -158,5 +157,5 @@ def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
     made = apps.open_new(
         app, "kaiser", {}, [Invitee("Mallory", "mallory@example.org"), Invitee("Bert", "bert@example.org")]
     )
-    signing_in.correct_address(app, access.find(app, made.links[0]), "victim@example.org")
+    signing_in.correct_address(app, made.links[0], "victim@example.org")
     assert rows(app, tables)[0].awaits_confirmation

@@ -170,18 +170,18 @@ def test_correcting_an_address_to_and_fro_sends_few_letters(strict: Site) -> Non
     for number in range(4):
         organiser = Invitee("Mallory", f"mallory{number}@example.org")
         opened = apps.open_new(strict.app, "kaiser", {}, [organiser, BERT], 0)
-        place = access.find(strict.app, opened.links[0])
+        link = opened.links[0]
         if number == 3:
             break
-        signing_in.correct_address(strict.app, place, VICTIM.address)
+        signing_in.correct_address(strict.app, link, VICTIM.address)
         assert send_due_letters(strict.app) == 1
-        signing_in.correct_address(strict.app, place, f"mallory{number}@example.com")
+        signing_in.correct_address(strict.app, link, f"mallory{number}@example.com")
     with pytest.raises(Refused, match="confirm your address first"):
-        signing_in.correct_address(strict.app, place, VICTIM.address)
+        signing_in.correct_address(strict.app, link, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
         apps.open_new(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
     strict.time += DAY_S
-    signing_in.correct_address(strict.app, place, VICTIM.address)
+    signing_in.correct_address(strict.app, link, VICTIM.address)
 
 
 def count_letters_in_a_day(site: Site, smtp_sink: Sink, guest: Invitee) -> int:

@@ -69,7 +69,8 @@ def wander(app: App, place: Place, number: int, steps: int, seed: int = 1) -> in
             return step
         seat, menu = random.choice(open_menus)
         length = len(apps.run_query(app, branches.find, place, number).moves)
-        assert branches.play(app, place, number, length, seat, str(bots.pick_random_move(menu, random)))[0] == number
+        move = str(bots.pick_random_move(menu, random))
+        assert apps.change_with_app(app, branches.play, place, number, length, seat, move)[0] == number
     return steps
 
 
@@ -80,14 +81,14 @@ def menu_of(game: Any, state: Any, seat: int) -> Any:
 @every_game
 def test_a_branch_played_again_goes_through_the_same_positions(app: App, game: Any) -> None:
     place = start_table(app, game)[0]
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     made = wander(app, place, number, STEPS)
     first, moves = replay_states(app, place, number), apps.run_query(app, branches.find, place, number).moves
     assert len(first) == made + 1
     for _ in range(made):
         apps.change(app, branches.cut, place, number, len(apps.run_query(app, branches.find, place, number).moves) - 1)
     for step, (seat, move) in enumerate(moves):
-        assert branches.play(app, place, number, step, seat, move) == (number, step + 1)
+        assert apps.change_with_app(app, branches.play, place, number, step, seat, move) == (number, step + 1)
     assert replay_states(app, place, number) == first
 
 
@@ -96,7 +97,7 @@ def test_a_branch_begins_with_what_its_seat_knew(app: App, game: Any) -> None:
     places = start_table(app, game)
     for place in places:
         for seq in (find_newest(app, place), max(find_newest(app, place) - 12, len(places) + 1)):
-            number = branches.begin(app, place, seq)
+            number = apps.change_with_app(app, branches.begin, place, seq)
             real, copy = (
                 apps.load_past(app, apps.load_table(app, place.table), seq).state,
                 replay_states(app, place, number)[0],
@@ -109,7 +110,7 @@ def test_a_branch_begins_with_what_its_seat_knew(app: App, game: Any) -> None:
 def test_a_branch_does_not_depend_on_hidden_information(app: App, game: Any) -> None:
     place = start_table(app, game)[0]
     snapshot = apps.load_table(app, place.table)
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     wander(app, place, number, STEPS)
     before = replay_states(app, place, number)
     for number_of_deal in range(5):
@@ -122,10 +123,10 @@ def test_a_branch_does_not_depend_on_hidden_information(app: App, game: Any) -> 
 def test_nothing_of_a_branch_reaches_the_table(app: App, game: Any) -> None:
     place = start_table(app, game, 10)[0]
     app, before = app, dump_database(app)
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     wander(app, place, number, STEPS)
     apps.change(app, branches.rename, place, number, "A thought")
-    branches.deal(app, place, number)
+    apps.change_with_app(app, branches.deal, place, number)
     other = apps.change(app, branches.fork, place, number, 1)
     apps.change(app, branches.cut, place, number, 0)
     apps.change(app, branches.remove, place, other)
@@ -145,7 +146,7 @@ def test_what_if_and_undo_at_tables_with_the_last_boxes_of_carcassonne(app: App,
     game = catalogue.find("carcassonne")
     places = start_table(app, game, 24, **dict.fromkeys(boxes.split(), "on"))
     place, before = places[0], dump_database(app)
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     made = wander(app, place, number, 12)
     assert len(replay_states(app, place, number)) == made + 1
     assert dump_database(app) == before
@@ -176,7 +177,7 @@ def place(app: App) -> Place:
 @pytest.fixture
 def number(app: App, place: Place) -> int:
     """A branch of that seat with some moves."""
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     wander(app, place, number, 4)
     return number
 
@@ -187,8 +188,8 @@ def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: 
     game = apps.load_table(app, place.table).game
     state = replay_states(app, place, number)[1]
     other = next(str(move) for entry in game.menu(state, seat) for move in entry.iter_moves() if str(move) != move)
-    assert branches.play(app, place, number, 1, seat, move) == (number, 2)
-    forked, step = branches.play(app, place, number, 1, seat, other)
+    assert apps.change_with_app(app, branches.play, place, number, 1, seat, move) == (number, 2)
+    forked, step = apps.change_with_app(app, branches.play, place, number, 1, seat, other)
     assert (forked != number, step) == (True, 2)
     assert apps.run_query(app, branches.find, place, forked).moves == (moves[0], (seat, other))
     assert apps.run_query(app, branches.find, place, number).moves == moves
@@ -196,21 +197,21 @@ def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: 
 
 
 def test_an_empty_branch_is_not_begun_twice(app: App, place: Place) -> None:
-    first = branches.begin(app, place, find_newest(app, place))
-    assert branches.begin(app, place, find_newest(app, place)) == first
-    assert branches.begin(app, place, find_newest(app, place) - 1) != first
+    first = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
+    assert apps.change_with_app(app, branches.begin, place, find_newest(app, place)) == first
+    assert apps.change_with_app(app, branches.begin, place, find_newest(app, place) - 1) != first
     apps.change(app, branches.rename, place, first, " The  first ")
     assert apps.run_query(app, branches.find, place, first).name == "The first"
-    assert branches.begin(app, place, find_newest(app, place)) != first
+    assert apps.change_with_app(app, branches.begin, place, find_newest(app, place)) != first
 
 
 def test_a_new_deal_cuts_the_moves_that_no_longer_fit(app: App) -> None:
     game = catalogue.find("carcassonne")
     place = start_table(app, game, 8)[0]
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     wander(app, place, number, STEPS)
     moves = apps.run_query(app, branches.find, place, number).moves
-    lost = branches.deal(app, place, number)
+    lost = apps.change_with_app(app, branches.deal, place, number)
     assert 0 < lost < len(moves)
     assert apps.run_query(app, branches.find, place, number).moves == moves[:-lost]
     assert len(replay_states(app, place, number)) == len(moves) - lost + 1
@@ -221,10 +222,10 @@ def test_after_the_end_branches_know_all_secrets(app: App, clock: apps.FakeTime)
     places = start_table(app, game, 12)
     place, seq = places[0], find_newest(app, places[0])
     real = apps.load_table(app, place.table).position.state
-    before = branches.begin(app, place, seq)
+    before = apps.change_with_app(app, branches.begin, place, seq)
     assert apps.submit(app, places[1], "resign").accepted
     clock.advance(1)
-    after = branches.begin(app, place, seq)
+    after = apps.change_with_app(app, branches.begin, place, seq)
     assert after != before
     assert replay_states(app, place, after)[0] == real
     assert replay_states(app, place, before)[0] != real
@@ -235,12 +236,12 @@ def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int)
     assert apps.run_query(app, branches.list_branches, other) == []
     deeds: list[Callable[[App, Place, int], Any]] = [
         lambda app, place, number: apps.run_query(app, branches.find, place, number),
-        branches.deal,
+        lambda app, place, number: apps.change_with_app(app, branches.deal, place, number),
         lambda app, place, number: apps.change(app, branches.remove, place, number),
         lambda app, place, number: apps.change(app, branches.cut, place, number, 0),
         lambda app, place, number: apps.change(app, branches.fork, place, number, 0),
         lambda app, place, number: apps.change(app, branches.rename, place, number, "mine"),
-        lambda app, place, number: branches.play(app, place, number, 0, 0, "move"),
+        lambda app, place, number: apps.change_with_app(app, branches.play, place, number, 0, 0, "move"),
     ]
     for deed in deeds:
         with pytest.raises(Unknown, match="no such branch"):
@@ -251,7 +252,7 @@ def test_a_branch_belongs_to_one_seat_alone(app: App, place: Place, number: int)
 def test_who_looks_on_has_no_branches(app: App, place: Place) -> None:
     watching = Place(place.table, None, "")
     with pytest.raises(Refused, match="only players"):
-        branches.begin(app, watching, 9)
+        apps.change_with_app(app, branches.begin, watching, 9)
     with pytest.raises(Refused, match="only players"):
         apps.run_query(app, branches.list_branches, watching)
 
@@ -259,10 +260,10 @@ def test_who_looks_on_has_no_branches(app: App, place: Place) -> None:
 def test_before_the_game_there_is_nothing_to_try_out(app: App, place: Place) -> None:
     for seq in (0, 2):
         with pytest.raises(Refused, match="has not begun"):
-            branches.begin(app, place, seq)
+            apps.change_with_app(app, branches.begin, place, seq)
     gathering = apps.open_table(app)[0]
     with pytest.raises(Refused, match="has not begun"):
-        branches.begin(app, gathering, 5)
+        apps.change_with_app(app, branches.begin, gathering, 5)
 
 
 def test_there_are_limits(app: App, place: Place, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +291,7 @@ def test_an_impossible_move_in_a_branch_is_refused(
     waiting = [one for one in (0, 1) if snapshot.game.menu(replay_states(app, place, number)[-1], one)]
     expected = sentence if seat in (*waiting, 7) else "nothing to do"
     with pytest.raises(Refused, match=expected):
-        branches.play(app, place, number, 4, seat, text)
+        apps.change_with_app(app, branches.play, place, number, 4, seat, text)
 
 
 def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
@@ -299,7 +300,7 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
 
     places = apps.start_table(app, 3, pace=Clock(DAY_S, late="seat", offer_after=1))
     mover, _ = apps.find_move(app, places)
-    branches.begin(app, mover, find_newest(app, mover))
+    apps.change_with_app(app, branches.begin, mover, find_newest(app, mover))
     clock.advance(DAY_S + 1)
     tick(app)
     seat = apps.load_table(app, mover.table).seats[mover.seat or 0]
@@ -309,9 +310,9 @@ def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
 
 def play_branch(app: App, place: Place, moves: list[tuple[int, str]]) -> int:
     """Begin a branch of Kaiser with these moves, and return its number."""
-    number = branches.begin(app, place, find_newest(app, place))
+    number = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     for step, (seat, move) in enumerate(moves):
-        branches.play(app, place, number, step, seat, move)
+        apps.change_with_app(app, branches.play, place, number, step, seat, move)
     return number
 
 
@@ -342,20 +343,20 @@ def test_a_move_is_taken_out_of_a_branch_and_what_is_impossible_then_is_left_out
 def test_a_move_is_made_sooner_where_that_is_possible(app: App, branch: tuple[Place, int, list[str]]) -> None:
     place, number, moves = branch
     with pytest.raises(Refused, match="first move of its player"):
-        branches.move_sooner(app, place, number, 1)
+        apps.change_with_app(app, branches.move_sooner, place, number, 1)
     with pytest.raises(Refused, match="In this order"):
-        branches.move_sooner(app, place, number, 3)  # the stone has not gone there yet
+        apps.change_with_app(app, branches.move_sooner, place, number, 3)  # the stone has not gone there yet
     assert list_texts(app, place, number) == moves
     seat = 1 - (place.seat or 0)
     later = moves[0].replace("11", "10").replace("6", "3")
-    other, _ = branches.play(app, place, number, 2, seat, later)
-    branches.move_sooner(app, place, other, 3)
+    other, _ = apps.change_with_app(app, branches.play, place, number, 2, seat, later)
+    apps.change_with_app(app, branches.move_sooner, place, other, 3)
     assert list_texts(app, place, other) == [later, moves[1], moves[0]]
 
 
 def test_own_moves_are_ordered_whatever_the_others_play(app: App, branch: tuple[Place, int, list[str]]) -> None:
     place, number, moves = branch
-    assert branches.order_branch(app, place, number, always=True) == 1
+    assert apps.order_branch(app, place, number, always=True) == 1
     (order,) = apps.list_orders(app, place)
     assert (order.move, order.after, order.branch) == (moves[1], "", None)
 
@@ -372,8 +373,8 @@ def order_two_branches(app: App, place: Place, longer: bool = False) -> tuple[li
         if longer:
             game, state = apps.load_table(app, place.table).game, replay_states(app, place, number)[-1]
             option = next(one for one in game.menu(state, 1 - place.seat)[0].options if one[0] == f"{theirs}13")
-            branches.play(app, place, number, 2, 1 - place.seat, " ".join(("move", *option)))
-        assert branches.order_branch(app, place, number) == 1
+            apps.change_with_app(app, branches.play, place, number, 2, 1 - place.seat, " ".join(("move", *option)))
+        assert apps.order_branch(app, place, number) == 1
         numbers.append(number)
     return numbers, moves
 
@@ -396,7 +397,7 @@ def test_an_order_goes_to_the_end_of_another_branch_where_its_seat_is_to_move(ap
     place = apps.find_waiting(app, apps.start_table(app))
     numbers, moves = order_two_branches(app, place, longer=True)
     first = apps.list_orders(app, place)[0]
-    branches.move_order(app, place, first.id, numbers[1])
+    apps.move_order(app, place, first.id, numbers[1])
     assert list_plan(app, place) == [(numbers[1], moves[1]), (numbers[1], moves[0])]
     assert list_texts(app, place, numbers[1])[1::2] == [moves[1], moves[0]]
     assert moves[0] not in list_texts(app, place, numbers[0])
@@ -406,12 +407,12 @@ def test_orders_of_two_branches_are_exchanged_where_the_seat_is_not_to_move_at_t
     place = apps.find_waiting(app, apps.start_table(app))
     numbers, moves = order_two_branches(app, place)
     first = apps.list_orders(app, place)[0]
-    branches.move_order(app, place, first.id, numbers[1])
+    apps.move_order(app, place, first.id, numbers[1])
     assert list_plan(app, place) == [(numbers[0], moves[1]), (numbers[1], moves[0])]
     with pytest.raises(Refused, match="no such order"):
-        branches.move_order(app, place, first.id, numbers[0])
+        apps.move_order(app, place, first.id, numbers[0])
     with pytest.raises(Unknown):
-        branches.move_order(app, place, apps.list_orders(app, place)[0].id, 999)
+        apps.move_order(app, place, apps.list_orders(app, place)[0].id, 999)
 
 
 def test_a_refused_move_of_an_order_changes_neither_branch(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,7 +421,7 @@ def test_a_refused_move_of_an_order_changes_neither_branch(app: App, monkeypatch
     texts = [list_texts(app, place, number) for number in numbers]
     monkeypatch.setattr(standing_orders, "MAX_BRANCH_ORDERS", 1)
     with pytest.raises(Refused, match="at a time"):
-        branches.move_order(app, place, apps.list_orders(app, place)[0].id, numbers[1])
+        apps.move_order(app, place, apps.list_orders(app, place)[0].id, numbers[1])
     assert [list_texts(app, place, number) for number in numbers] == texts
     assert list_plan(app, place) == [(numbers[0], moves[0]), (numbers[1], moves[1])]
 
@@ -428,9 +429,9 @@ def test_a_refused_move_of_an_order_changes_neither_branch(app: App, monkeypatch
 def test_an_order_is_not_moved_to_an_empty_branch_where_the_seat_is_not_to_move(app: App) -> None:
     place = apps.find_waiting(app, apps.start_table(app))
     order_two_branches(app, place)
-    empty = branches.begin(app, place, find_newest(app, place))
+    empty = apps.change_with_app(app, branches.begin, place, find_newest(app, place))
     with pytest.raises(Refused, match="not possible in that branch"):
-        branches.move_order(app, place, apps.list_orders(app, place)[0].id, empty)
+        apps.move_order(app, place, apps.list_orders(app, place)[0].id, empty)
 
 
 def test_an_order_is_tried_before_the_one_that_was_before_it(app: App) -> None:

@@ -558,7 +558,7 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Site) -> None
         open_for(strict, ANNA, BERT)
     other = open_for(strict, CLARA, BERT)
     with pytest.raises(Refused, match="confirm your address first"):
-        signing_in.correct_address(strict.app, access.find(strict.app, other.links[0]), "anna@example.org")
+        signing_in.correct_address(strict.app, other.links[0], "anna@example.org")
 
 
 def test_the_number_of_new_tables_in_an_hour_is_limited(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def find_mover(site: Site, new_table: OpenedTable) -> tuple[ProvenPerson, str]:
     with site.app.store.reading() as db:
         own = select(seats.c.person).where(seats.c.table == new_table.table, seats.c.open_since.is_not(None))
         person = ProvenPerson(db.execute(own).scalar_one())
-    my_tables.open_feeds(site.app, person)
+    apps.change(site.app, my_tables.open_feeds, person, site.app.now())
     return person, apps.load(site.app, my_tables.find_token, person)
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from service.store import Store
+from service.tables.access import Place
 from service.tables.opening import Invitee, OpenedTable
 from service.timing import Clock
 from tests import apps
@@ -27,6 +29,10 @@ BRANCH_FORMS = [
     ("take-out", {"step": "1"}),
     ("fork", {"step": "0"}),
     ("delete", {}),
+    ("deal", {}),
+    ("sooner", {"step": "3"}),
+    ("orders", {"always": "yes"}),
+    ("forget", {}),
 ]
 
 
@@ -82,8 +88,87 @@ def test_a_form_of_a_branch_is_one_transaction(
 ) -> None:
     link = new_table.links[site.find_mover(new_table)]
     branch = visitor.post(f"/t/{link}/whatif", at="3").location
+    for step, (seat, move) in enumerate(list_branch_moves(site.find_mover(new_table))):
+        assert visitor.post(branch, **{"as": str(seat), "step": str(step), "move": move}).status_code == 303
+    monkeypatch.setattr(site.app.wakeups, "wake", lambda queue: True)  # the workers' transactions are not counted
     with counting(monkeypatch) as begun:
         response = visitor.post(f"{branch}/{form}", **fields)
+    assert response.status_code == 303, response.text
+    assert begun == ["writing"]
+
+
+def list_branch_moves(mover: int) -> list[tuple[int, str]]:
+    """Return three moves of Kaiser; the last one can be exchanged with the first."""
+    own, other = "AB"[mover], "AB"[1 - mover]
+    return [(mover, f"move {own}10 {own}3"), (1 - mover, f"move {other}11 {other}6"), (mover, f"move {own}11 {own}6")]
+
+
+def test_a_branch_begins_and_grows_in_one_transaction_each(
+    site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mover = site.find_mover(new_table)
+    with counting(monkeypatch) as begun:
+        branch = visitor.post(f"/t/{new_table.links[mover]}/whatif", at="3").location
+        seat, move = list_branch_moves(mover)[0]
+        response = visitor.post(branch, **{"as": str(seat), "step": "0", "move": move})
+    assert response.location == f"{branch}?step=1", response.text
+    assert begun == ["writing", "writing"]
+
+
+def test_an_order_goes_to_another_branch_in_one_transaction(
+    site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = 1 - site.find_mover(new_table)
+    link, (first, second, third) = new_table.links[seat], list_branch_moves(1 - seat)
+    branches = list[str]()
+    for given in (first, third):
+        branch = visitor.post(f"/t/{link}/whatif", at="3").location
+        for step, (mover, move) in enumerate((given, second)):
+            assert visitor.post(branch, **{"as": str(mover), "step": str(step), "move": move}).status_code == 303
+        assert visitor.post(f"{branch}/orders").status_code == 303
+        branches.append(branch)
+    place = Place(new_table.table, seat, link)
+    (order, *_), number = apps.list_orders(site.app, place), branches[1].rpartition("/")[2]
+    visitor.post(f"{branches[1]}/cut", step="1")
+    monkeypatch.setattr(site.app.wakeups, "wake", lambda queue: True)
+    with counting(monkeypatch) as begun:
+        response = visitor.post(f"/t/{link}/orders/{order.id}/branch/{number}")
+    assert response.status_code == 303, response.text
+    assert begun == ["writing"]
+
+
+def test_a_table_is_opened_by_one_transaction(site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site.app.wakeups, "wake", lambda queue: True)
+    form = {"name": "Anna", "address": "anna@example.org", "players": "Bert <bert@example.org>"}
+    with counting(monkeypatch) as begun:
+        response = visitor.post("/new/kaiser", **form)
+    assert response.status_code in (200, 303), response.text
+    assert begun[:1] == ["writing"]
+    assert begun.count("writing") == 1
+    with counting(monkeypatch) as begun:
+        response = visitor.post("/play/kaiser", name="Anna", bots="1")
+    assert response.status_code == 303, response.text
+    assert begun == ["writing"]
+
+
+def test_an_address_is_corrected_by_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strict = Site(tmp_path, smtp="smtp://127.0.0.1:1")  # whose addresses must be proven
+    opened = strict.open_table()
+    with counting(monkeypatch) as begun:
+        response = strict.new_visitor().post(f"/t/{opened.links[0]}/address", address="anna@example.net")
+    strict.app.close()
+    assert response.status_code == 303, response.text
+    assert begun == ["writing"]
+
+
+@pytest.mark.parametrize("form", ["feeds", "feeds/close"])
+def test_a_calendar_gets_a_new_link_in_one_transaction(
+    site: Site, visitor: Visitor, new_table: OpenedTable, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = site.app.links.make_preferences_token(site.load(new_table).seats[0].person or 0, 0)
+    monkeypatch.setattr(site.app.wakeups, "wake", lambda queue: True)
+    with counting(monkeypatch) as begun:
+        response = visitor.post(f"/wishes/{token}/connections/{form}")
     assert response.status_code == 303, response.text
     assert begun == ["writing"]
 

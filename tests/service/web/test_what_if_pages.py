@@ -127,7 +127,7 @@ def test_where_several_may_move_one_chooses_for_whom(site: Site, visitor: Visito
     place = start_table(site.app, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
     snapshot, number = (
         apps.load_table(site.app, place.table),
-        branches.begin(site.app, place, find_newest(site.app, place)),
+        apps.change_with_app(site.app, branches.begin, place, find_newest(site.app, place)),
     )
     waiting: list[int] = []
     while len(waiting) < 2:
