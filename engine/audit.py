@@ -1,4 +1,4 @@
-"""Checks a log afterwards: its format and chain, its draws, its moves and their consequences, and receipts against it.
+"""Checks a log afterwards: its format and chain, its draws, its moves and their consequences.
 
 Tampering breaks the format, the chain, a digest, a draw or a command of the table itself: those never change. Drift is
 an honest log that today's rules of the game decide differently. The report names the first entry concerned.
@@ -6,7 +6,7 @@ an honest log that today's rules of the game decide differently. The report name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -59,23 +59,6 @@ class Report(Struct, frozen=True):
     has_rules: bool = True
     rounds: int = 0
     checked_signatures: bool = True
-
-
-class Receipt(Struct, frozen=True):
-    """A receipt from a letter: the head after `length` entries, or only its first digits; the table and the source."""
-
-    hash: str
-    length: int
-    source: str = ""
-    table: str = ""
-
-
-class Comparison(Struct, frozen=True):
-    """Whether a receipt agrees with a log, with a sentence that says so."""
-
-    receipt: Receipt
-    agrees: bool
-    sentence: str
 
 
 def audit(
@@ -350,26 +333,6 @@ def _matches_command(entry: Entry[Any], move: Move) -> bool:
         case (Opened() as opened,):
             return sorted(move.args) == sorted(list_words(opened))
     return False
-
-
-def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:
-    """Compare each receipt of this table with the log's head after that many entries; skip those of other tables.
-
-    The heads are computed from the digests, so the result is valid as far as `audit` finds the chain complete.
-    """
-    heads = log.compute_heads([link.digest for link in export.entries])
-    return tuple(_compare_receipt(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
-
-
-def _compare_receipt(receipt: Receipt, heads: Sequence[str]) -> Comparison:
-    name = f"The receipt after {receipt.length} entries{f' ({receipt.source})' if receipt.source else ''}"
-    if not 0 < receipt.length <= len(heads):
-        return Comparison(receipt, False, f"{name} contradicts the log, which has {len(heads)} entries.")
-    head = heads[receipt.length - 1]
-    if not head.startswith(receipt.hash):
-        why = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
-        return Comparison(receipt, False, f"{name} contradicts the log: {why}.")
-    return Comparison(receipt, True, f"{name} agrees with the log.")
 
 
 def describe(report: Report) -> Iterator[str]:

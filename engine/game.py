@@ -194,3 +194,21 @@ def _explain_refusal(menu: Menu, move: Move) -> Refused:
     except Refused as refused:
         return refused
     return Refused("“{move}” is not one of your moves now.", move=move)
+
+
+def rank_seats(standing: Sequence[Standing], resigned: Mapping[int, int]) -> tuple[int, ...]:
+    """Return the places: first by the game, then the seats that resigned, the last one to resign first.
+
+    `resigned` has the entry at which each of these seats resigned.
+    """
+
+    def rank(seat: int) -> tuple[int, int, int]:
+        own = standing[seat]
+        if seat in resigned:
+            return (1, -resigned[seat], 0)
+        if own.place is not None:
+            return (0, own.place, 0)
+        return (0, int(own.out), -own.score)  # the game is not over: those who are still in come first, by points
+
+    ranks = [rank(seat) for seat in range(len(standing))]
+    return tuple(1 + sum(other < own for other in ranks) for own in ranks)

@@ -16,6 +16,7 @@ from engine import beacon as beacons
 from engine.beacon import Beacon
 from engine.game import Game
 from engine.log import Entry, find_mover
+from engine.refusal import Refused
 from engine.table_events import (
     TABLE_EVENTS,
     Ended,
@@ -95,6 +96,14 @@ class WaitingCommand(Struct, frozen=True):
     seat: int | None
     move: str | None
     seq: int
+
+
+def explain_waiting(command: WaitingCommand) -> Refused:
+    """Return the refusal of a command that is not possible while a round is awaited."""
+    return Refused(
+        "The dice of the last move are not drawn yet; they come with round {round} of the public beacon.",
+        round=command.round,
+    )
 
 
 class Table(Struct, frozen=True, dict=True):  # `dict` for the cached menus

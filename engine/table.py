@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -25,10 +24,10 @@ from engine.record import (
     Seat,
     Step,
     Table,
-    WaitingCommand,
     await_round,
     close_entry,
     evolve,
+    explain_waiting,
     find_last_move,
     find_seats_to_ask,
     refuse_rewind,
@@ -61,6 +60,7 @@ from engine.table_events import (
     VacationEnded,
     VacationTaken,
     WentSealed,
+    is_date,
 )
 
 RESERVED_VERBS = frozenset(
@@ -241,14 +241,6 @@ def _play_while_waiting(
     return _release(game, table, (event, WentSealed(table.waiting_command.seat)), chance, rewind)
 
 
-def explain_waiting(command: WaitingCommand) -> Refused:
-    """Return the refusal of a command that is not possible while a round is awaited."""
-    return Refused(
-        "The dice of the last move are not drawn yet; they come with round {round} of the public beacon.",
-        round=command.round,
-    )
-
-
 def _parse_round(table: Table, move: Move) -> RoundDrawn:
     """Return the event of the awaited round; the caller verifies its signature."""
     command = table.waiting_command
@@ -347,19 +339,11 @@ def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, 
             return (Missed(seat), Substituted(seat, bot=True) if loss == "relieve" else Resigned(seat))
         case "offer", () if own_seat.has_player and not own_seat.offered:
             return (Offered(seat),)
-        case "vacation", (first, last) if own_seat.has_player and _is_date(first) and _is_date(last) and first <= last:
+        case "vacation", (first, last) if own_seat.has_player and is_date(first) and is_date(last) and first <= last:
             return (VacationTaken(seat, first, last),)
-        case "home", (first, last) if _is_date(last) and last < dict(own_seat.vacations).get(first, ""):
+        case "home", (first, last) if is_date(last) and last < dict(own_seat.vacations).get(first, ""):
             return (VacationEnded(seat, first, last),)
     raise _explain_impossible(move)
-
-
-def _is_date(text: str) -> bool:
-    """Whether this is a day as the log writes it, such as 2027-01-31."""
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _run_seat_command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) -> tuple[Any, ...]:
@@ -405,19 +389,5 @@ def _find_end(game: Game, table: Table) -> tuple[Ended, ...]:
     standing = game.standing(table.state)
     if standing[0].place is None and sum(seat.status != "resigned" for seat in table.seats) > 1:
         return ()
-    return (Ended(_rank_seats(table, standing)),)
-
-
-def _rank_seats(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int, ...]:
-    """Return the places: first by the game, then the seats that resigned, the last one to resign first."""
-
-    def rank(seat: int) -> tuple[int, int, int]:
-        own, own_seat = standing[seat], table.seats[seat]
-        if own_seat.status == "resigned":
-            return (1, -own_seat.resigned_at, 0)
-        if own.place is not None:
-            return (0, own.place, 0)
-        return (0, int(own.out), -own.score)  # the game is not over: those who are still in come first, by points
-
-    ranks = [rank(seat) for seat in range(len(table.seats))]
-    return tuple(1 + sum(other < own for other in ranks) for own in ranks)
+    resigned = {number: seat.resigned_at for number, seat in enumerate(table.seats) if seat.status == "resigned"}
+    return (Ended(games.rank_seats(standing, resigned)),)

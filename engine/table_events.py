@@ -5,6 +5,7 @@ In the log their tags begin with `table.`. Fields are added to them, never chang
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -195,3 +196,11 @@ TableEvent = (
     | Ended
 )
 TABLE_EVENTS = frozenset(TableEvent.__args__)
+
+
+def is_date(text: str) -> bool:
+    """Whether this is a day as the log writes it, such as 2027-01-31."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

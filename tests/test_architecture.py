@@ -15,7 +15,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("engine", "service", "workers")
-MAX_FILE_LINES = 450
+MAX_FILE_LINES = 400
+LONGER_FILES = {  # up to MAX_LONGER_LINES, until a whole topic is moved out of them
+    *(f"engine/games/carcassonne/{name}.py" for name in ("hooks", "points", "rules")),
+    *(f"templates/static/{name}" for name in ("choice-view.js", "depesche.css")),
+}
+MAX_LONGER_LINES = 450
 MAX_FUNCTION_LINES = 40
 EXAMPLES = ("service/commands/", "workers/commands/")  # these name games as examples
 SOURCE_SUFFIXES = (".py", ".js", ".css", ".html")
@@ -208,7 +213,10 @@ def test_no_file_is_too_long() -> None:
     lengths = {
         name_of(path): len(path.read_text("utf-8").splitlines()) for path in files if path.suffix in SOURCE_SUFFIXES
     }
-    assert {name: length for name, length in lengths.items() if length > MAX_FILE_LINES} == {}
+    long = {name: length for name, length in lengths.items() if length > MAX_FILE_LINES}
+    assert {
+        name: length for name, length in long.items() if name not in LONGER_FILES or length > MAX_LONGER_LINES
+    } == {}
 
 
 def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

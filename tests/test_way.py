@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (49, 421), "mail": (33, 236), "reminder": (31, 222)}
+BOUNDS = {"move": (50, 421), "mail": (33, 236), "reminder": (31, 222)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

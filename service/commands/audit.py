@@ -28,8 +28,9 @@ from service.commands.terminal import (
 )
 
 if TYPE_CHECKING:
-    from engine.audit import Comparison, Receipt, Report
+    from engine.audit import Report
     from engine.log import Export
+    from engine.receipts import Comparison, Receipt
 
 
 DRIFT_STATUS, DAMAGE_STATUS = 3, 4
@@ -105,7 +106,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 def parse_receipt(text: str) -> Receipt:
     """Parse a receipt of the command line: the hash, or its beginning, and a number of entries."""
-    from engine.audit import Receipt
+    from engine.receipts import Receipt
 
     match = RECEIPT.fullmatch(text.strip().lower())
     if not match:
@@ -240,6 +241,7 @@ def audit_log(
     """Audit one log; a log that cannot be read or followed is damaged, and does not stop the others."""
     from engine import audit as audits
     from engine import catalogue
+    from engine.receipts import compare_receipts
     from engine.refusal import Refused
     from service import beacon
 
@@ -253,7 +255,7 @@ def audit_log(
         return AuditOutcome(name, "damage", (f"The log cannot be read ({type(fault).__name__}: {fault}).",))
     try:
         report = audits.audit(game, log, running=running, verify_signature=beacon.is_signed)
-        compared = audits.compare_receipts(log, receipts)
+        compared = compare_receipts(log, receipts)
     except Exception as fault:
         return AuditOutcome(name, "damage", (f"The log cannot be followed ({type(fault).__name__}: {fault}).",))
     return _make_outcome(name, log, report, compared)

@@ -18,7 +18,6 @@ from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.numbers import parse_int
 from service.people import letter_settings, proof
 from service.settings import DAY_S
 from service.store import queries
@@ -122,8 +121,7 @@ def find_by_reply_address(app: App, db: Connection, token: str) -> Place:
     """Return the seat that a reply address belongs to: `table.seat.proof`, which mail programs may capitalise."""
     token = token.lower()
     table, number = links.parse_subject(token, 2)
-    query = select(seats).where(seats.c.table == table, seats.c.seat == parse_int(number))
-    seat = db.execute(query).one_or_none()
+    seat = next((one for one in queries.list_seats(db, table) if str(one.seat) == number), None)
     if seat is None or not links.is_same(app.links.make_answer_address(table, seat.seat, seat.link_number), token):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
     return Place(table, seat.seat, make_seat_link(app, seat))

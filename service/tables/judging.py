@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
-from engine.record import Table
+from engine.record import Table, explain_waiting
 from engine.refusal import Refused
 from service import beacon
 from service.app import App
@@ -190,7 +190,7 @@ def _parse(locked: LockedTable, command: SeatCommand) -> Move:
         if own:
             raise
         if locked.position.waiting_command:
-            raise tables.explain_waiting(locked.position.waiting_command) from None
+            raise explain_waiting(locked.position.waiting_command) from None
         raise Refused("It is not your turn; another player has to move first.") from None
 
 

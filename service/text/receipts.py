@@ -17,7 +17,7 @@ from email.message import EmailMessage
 from email.policy import default
 from pathlib import Path
 
-from engine.audit import Receipt
+from engine.receipts import Receipt
 from service.text.languages import LANGUAGES, load_translations
 
 RECEIPT_SENTENCE = (

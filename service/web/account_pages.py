@@ -8,7 +8,6 @@ from typing import Any, Literal
 import msgspec
 from flask import Blueprint, Response, abort, make_response, redirect, request, session, url_for
 from msgspec import Struct
-from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
@@ -22,9 +21,9 @@ from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access
 from service.text.languages import Sentence, translate, translate_in_game
 from service.web.rendering import get_app, get_language, join_names, render
+from service.web.visitors import VISIT, begin_visit, load_visitor, require_visitor
 
 account = Blueprint("account", __name__)
-VISIT = "visit"  # key of the session cookie
 FREE_SEAT = Sentence("a free seat")
 
 
@@ -126,32 +125,6 @@ class DeletedPage(Struct, frozen=True):
     """Nothing: `deleted.html` always says the same."""
 
 
-def load_visitor() -> SignedIn | None:
-    """Return the person who is signed in on this device, or None; reads in a transaction of its own."""
-    if VISIT not in session:
-        return None
-    with get_app().store.reading() as db:
-        return find_visitor(db)
-
-
-def find_visitor(db: Connection) -> SignedIn | None:
-    """Return the person who is signed in on this device, or None."""
-    key = find_visit_key()
-    return proof.find_visitor(db, key) if key else None
-
-
-def find_visit_key() -> str:
-    """Return the key of the visit that this device's cookie holds; empty if there is none."""
-    key = session.get(VISIT)
-    return key if isinstance(key, str) else ""
-
-
-def find_proof() -> ProvenPerson | None:
-    """Return the person who is signed in on this device, as a proof; None if there is none."""
-    person = load_visitor()
-    return person.proof if person else None
-
-
 # Proving an address
 
 
@@ -246,9 +219,7 @@ def ask_to_enter(token: str) -> Response:
 def complete_sign_in(token: str) -> Reply:
     """Sign in on this device."""
     key = signing_in.sign_in(get_app(), token)
-    session.clear()
-    session.permanent = True
-    session[VISIT] = key
+    begin_visit(key)
     return redirect(url_for("account.show_tables"), 303)
 
 
@@ -290,14 +261,14 @@ def open_table(table: str) -> Reply:
 @account.post("/my/claim")
 def answer_claim() -> Reply:
     """Confirm or refuse a seat that was taken with my address."""
-    link = _answer_claim(_require_visitor().proof)
+    link = _answer_claim(require_visitor().proof)
     return redirect(url_for("table.show", link=link) if link else url_for("account.show_tables"), 303)
 
 
 @account.post("/my/link")
 def renew() -> Reply:
     """Give one of my seats a new link."""
-    person, form = _require_visitor(), request.form
+    person, form = require_visitor(), request.form
     signing_in.renew_link(get_app(), person.proof, form.get("table", ""), parse_int(form.get("seat", "")))
     return redirect(url_for("account.show_tables", renewed=form.get("table", "")), 303)
 
@@ -305,7 +276,7 @@ def renew() -> Reply:
 @account.post("/my/settings-link")
 def renew_settings_link() -> Reply:
     """Give me a new link to my letter settings, and remove what I do not keep."""
-    person, form = _require_visitor(), request.form
+    person, form = require_visitor(), request.form
     keep = [number for text in form.getlist("kept") if (number := parse_int(text)) is not None]
     signing_in.renew_settings_link(get_app(), person.proof, keep, keep_feeds="feeds" in form)
     return redirect(url_for("account.show_tables", renewed="settings"), 303)
@@ -375,7 +346,7 @@ def _find_title(game: str) -> str:
 @account.get("/my/export.json")
 def export() -> Response:
     """Send everything that this server stores about me."""
-    belongings = leaving.export_person(get_app(), _require_visitor().proof)
+    belongings = leaving.export_person(get_app(), require_visitor().proof)
     response = make_response(msgspec.json.format(msgspec.json.encode(belongings), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
@@ -386,13 +357,13 @@ def export() -> Response:
 @account.get("/my/delete")
 def ask_to_delete() -> Response:
     """Show what deleting my account means, and the form for it."""
-    return _delete_page(_require_visitor())
+    return _delete_page(require_visitor())
 
 
 @account.post("/my/delete")
 def delete() -> Response:
     """Delete my account."""
-    person = _require_visitor()
+    person = require_visitor()
     try:
         leaving.delete_person(get_app(), person.proof, request.form.get("address", ""))
     except Refused as refused:
@@ -405,11 +376,3 @@ def _delete_page(person: SignedIn, error: Refused | None = None) -> Response:
     with get_app().store.reading() as db:
         running = len(my_tables.list_running(get_app(), db, person.id))
     return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)
-
-
-def _require_visitor() -> SignedIn:
-    """Return the person who is signed in; raise Refused if there is none."""
-    person = load_visitor()
-    if person is None:
-        raise Refused("Please sign in first: write your address under “My tables”, and we send you a link.")
-    return person

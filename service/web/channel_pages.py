@@ -28,8 +28,8 @@ from service.store.push_keys import PUSH, decode, dump_public, encode, parse_pub
 from service.tables import access
 from service.text.languages import Translator
 from service.text.templates import TEMPLATES
-from service.web.account_pages import find_visitor
 from service.web.rendering import get_app, get_language
+from service.web.visitors import find_visitor
 
 channel_table = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")
 MAIL_GROUPS: dict[Mode, tuple[str, ...]] = {

@@ -24,10 +24,10 @@ from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.narration import Narrator
 from service.timing import Clock
-from service.web.account_pages import find_proof
 from service.web.page_cache import cache_page
 from service.web.rendering import get_app, get_language, join_names, render, translate_title
 from service.web.table_frame import AboutTable, SeatLine, describe_table, list_seat_lines
+from service.web.visitors import find_proof
 
 lobby = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qsl, urlencode
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -15,17 +15,16 @@ from werkzeug.wrappers import Response as Reply
 from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
-from service.numbers import parse_int
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import joining, opening
-from service.tables.opening import ChanceSource, Invitee, NewTable, Strength
+from service.tables.opening import Invitee, NewTable
 from service.text import rulebook
 from service.text.languages import translate, translate_in_game
-from service.timing import HOUR_S, Clock
-from service.web import guest_list
-from service.web.account_pages import load_visitor
+from service.timing import Clock
+from service.web import guest_list, new_table_form
 from service.web.lobby_pages import find_game
 from service.web.rendering import get_app, get_language, name_visitor, render, translate_title
+from service.web.visitors import load_visitor
 
 new_table = Blueprint("new_table", __name__)
 COOKIE = "table"  # the settings of the last table that was opened on this device; no names and no addresses
@@ -37,9 +36,7 @@ SETTINGS = (
 LINES = {"bot": guest_list.BOT, "seat": guest_list.FREE_SEAT}
 RADIO_VALUES = 4  # an option with more values is a list
 LIST_VALUES = 24  # an option with more values is a number
-PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
 DEFAULT_PACE = "3"
-LATE_CHOICES = ("move", "seat", "resign", "skip")
 
 
 class TimeFields(Struct, frozen=True):
@@ -136,7 +133,7 @@ def open_table(name: str) -> Reply:
     """Open the table and go to the first player's seat."""
     form = request.form.to_dict()
     try:
-        guests = _parse_guests(form)
+        guests = new_table_form.parse_guests(form)
     except Refused as refused:
         return _render_new_table(name, form, refused)
     try:
@@ -166,15 +163,15 @@ def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -
     person = load_visitor()
     return NewTable(
         game=name,
-        chosen=_parse_options(name, form),
+        chosen=new_table_form.parse_options(name, form),
         guests=guests,
-        clock=opening.make_clock(get_app(), _parse_clock(form)),
+        clock=opening.make_clock(get_app(), new_table_form.parse_clock(form)),
         language=get_language(),
         key=form.get("key", "")[:80],
         visitor=name_visitor(),
-        watched=_is_watched(form),
+        watched=new_table_form.is_watched(form),
         signed_in=person.proof if person else None,
-        luck=_parse_luck(form),
+        luck=new_table_form.parse_chance_source(form),
         seeking=bool(form.get("seeking")),
         shown=bool(form.get("shown")),
     )
@@ -218,7 +215,7 @@ def open_bot_game(name: str) -> Reply:
     form, person = request.form, load_visitor()
     try:
         me = Invitee(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
-        level = parse_level(form.get("level", ""))
+        level = new_table_form.parse_level(form.get("level", ""))
         bots = [Invitee(f"Bot {number}", level=level) for number in range(1, _parse_bots(name, form) + 1)]
         new = NewTable(
             game=name,
@@ -243,70 +240,7 @@ def play_again(link: str) -> Reply:
     return redirect(url_for("table.show", link=own), 303)
 
 
-# What was sent
-
-
-def _parse_options(name: str, form: Mapping[str, str]) -> dict[str, str]:
-    """Return the chosen options of the game; a checkbox that the form showed and did not send is off."""
-    chosen = dict[str, str]()
-    for option in describe(find_game(name).META.options):
-        sent = form.get(f"option.{option.name}", "")
-        if option.kind == "switch" and form.get(f"asked.{option.name}"):
-            chosen[option.name] = "on" if sent else "off"
-        elif sent:
-            chosen[option.name] = sent
-    return chosen
-
-
-def _parse_luck(form: Mapping[str, str]) -> ChanceSource:
-    """Return where the dice come from; empty, which means the server's default, if the form does not say."""
-    luck: Any = form.get("luck", "")
-    return luck if luck in LUCK_CHOICES else ""
-
-
-def _parse_guests(form: Mapping[str, str]) -> list[Invitee]:
-    """Return the guests of the form, checked; the organiser comes first and sits down at once."""
-    name, address = form.get("name", "").strip(), form.get("address", "").strip()
-    organiser = Invitee(name or (address and guest_list.suggest_name(address)), address, who="person")
-    others = guest_list.parse(form.get("players", ""))
-    if not others:
-        raise Refused("Who plays with you? Please type an e-mail address, or add a bot.")
-    invited = [organiser, *(one for one in others if not address or one.address.casefold() != address.casefold())]
-    guests = opening.check_guests(invited)
-    return opening.give_first_word(guests, form.get("nonce", "").strip() or secrets.token_hex(8))
-
-
-def _parse_clock(form: Mapping[str, str]) -> Clock:
-    """Return how time is kept; a bank of time replaces the time for each move."""
-    bank = _parse_number(form, "bank", 365) * DAY_S
-    late: Any = form.get("late", "")
-    return Clock(
-        pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY_S),
-        bank=bank,
-        increment=_parse_number(form, "increment", 720) * HOUR_S,
-        grace=_parse_number(form, "grace", 168) * HOUR_S,
-        late=late if late in LATE_CHOICES else "move",
-        offer_after=_parse_number(form, "offer_after", 20),
-        spare_weekends=bool(form.get("spare_weekends")),
-        automatic=bool(form.get("automatic")),
-        hints=bool(form.get("hints")),
-    )
-
-
-def _is_watched(form: Mapping[str, str]) -> bool:
-    """Return whether spectators are allowed; yes, if the form did not ask."""
-    return bool(form.get("watched")) or not form.get("asked.watched")
-
-
-def _parse_number(form: Mapping[str, str], name: str, most: int) -> int:
-    """Parse a whole number of the form; an empty field is 0."""
-    text = form.get(name, "").strip()
-    if not text:
-        return 0
-    number = parse_int(text, most)
-    if number is None:
-        raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
-    return number
+# The number of bots
 
 
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
@@ -315,14 +249,6 @@ def _parse_bots(name: str, form: Mapping[str, str]) -> int:
     if number not in _list_bot_numbers(name):
         raise Refused("Please choose how many bots play.")
     return number
-
-
-def parse_level(text: str) -> Strength:
-    """Return the level of a bot that a form names; empty, which means normal, if it names none."""
-    match text:
-        case "easy" | "normal" | "strong":
-            return text
-    return ""
 
 
 # What is shown
@@ -344,12 +270,12 @@ def _render_new_table(
         is_open=is_open,
         seeking=bool(form.get("seeking")),
         pace=form.get("pace", DEFAULT_PACE),
-        paces=tuple(PACES),
+        paces=tuple(new_table_form.PACES),
         time=_time_fields(form),
-        late=LATE_CHOICES,
+        late=new_table_form.LATE_CHOICES,
         luck=form.get("luck", get_app().settings.luck),
         lucks=LUCK_CHOICES,
-        watched=_is_watched(form),
+        watched=new_table_form.is_watched(form),
         shown=bool(form.get("shown")),
         hints=bool(form.get("hints")),
         options=tuple(_make_option_field(game.name, option, form) for option in describe(game.options)),

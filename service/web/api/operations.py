@@ -26,6 +26,7 @@ from service.store.queries import Verdict
 from service.tables.submitting import MoveText
 from service.text.languages import translate
 from service.timing import Clock
+from service.web.api.requests import Command
 from service.web.rendering import choose_language
 
 Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
@@ -46,7 +47,6 @@ Event = Annotated[
         extra_json_schema={"x-of-a-game": "Event"},
     ),
 ]
-Line = Annotated[str, Meta(max_length=2_000)]
 Text = Annotated[str, Meta(description="A move in its text form: a verb and its arguments, as POST …/moves takes it")]
 Moves = Annotated[
     tuple[Text, ...],
@@ -92,18 +92,6 @@ class Box(Struct, frozen=True):
     year: int
     stage: str
     edition: int
-
-
-class Command(Struct, forbid_unknown_fields=True):
-    """A move in its text form, the entry last seen, and a key that makes sending it twice the same as once.
-
-    With `seen` a move is refused if what the seat sees has changed since. The same `key` of the same seat is the same
-    submission, with its first verdict, even with another move.
-    """
-
-    move: Line
-    seen: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
-    key: Annotated[str, Meta(max_length=80, pattern="^[!-~]*$")] = ""
 
 
 class Judged(Struct, frozen=True):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
 from flask import Blueprint, request
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from engine import catalogue, log
@@ -25,12 +25,11 @@ from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
 from service.tables.history import replays
-from service.tables.opening import ChanceSource, Invitee, NewTable, OpenedTable, Strength, Who
+from service.tables.opening import Invitee, NewTable, OpenedTable
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
 from service.text.languages import describe_game, translate, translate_in_game
 from service.text.narration import Narrator
-from service.timing import Clock
 from service.web.api import openapi
 from service.web.api.operations import (
     PREFIX,
@@ -40,11 +39,9 @@ from service.web.api.operations import (
     Box,
     Cacheable,
     Choices,
-    Command,
     Heard,
     Interface,
     Judged,
-    Line,
     Moment,
     News,
     Refusal,
@@ -52,78 +49,22 @@ from service.web.api.operations import (
     Way,
     make_verdict_answer,
 )
+from service.web.api.requests import (
+    Command,
+    Eyes,
+    Guest,
+    LanguageQuery,
+    Opening,
+    Since,
+    Sitting,
+    Words,
+)
 from service.web.rendering import get_app, get_language, name_visitor
 
 api = Blueprint("api", __name__, url_prefix=PREFIX)
 interface = Interface(api)
 MAX_LISTED_MOVES = 1_000
 MAX_JSON_INT = 2**53 - 1  # the largest number that every reader of JSON can hold
-Language = Literal["en", "nl", "fr", "de"]
-LanguageOfProse = Annotated[Language, Meta(description="The language of the prose; otherwise the first you accept")]
-
-
-class Guest(Struct, forbid_unknown_fields=True):
-    """A guest: a person, a bot, or the first person who comes with the table's link.
-
-    Without `who`, a guest with an address is a person, and a guest without one is a bot of this server.
-    """
-
-    name: Line = ""
-    address: Line = ""
-    who: Who = ""
-    level: Strength = ""
-    language: Annotated[Language, Meta(description="Of letters to a person who chose none")] | UnsetType = UNSET
-
-
-class Opening(Struct, forbid_unknown_fields=True):
-    """A table to open; a guest without an address is a bot. A clock replaces the pace.
-
-    The same request with the same key is the same table; a key is 16 random characters or more. If it is not `watched`,
-    the link for spectators leads nowhere; `seeking` offers its free seats in the lobby, and `shown` shows the game
-    there. With a `nonce`, a word for the dice, the first person sits down at once and gets no invitation, as on the
-    page. With public luck each draw waits for a round of a public beacon that is named before it exists; with sealed
-    luck the draw is made at once; left empty, the server decides.
-    """
-
-    game: Line
-    players: Annotated[list[Guest], Meta(min_length=1, max_length=12)]
-    options: dict[str, str | int | bool] = {}
-    pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
-    clock: Clock | None = None
-    watched: bool = True
-    seeking: bool = False
-    shown: bool = False
-    luck: ChanceSource = ""
-    nonce: Line = ""
-    language: Annotated[Language, Meta(description="Of letters to new players")] | UnsetType = UNSET
-    key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
-
-
-class Sitting(Struct, forbid_unknown_fields=True):
-    """A word of the player's own for the dice; the server makes one up if it is empty."""
-
-    nonce: Line = ""
-
-
-class LanguageQuery(Struct, forbid_unknown_fields=True):
-    language: LanguageOfProse | UnsetType = UNSET
-
-
-class Words(Struct, forbid_unknown_fields=True):
-    said: Annotated[Line, Meta(description="The beginning of a move: the answer says what may follow")] = ""
-
-
-class Since(Struct, forbid_unknown_fields=True):
-    since: Annotated[int, Meta(ge=0, le=2**31 - 1, description="The first entry wanted")] = 0
-    limit: Annotated[int, Meta(ge=1, le=500, description="How many entries at most")] = 200
-    language: LanguageOfProse | UnsetType = UNSET
-
-
-class Eyes(Struct, forbid_unknown_fields=True):
-    eyes: Annotated[int, Meta(ge=0, le=99, description="After the end: through the eyes of this seat")] | UnsetType = (
-        field(default=UNSET, name="as")
-    )
-    language: LanguageOfProse | UnsetType = UNSET
 
 
 @interface.register("GET", "/openapi.json", {200: dict[str, Any]})

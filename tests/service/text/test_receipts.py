@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy import update
 
 from engine import catalogue, log
-from engine.audit import Receipt, audit, compare_receipts
+from engine.audit import audit
 from engine.log import Export
+from engine.receipts import Receipt, compare_receipts
 from service import cli
 from service.app import App
 from service.store.schema import people

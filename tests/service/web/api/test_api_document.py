@@ -17,7 +17,8 @@ from service.tables import access
 from service.tables.opening import Invitee
 from service.text.languages import LANGUAGES
 from service.web.api import openapi
-from service.web.api.routes import Language, make_document
+from service.web.api.requests import Language
+from service.web.api.routes import make_document
 from tests import apps
 from workers import referee
 

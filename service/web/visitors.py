@@ -1,0 +1,54 @@
+"""The visitor: the person who is signed in on this device, which a signed cookie says."""
+
+from __future__ import annotations
+
+from flask import session
+from sqlalchemy import Connection
+
+from engine.refusal import Refused
+from service.people import proof
+from service.people.proof import ProvenPerson, SignedIn
+from service.web.rendering import get_app
+
+VISIT = "visit"  # key of the session cookie
+
+
+def load_visitor() -> SignedIn | None:
+    """Return the person who is signed in on this device, or None; reads in a transaction of its own."""
+    if VISIT not in session:
+        return None
+    with get_app().store.reading() as db:
+        return find_visitor(db)
+
+
+def find_visitor(db: Connection) -> SignedIn | None:
+    """Return the person who is signed in on this device, or None."""
+    key = find_visit_key()
+    return proof.find_visitor(db, key) if key else None
+
+
+def find_visit_key() -> str:
+    """Return the key of the visit that this device's cookie holds; empty if there is none."""
+    key = session.get(VISIT)
+    return key if isinstance(key, str) else ""
+
+
+def find_proof() -> ProvenPerson | None:
+    """Return the person who is signed in on this device, as a proof; None if there is none."""
+    person = load_visitor()
+    return person.proof if person else None
+
+
+def require_visitor() -> SignedIn:
+    """Return the person who is signed in; raise Refused if there is none."""
+    person = load_visitor()
+    if person is None:
+        raise Refused("Please sign in first: write your address under “My tables”, and we send you a link.")
+    return person
+
+
+def begin_visit(key: str) -> None:
+    """Sign in on this device, in place of the person who was signed in before."""
+    session.clear()
+    session.permanent = True
+    session[VISIT] = key
