@@ -73,7 +73,7 @@ class Wakeups:
         return count == 1
 
     def wait_for_work(self, queues: Sequence[str], seconds: float) -> Sequence[str]:
-        """Wait until one of these queues is woken, and return it; return none of them after so many seconds.
+        """Wait until one of these queues is woken, and return it; return none of them after `seconds`.
 
         Without Redis return all of them after a second at most. Log lines name the request that sent the wake-up.
         """
@@ -188,7 +188,7 @@ class VerdictMessages:
                 self._receivers[number] = others
 
     def wait(self, number: int, seconds: float) -> bytes | None:
-        """Wait for the verdict on a submission; return None after so many seconds, or when none can come."""
+        """Wait for the verdict on a submission; return None after `seconds`, or when none can come."""
         received = SimpleQueue[bytes]()
         self.call(number, received.put)
         try:

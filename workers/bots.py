@@ -31,8 +31,8 @@ from service.tables.snapshots import Snapshot
 from workers import process_pool
 from workers.jobs import WORK_MAX_S, get_app, is_stopping, log_database_error, try_table
 
-SHARES_S = 600  # shares are counted from 0 again after so long
-VISIT_S = 3_600  # after so long without an action of a person, no player waits for the bots
+SHARES_S = 600  # shares are counted from 0 again after this time
+VISIT_S = 3_600  # after this time without an action of a person, no player waits for the bots
 
 
 class Shares:

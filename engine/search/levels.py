@@ -42,10 +42,10 @@ FIRST_EVALUATIONS, MAX_DEALS = 32, 10  # if there are few moves, each is evaluat
 CERTAIN = 1.0
 SAME_SHARE = 0.002  # one of the moves that are worse than the best by so little is chosen, so that no bot waits forever
 MIN_SPREAD = 0.01  # noise is at least this large
-CHECKED_MOVES = 6  # a bot that makes mistakes takes the first of so many moves that does not lose at once
+CHECKED_MOVES = 6  # moves among which a bot that makes mistakes looks for a safe one: it does not lose at once
 
 MAX_TURN_MOVES = 4
-DEALS_THAT_AGREE = 2  # the next move of a turn is chosen if the menu is the same in so many deals
+DEALS_THAT_AGREE = 2  # the next move of a turn is chosen if the menu is the same in this number of deals
 
 
 class RankedMove(NamedTuple):

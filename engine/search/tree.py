@@ -151,10 +151,10 @@ def _evaluate_number(entry: Number, evaluate: Value) -> None:
         least, most = max(best - step, entry.least), min(best + step, entry.most)
 
 
-PRIOR_WEIGHT = 1.0  # the first evaluation of a move counts as so many tries
+PRIOR_WEIGHT = 1.0  # the number of tries that the first evaluation of a move counts as
 EXPLORATION = 0.12  # the larger, the more often moves are tried that were tried seldom
 WIDTH_FACTOR = 2.0  # a node tries two moves, and this times the root of its visits more
-MAX_FIELD = 16  # so many moves of the root are tried in the first round
+MAX_FIELD = 16  # moves of the root that are tried in the first round
 
 MAX_TURNS = 2  # how often the turn comes round to the searching seat in a try
 MAX_TURN_COST = 0.25  # once only, if a turn for every move would use this part of the budget

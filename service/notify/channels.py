@@ -23,7 +23,7 @@ GROUPS = ("turn", "reminder", "news", "invitation", "end", "talk", "digest")
 FIRST_GROUPS = GROUPS[:5]  # of a new channel: remarks, and the list of a day, are for those who choose them
 MAX_CHANNELS = 20  # of a person
 MAX_LABEL_CHARS, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS = 60, 2_000, 300
-FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for so long is switched off
+FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for this long is switched off
 FAILING_MIN_TIMES = 10
 Outcome = Literal["sent", "gone", "refused", "retry"]
 

@@ -122,7 +122,7 @@ def begin(app: App, db: Connection, place: Place, seq: int) -> int:
 
 
 def play(app: App, db: Connection, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
-    """Make a move for any seat after so many moves of a branch; return the branch and the step that it leads to.
+    """Make a move for any seat after `step` moves of a branch; return the branch and the step that it leads to.
 
     A move that the branch has at this step already changes nothing; another move begins a new branch.
     """

@@ -102,7 +102,7 @@ def give_first_word(invited: Sequence[Invitee], word: str) -> list[Invitee]:
 
 
 def make_clock(app: App, chosen: Clock | int | None) -> Clock:
-    """Return a clock: a checked one, one with so many seconds for a move (0: no limit), or the server's default."""
+    """Return a clock: a checked one, one by the seconds for a move (0: no limit), or the server's default."""
     if isinstance(chosen, Clock):
         return timing.check_clock(chosen)
     return Clock(app.settings.pace if chosen is None else chosen)
@@ -143,7 +143,7 @@ def wake_workers(app: App) -> None:
 
 
 def _check_table(opening: NewTable) -> NewTable:
-    """Clean the guests; raise Refused if the game does not allow these options or so many seats."""
+    """Clean the guests; raise Refused if the game does not allow these options or this number of seats."""
     game = catalogue.find(opening.game)
     options = parse_options(game.META.options, opening.chosen)
     why = objection(game, options, len(opening.guests))

@@ -22,7 +22,7 @@ from service.web.wsgi_threads import Receive, Scope, Send, name_network, send_te
 PATH = "/live/"
 HEARTBEAT_S = 20  # proxies close a connection on which they see nothing for longer
 RETRY_S = 1
-PAGES_AT_ONCE = 500  # other requests are served between two groups of so many pages
+PAGES_AT_ONCE = 500  # other requests are served between two groups of this number of pages
 START = {
     "type": "http.response.start",
     "status": 200,

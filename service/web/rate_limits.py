@@ -19,7 +19,7 @@ from redis import Redis, RedisError
 from service.links import hash_token
 from service.monitoring import Outage
 
-SYNC_AFTER_S = 1.0  # so long a process may not know what others have counted
+SYNC_AFTER_S = 1.0  # how long a process may not know what others have counted
 MAX_COUNTERS = 10_000  # before those whose time is over are dropped
 ADD_COUNT = """
 local count = redis.call('incrby', KEYS[1], ARGV[1])

@@ -29,16 +29,16 @@ from service.web.move_requests import MoveRequests
 from service.web.page_requests import PageRequests
 from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, ThreadedWsgi, WsgiApp, read_request
 
-IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
+IDLE_S = 20  # a client that neither sends nor reads for this long is disconnected
 CHECK_S = 5
-STOP_S = 10  # requests that are still running so long after a stop are abandoned
+STOP_S = 10  # requests that are still running this long after a stop are abandoned
 ACCEPT_S = 0.05
 CHECK_STOP_S = 5.0  # a stop is noticed at once; this is for a signal that interrupts another thread
 ACCEPTED_AT_ONCE = 32  # between two batches the server makes room, before it runs out of files
 BACKLOG = 1_024  # clients that wait to be accepted
 OTHER_CONNECTIONS = 1_000  # beside those of open pages
 OTHER_FILES = 128  # beside connections: the database, Redis, logs, templates
-SPARE_SHARE = 20  # under pressure one of so many connections is closed, so that room is made for several at once
+SPARE_SHARE = 20  # under pressure one connection in this number is closed, so that room is made for several at once
 MAX_FILES = 65_536
 M_ARENA_MAX = -8  # of glibc's malloc.h
 

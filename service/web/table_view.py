@@ -43,7 +43,7 @@ from service.web.visitors import find_visitor
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
-FOLD_FROM, SHOW_LAST = 8, 6  # from so many chapters since the last move on, only the last are shown at first
+FOLD_FROM, SHOW_LAST = 8, 6  # with this number of chapters since the last move only the last are shown at first
 
 
 class GatheringPage(Struct, frozen=True):

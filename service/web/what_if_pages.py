@@ -23,7 +23,7 @@ from service.web.menu_forms import Turn, make_turn
 from service.web.plan_view import PlanStep, list_branch_steps
 from service.web.rendering import get_app, get_language, render, translate_title
 
-NEWEST = 2**31 - 1  # no log is so long: the last entry
+NEWEST = 2**31 - 1  # a number above that of any entry: the last one
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
@@ -85,8 +85,8 @@ class WhatIfPage(Struct, frozen=True):
     game: str
     me: int
     branch: BranchLink
-    dealt: int | None  # so many moves were undone when the hidden things were dealt again
-    lost: int  # so many moves are no longer possible
+    dealt: int | None  # how many moves were undone when the hidden things were dealt again
+    lost: int  # how many moves are no longer possible
     step: int
     length: int
     is_over: bool

@@ -38,7 +38,7 @@ SERVER_VERBS = ("status", "help", "hint", "pause")  # to the server, not to the 
 # Also to the server, with arguments; see mail_commands.py.
 COMMAND_VERBS = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")
 EVERYDAY_VERBS = ("agree", "refuse", "sit")  # everyday words, which count only if the table asks for them
-MIN_SENTENCE_WORDS = 5  # a line of so many words is talk unless two of them belong to a move
+MIN_SENTENCE_WORDS = 5  # a line of this number of words is talk unless two of them belong to a move
 MAX_PREFACE_WORDS = 3  # “My next move”
 MIN_VERB_LIKENESS = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
 # On average over the words of a move, and for each word: a slip of the pen, not another move.

@@ -157,7 +157,7 @@ class Chart(Struct, frozen=True):
         return (number - self.least) / (self.most - self.least)
 
     def _sample(self, parts: int) -> list[tuple[float, ...]]:
-        """Return the numbers after each of so many equal parts of the game."""
+        """Return the numbers after each of `parts` equal parts of the game."""
         ends = [self.points[-1][0] * (part + 1) // parts for part in range(parts)]
         return [
             next((numbers for step, numbers in reversed(self.points) if step <= end), self.points[0][1]) for end in ends

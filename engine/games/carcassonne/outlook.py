@@ -33,7 +33,7 @@ FARM_CERTAINTY = 0.85
 TASK_POINTS, COMPANION_POINTS = 4.0, 1.5
 """The points of a task such as a message, and of a figure that counts nothing by itself beside the own meeple."""
 CERTAIN_LEAD, UNCERTAINTY = 2.5, 1.1
-"""A lead of so many points is a factor of e: without tiles left, and more with the root of the tiles left."""
+"""The lead, in points, that is a factor of e: without tiles left, and what the root of the tiles left adds to it."""
 
 CACHE_SIZE = 4096
 """The features whose facts are cached: the positions that a bot compares share nearly all of them."""

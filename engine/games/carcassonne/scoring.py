@@ -82,7 +82,7 @@ def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
 
 
 def count_farm_points(state: State, rules: Rules, farm: Feature, each: int) -> int:
-    """§4.4: Return what a farm is worth at so many points for each city."""
+    """§4.4: Return what a farm is worth at `each` points for a city."""
     points = each * count_farm_cities(state, rules, farm)
     for box in rules.hooks["count_extra_farm_points"]:
         points += box.count_extra_farm_points(state, rules, farm)

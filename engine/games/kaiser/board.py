@@ -73,7 +73,7 @@ def _measure_distances() -> dict[str, int]:
 
 
 def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
-    """Return the ways of exactly so many steps that touch no crossing twice and do not pass through the centre."""
+    """Return the ways of exactly `steps` steps that touch no crossing twice and do not pass through the centre."""
     walks: list[tuple[str, ...]] = [(start,)]
     for _ in range(steps):
         walks = [(*walk, end) for walk in walks for end in NEIGHBOURS[walk[-1]] if end not in walk]

@@ -42,7 +42,7 @@ SUPPLY: tuple[Coin, ...] = tuple(coin for coin, entry in DATA["coins"].items() f
 
 
 def list_closed_inns(seats: int, third: str) -> frozenset[str]:
-    """§2.1: return the inns that are closed with so many players; `third` is the inn that the texts disagree about."""
+    """§2.1: return the inns that are closed for a number of seats; `third` is the inn that the texts disagree about."""
     names = DATA["closed"][str(seats)] + ([DATA["closed_third"][third]] if seats == 3 else [])
     return frozenset(map(make_inn_token, names))
 

@@ -56,7 +56,7 @@ OUTER_RADIUS = INNER_RADIUS + LANES * LANE_WIDTH
 
 
 def locate_place(along: float, out: float) -> Point:
-    """Return a point of the drawing, so many fields along the inner lane and so far out from the inner rail."""
+    """Return a point of the drawing, by its way along the inner lane, in fields, and its distance from the rail."""
     along, radius = along % 80, INNER_RADIUS + out
     if along <= 24:
         x, y = (along + 4) * FIELD_LENGTH, radius

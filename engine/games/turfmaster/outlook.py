@@ -16,7 +16,7 @@ from engine.win_shares import Shares, from_points
 PACE_FIELDS = 5.0
 """The fields that every horse rides in a dice round."""
 POOR_CARD = 8
-"""A joker is kept as long as a plain card of so many points can be ridden."""
+"""A joker is kept as long as a plain card of at least these points can be ridden."""
 LANE_FIELDS = 0.15
 """The fields that a horse is behind for each lane further out."""
 RIDE_STRENGTH, RIDE_RANGE = 0.34, 45.0
@@ -31,7 +31,7 @@ JOKER_STRENGTH, JOKER_BASE = 0.15, 7
 OTHER_HORSES = 0.15
 """The part of their points that a player's other horses count, for any of them may become the best."""
 UNIT_AT_LINE, UNIT_FAR, UNIT_RANGE, UNIT_LATER_RACE = 3.5, 9.5, 12.0, 16.0
-"""The points that are a factor of e in the chances: so many at the line of the last race, more far from it, and more
+"""The points that are a factor of e in the chances: at the line of the last race, more far from it, and more
 for each race to come."""
 COURSE_FIELDS = FINISH / UNIT
 POINT_LIMITS = (*(handicap - 1 for handicap in HANDICAPS), *([MOST_POINTS] * LANES))
@@ -82,7 +82,7 @@ def _expect_points(state: State, horses: list[SimulatedHorse], far: float) -> li
 
 
 def _interpolate_points(ahead: float) -> float:
-    """Return the points of a horse that arrives behind so many others, on average."""
+    """Return the average points of a horse that arrives behind `ahead` others."""
     whole = int(ahead)
     return POINTS_BY_PLACE[whole] + (POINTS_BY_PLACE[whole + 1] - POINTS_BY_PLACE[whole]) * (ahead - whole)
 

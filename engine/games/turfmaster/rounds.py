@@ -339,7 +339,7 @@ def _begin_round(state: State, fields: dict[int, Field]) -> RoundBegan:
 
 
 def _limit_points(ahead: int) -> int:
-    """§7.1 to §7.3: the most points of a horse with so many others ahead of it, arrived ones included."""
+    """§7.1 to §7.3: the most points of a horse with `ahead` others ahead of it, arrived ones included."""
     return HANDICAPS[ahead] - 1 if ahead < len(HANDICAPS) else MOST_POINTS
 
 

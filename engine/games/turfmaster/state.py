@@ -30,7 +30,7 @@ def sort_cards(cards: Iterable[str]) -> tuple[str, ...]:
 
 
 def draw_cards(label: str, cards: tuple[str, ...], count: int, chance: Chance) -> tuple[str, ...]:
-    """Draw so many of these cards blindly, and sort them."""
+    """Draw `count` of these cards blindly, and sort them."""
     left, drawn = list(cards), list[str]()
     for _ in range(count):
         drawn.append(chance.pick(label, left))

@@ -23,7 +23,7 @@ from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 
 WIDTH, HEIGHT = 600, 100
-MAX_SWINGS, MIN_SWING = 4, 0.1  # so many swings of the chances are shown, if they are of this size
+MAX_SWINGS, MIN_SWING = 4, 0.1  # how many swings of the chances are shown, and their least size
 MIN_STEPS = 6  # of the counting; where the last entry has fewer, it begins earlier
 
 

@@ -39,7 +39,7 @@ def apply_abbot_recalled(state: State, event: AbbotRecalled) -> State:
 
 
 def _plant_gardens(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, ...]:
-    """Replace so many copies of each tile in a bag by those with a garden."""
+    """Replace tiles of a bag by those with a garden: of each tile in `gardens` as many copies as it says."""
     left, planted = dict(gardens), list[str]()
     for tile in bag:
         has_garden = left.get(tile, 0) > 0

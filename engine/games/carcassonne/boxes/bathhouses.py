@@ -74,7 +74,7 @@ def apply_bather_fetched(state: State, event: BatherFetched) -> State:
 
 
 def _change_meeples(state: State, seat: int, change: int) -> State:
-    """Return the state with so many more meeples in the supply of a seat."""
+    """Return the state with `change` more meeples in the supply of a seat."""
     supply = list(state.supply)
     supply[seat] = {**supply[seat], BATHER: supply[seat][BATHER] + change}
     return replace(state, supply=tuple(supply))

@@ -107,7 +107,7 @@ def apply_fruit_sold(state: State, event: FruitSold) -> State:
 
 
 def _change_basket(state: State, seat: int, fruits: Sequence[str], change: int) -> Baskets:
-    """Return all baskets, with so many more of each of these fruits in the one of a seat."""
+    """Return all baskets, with `change` more of each of these fruits in the one of a seat."""
     baskets = list(get_baskets(state))
     own = baskets[seat]
     baskets[seat] = {**own, **{fruit: own.get(fruit, 0) + change for fruit in fruits}}

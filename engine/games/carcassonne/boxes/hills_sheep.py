@@ -36,7 +36,7 @@ from engine.menu import Choice, Menu, Move
 SHEPHERD, WOLF = "shepherd", 0
 VINEYARD_POINTS = 3
 TOKENS: dict[str, int] = DATA["sheep"]
-"""How many tokens there are of each kind: so many sheep, or a wolf."""
+"""How many tokens there are of each kind: with a number of sheep, or with a wolf."""
 
 FLOCK_COMES_HOME = 0.8
 """The part of a flock that a bot expects to drive home."""

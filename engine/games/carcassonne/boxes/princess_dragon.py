@@ -247,7 +247,7 @@ class PrincessDragon(BoxHooks):
         return -sum(self._estimate_loss(state, figure, path[-1], steps) for figure in own)
 
     def _estimate_loss(self, state: State, figure: Figure, cell: str, steps: int) -> float:
-        """Return the points that a figure may lose to a dragon so many steps from its rest."""
+        """Return the points that a figure may lose to a dragon that has `steps` steps left."""
         (x, y), (to_x, to_y) = parse_cell(cell), parse_cell(figure.cell)
         distance = abs(to_x - x) + abs(to_y - y)
         return EATEN_POINTS * REACH**distance if distance <= steps else 0.0
