@@ -39,9 +39,9 @@ function readPiece(one) {
 }
 
 /** @param {SVGGraphicsElement} one @returns {import("./pending.js").Added} */
-function readAdded({ dataset: { new: own, plan = "", seat, point, start, once } }) {
+function readAdded({ dataset: { new: own, plan = "", seat, point, start, once, upon } }) {
   const [at, from] = [point, start].map((text) => (text ? parsePoint(text) : undefined));
-  return { begin: own ?? plan, seat, at, start: from, once };
+  return { begin: own ?? plan, seat, at, start: from, once, upon };
 }
 
 /**

@@ -12,12 +12,14 @@
  *
  * A piece that is drawn already, for moves that begin so. It is put `at` a point, or at the place of the move; where it
  * has a `start`, it is the piece there that goes. Of those with the same `once` only one is put, such as a known tile.
- * @typedef {{ begin: string, seat?: string, at?: Point, start?: Point, once?: string }} Added
+ * Without a place of its own it is put on what was added last by the verb `upon`, such as a figure on a planned tile.
+ * @typedef {{ begin: string, seat?: string, at?: Point, start?: Point, once?: string, upon?: string }} Added
  *
  * @typedef {object} Drawing
  * @property {Map<string, Place>} places by the token of the spot
  * @property {Piece[]} pieces
  * @property {Added[]} added
+ * @property {Map<string, Point>} [laid] where something was added last, by the verb that did it
  *
  * @typedef {Point & { piece: number, added: number, turn: string }} Step `piece` or `added` is an index, or -1; a piece
  * that is taken off the board has its `turn` as `gone`
@@ -70,8 +72,8 @@ const isClose = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) < C
  * @param {string} [last] word of the move, which may be how the piece is turned
  * @returns {Step[]}
  */
-function putAdded({ pieces, added: all }, added, goal, last = "") {
-  const { at = goal, start } = all[added] ?? {};
+function putAdded({ pieces, added: all, laid }, added, goal, last = "") {
+  const { at = goal ?? laid?.get(all[added]?.upon ?? ""), start } = all[added] ?? {};
   if (added < 0 || !at) return [];
   const piece = start ? findPiece(pieces, start) : -1;
   const turn = (all[added].at ? "" : goal?.turn) ?? (Number(last) >= 0 ? last : "");

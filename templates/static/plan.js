@@ -16,6 +16,7 @@ import { findGoal, findPiece, GONE, planMove } from "./pending.js";
  * @typedef {{ number: string, own: Step[], others: Step[], at: Point | null }} Layout
  */
 
+const BESIDE = { x: 28, y: 5 }; // units from the middle of a planned piece to what is put on it
 const APART = 26; // px between numbers at the same place
 
 /**
@@ -57,16 +58,18 @@ function imagine(moves, drawing, seat) {
 }
 
 /**
- * Return the drawing without what moves of other seats move or add.
+ * Return the drawing without what moves of other seats move or add. Whose figure is on a planned tile has to be known.
  * @param {Drawing} drawing @param {string} [seat] @returns {Drawing}
  */
 function choosePieces(drawing, seat) {
   /** @param {{ seat?: string }} one */
   const isOther = (one) => Boolean(seat && one.seat) && one.seat !== seat;
+  /** @param {import("./pending.js").Added} one */
+  const cannotBeAdded = (one) => isOther(one) || Boolean(one.upon && !seat);
   return {
     ...drawing,
     pieces: drawing.pieces.map((one) => (isOther(one) ? { ...one, moves: [] } : one)),
-    added: drawing.added.map((one) => (isOther(one) ? { begin: "?" } : one)),
+    added: drawing.added.map((one) => (cannotBeAdded(one) ? { begin: "?" } : one)),
   };
 }
 
@@ -78,8 +81,7 @@ function choosePieces(drawing, seat) {
  * @param {Drawing} drawing @param {Step} step @returns {Drawing}
  */
 function carryOut(drawing, { piece, added, x, y, turn }) {
-  const { once } = drawing.added[added] ?? {};
-  if (once) return { ...drawing, added: drawing.added.map((one) => (one.once === once ? { begin: "?" } : one)) };
+  if (added >= 0) return carryOutAddition(drawing, drawing.added[added], { x, y });
   if (piece < 0) return drawing;
   const taken = findPiece(drawing.pieces, { x, y });
   const pieces = drawing.pieces.map((one, index) => {
@@ -87,6 +89,17 @@ function carryOut(drawing, { piece, added, x, y, turn }) {
     return index === taken ? { ...one, x: Number.NaN, y: Number.NaN } : one;
   });
   return { ...drawing, pieces };
+}
+
+/**
+ * Return the drawing after something was added at a point; the next move may put something on it.
+ * @param {Drawing} drawing @param {import("./pending.js").Added} addition @param {Point} at @returns {Drawing}
+ */
+function carryOutAddition(drawing, { begin, once }, { x, y }) {
+  const [verb] = begin.split(" ");
+  const laid = new Map([...(drawing.laid ?? []), [verb, { x: x + BESIDE.x, y: y + BESIDE.y }]]);
+  const added = drawing.added.map((one) => (once && one.once === once ? { begin: "?" } : one));
+  return { ...drawing, laid, added };
 }
 
 /**

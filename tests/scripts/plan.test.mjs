@@ -97,3 +97,19 @@ test("the first tile of a plan is the one that is known, and later ones are not 
     assert.equal(plan[0].own[0].turn, "90");
   }
 });
+
+test("a figure on a tile that is not laid yet is a ghost on the ghost of that tile, in the colour of its seat", () => {
+  const tiles = ["a", "d"].map((name) => ({ begin: `place ${name}` }));
+  const figures = ["0", "1"].map((seat) => ({ begin: "figure meeple", seat, upon: "place" }));
+  const board = { ...draw(), added: [...tiles, ...figures] };
+  const of = (seat) => ({ seat, group: "7" });
+  const given = { before: ["place a 0", "figure meeple road"] };
+  const moves = [entry("1", "place d 90", { ...of("1"), ...given }), entry("2", "figure meeple city", of("1"))];
+  const [tile, figure] = layOut(moves, board);
+  assert.equal(tile.others.length, 1, "whose figure the other one is remains open");
+  assert.deepEqual(
+    figure.own.map(({ added, x }) => [added, x - tile.at.x]),
+    [[3, 28]],
+  );
+  assert.equal(figure.at.x - tile.at.x, 28, "its number is there, too");
+});

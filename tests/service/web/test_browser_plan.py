@@ -182,14 +182,16 @@ def test_a_plan_of_any_game_has_its_moves_as_a_list_with_numbers(
         assert set(list_badges(page)) <= set(numbers)
 
 
-def test_a_plan_shows_the_tile_that_is_known_and_the_back_of_later_ones(service: RunningService, visit: Visit) -> None:
+def test_a_plan_shows_the_tile_that_is_known_and_the_back_of_later_ones_with_their_figures(
+    service: RunningService, visit: Visit
+) -> None:
     opened = service.start_table(game="carcassonne")
     link = opened.links[1 - service.find_mover(opened.table)]
     page = visit(f"/t/{link}", viewport={"width": 390, "height": 844}, has_touch=True)
     known = page.locator(".tray .tile use").first.get_attribute("href")
     tap_inside(page, "Plan ahead")
     page.wait_for_url("**/whatif/*")
-    for step in range(1, 4):  # the tile of the other player, no figure, and the own tile
+    for step in range(1, 5):  # the tile of the other player, no figure, the own tile, and a figure on it
         player = Player(page, tap, step)
         page.locator("form.deed[data-said]").wait_for(state="attached")
         entry = page.evaluate(MENU)["menu"][0 if step != 2 else -1]
@@ -200,8 +202,13 @@ def test_a_plan_shows_the_tile_that_is_known_and_the_back_of_later_ones(service:
     tap_inside(page, "Order my moves")
     page.wait_for_url(f"**/t/{link}#plan")
     own, others = page.locator(".ordered.own"), page.locator(".ordered.others")
-    expect(own).to_have_count(1)
-    expect(own).to_contain_text("not known yet")
+    expect(own).to_have_count(2)
+    expect(own.first).to_contain_text("not known yet")
+    tile, figure = (own.nth(number).bounding_box() for number in range(2))
+    assert tile
+    assert figure
+    for side, size in (("x", "width"), ("y", "height")):
+        assert tile[side] < figure[side] + figure[size] / 2 < tile[side] + tile[size]
     expect(others).to_have_count(1)
     assert others.locator("use").first.get_attribute("href") == known
 
