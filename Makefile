@@ -36,7 +36,8 @@ help: ## list these commands
 play: $(VENV)/run.stamp ## install Depesche, start it, and print the address of a table against a bot (PORT=9000 chooses the port)
 	$(VENV)/bin/depesche serve --demo $(if $(PORT),--port $(PORT))
 
-test: lint types pytest ## check style and types and run the tests: every change must pass it
+test: lint ## check style and types and run the tests: every change must pass it
+	@$(MAKE) --no-print-directory --jobs=2 types pytest # mypy uses one core alone
 
 lint: env ## check the style of Python (ruff) and of scripts (biome)
 	$(call step,ruff: rules,$(VENV)/bin/ruff check --quiet,the lines above name file and rule; make format corrects what it can)

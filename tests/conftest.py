@@ -1,6 +1,7 @@
 """Fixtures that all tests share. A test names the real servers it needs; without one it is skipped, in CI it fails."""
 
 import os
+import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import count
@@ -24,6 +25,8 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
 SLOW_FILES = {"test_survival.py", "test_example_bot.py", "test_new_game.py", "test_every_step.py"}  # without a browser
+# These run on both databases for every change: their promises are about statements, locks and lost processes.
+BOTH_DATABASES = re.compile(r"/store/|test_(race|trust|every_step|start)\.py$")
 SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
 
 speed.skip_repeated_work()
@@ -243,9 +246,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for fixture in SERVER_MARKS.keys() & fixtures_of(item):
             item.add_marker(SERVER_MARKS[fixture])
+        if is_for_release(item):
+            item.add_marker(pytest.mark.release)
         # Tests of one case share a worker, which plays its games once; so do tests of one file, for its fixtures.
         item.add_marker(pytest.mark.xdist_group(str(sampling.case_of(item) or item.nodeid.split("::")[0])))
     sort_slow_first(items)
+
+
+def is_for_release(item: pytest.Item) -> bool:
+    """Return whether a test on SQLite waits for a release, because `make test` runs it on PostgreSQL."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return params.get("migrated_url") == "sqlite" and not BOTH_DATABASES.search(str(item.path))
 
 
 def sort_slow_first(items: list[pytest.Item]) -> None:

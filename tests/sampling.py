@@ -13,7 +13,7 @@ import pytest
 from engine import catalogue
 from engine.contract.cases import Case
 
-CASE_STEP = 6  # a test runs every sixth case, and so a sixth of the tests run each case
+CASE_STEP = 8  # a test runs every eighth case, and so an eighth of the tests run each case
 OLDER_CASE_STEP = 24  # the same for editions in which no new table is opened
 RELEASE_FACTOR = 2  # times as many before a release
 Parameter = type(pytest.param())
@@ -24,10 +24,17 @@ def every_other(values: Iterable[Any], rest: pytest.MarkDecorator = pytest.mark.
     return [pytest.param(value, marks=[rest] if number % 2 else []) for number, value in enumerate(values)]
 
 
-def pair_in_turn(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
-    """Return pairs for `parametrize`: each value with one of the others in turn, and with the rest only in a soak."""
+def one_of(values: Iterable[Any], chosen: Any) -> list[Any]:
+    """Return parameters for `parametrize`: one of the values, and the others only before a release."""
+    return [value if value == chosen else pytest.param(value, marks=pytest.mark.release) for value in values]
+
+
+def pair_in_turn(
+    ones: Iterable[Any], others: Sequence[Any], rest: pytest.MarkDecorator = pytest.mark.soak
+) -> list[Any]:
+    """Return pairs for `parametrize`: each value with one of the others in turn, and with the rest in a soak."""
     return [
-        pytest.param(one, other, marks=[pytest.mark.soak] if (number - turn) % len(others) else [])
+        pytest.param(one, other, marks=[rest] if (number - turn) % len(others) else [])
         for number, one in enumerate(ones)
         for turn, other in enumerate(others)
     ]

@@ -5,10 +5,12 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 from service.commands import benches
 from tests.bench import results
 
+pytestmark = pytest.mark.release
 HANG = """
 import pathlib, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])

@@ -20,6 +20,7 @@ def test_functions_are_verbs(folder: str) -> None:
     assert offenders == [], "\n".join(map(str, offenders[:50]))
 
 
+@pytest.mark.release
 def test_the_check_takes_less_than_three_seconds() -> None:
     plain_words.check_file.cache_clear()
     start = time.process_time()

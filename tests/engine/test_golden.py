@@ -15,7 +15,12 @@ from tests.golden.make import load_file
 FOLDER = Path(make.__file__).parent
 FILES = sorted(FOLDER.glob("*/*.json"))
 
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+
+def name_file(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+every_file = pytest.mark.parametrize("path", FILES, ids=name_file)
 
 
 @every_file

@@ -1,7 +1,7 @@
 """axe-core finds nothing on any page: wide and light, in dark colours, and as narrow as a phone.
 
-In `make test` each page is checked by every rule in one of these modes, in turn, and the pages of a game are shown by
-the games in turn; before a release every game shows every page in every mode.
+In `make test` every other page is checked by every rule in one of these modes, in turn, and the pages of a game are
+shown by the games in turn; before a release every game shows every page in every mode.
 """
 
 from itertools import count
@@ -27,8 +27,10 @@ class Judge:
 
     def check(self, page: Page, *paths: str) -> None:
         for path in paths:
-            page.goto(path)
-            assert self._find_violations(page, next(self._pages)) == [], path
+            number = next(self._pages)
+            if self._everything or number % 2 == 0:
+                page.goto(path)
+                assert self._find_violations(page, number) == [], path
 
     def check_letter(self, page: Page, path: str) -> None:
         """Check a letter, which is shown within the page of a mail program; that page has the landmarks."""

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from engine import catalogue
 from service.text import lessons
 from tests.browsing import Player, tap
+from tests.sampling import one_of
 from tests.services import RunningService, Visit
 
 WINDOWS = {
@@ -46,7 +47,7 @@ def tap_inside(button: Locator) -> None:
 
 
 @every_window
-@every_game
+@pytest.mark.parametrize("name", one_of(catalogue.find_all(), "kurier"))
 def test_the_first_lessons_of_a_game_are_solved_by_taps_on_their_boards(
     service: RunningService, visit: Visit, name: str, window: str
 ) -> None:

@@ -21,6 +21,7 @@ from service.web.table_frame import draw_qr_code
 from tests import apps
 from tests.browsing import SHORT_GAMES
 from tests.golden.make import load
+from tests.sampling import one_of
 from tests.services import ANNA, RunningService, Visit
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
@@ -140,7 +141,7 @@ def test_rules_do_not_jump_while_they_load(visit: Visit, game: str, window: dict
     assert page.evaluate(MEASURE_SHIFT) < MAX_SHIFT
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", one_of(LANGUAGES, "de"))
 def test_home_shows_a_letter_and_a_phone_and_cuts_no_sentence(visit: Visit, language: str) -> None:
     page = visit("/", viewport=PHONE, locale=language)
     page.wait_for_load_state("networkidle")

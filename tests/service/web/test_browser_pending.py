@@ -18,6 +18,7 @@ from service.tables import access
 from service.tables.seat_commands import move_at_once
 from tests import apps
 from tests.browsing import MENU, SHORT_GAMES, Player, click
+from tests.sampling import one_of
 from tests.services import RunningService, Visit, fixed_seed
 from workers import referee
 
@@ -83,7 +84,7 @@ def wait_for_route(page: Page, routes: list[Route]) -> Route:
     return routes.pop()
 
 
-@pytest.mark.parametrize("game", catalogue.find_all())
+@pytest.mark.parametrize("game", one_of(catalogue.find_all(), "kurier"))
 def test_a_move_is_on_the_board_within_100_ms_and_a_refusal_takes_it_back_with_a_sentence(
     service: RunningService, visit: Visit, game: str
 ) -> None:
@@ -121,7 +122,7 @@ RECORD = """() => {
 }"""
 
 
-@pytest.mark.parametrize("game", catalogue.find_all())
+@pytest.mark.parametrize("game", one_of(catalogue.find_all(), "carcassonne"))
 def test_what_is_on_the_board_before_the_verdict_does_not_glide_there_again(
     service: RunningService, visit: Visit, game: str
 ) -> None:
@@ -170,7 +171,7 @@ UNKNOWN = {"bridge hand", "flock grow"}
 
 
 @pytest.mark.parametrize(
-    "begin", [one if n % 4 == 0 else pytest.param(one, marks=RELEASE) for n, one in enumerate(RARE)]
+    "begin", [one if n % 8 == 0 else pytest.param(one, marks=RELEASE) for n, one in enumerate(RARE)]
 )
 def test_a_rare_move_is_seen_before_its_verdict(service: RunningService, visit: Visit, begin: str) -> None:
     box, seed, coming, leaving = RARE[begin]

@@ -11,6 +11,7 @@ from engine.game import Game
 from service.tables import branches
 from service.tables.access import Place
 from tests import apps
+from tests.sampling import one_of
 from tests.service.tables.test_branches import every_game, find_newest, replay_states, start_table, wander
 from tests.service.text.test_languages import assert_not_english
 from tests.sites import PageChecker, Site, Visitor
@@ -49,7 +50,9 @@ def drawing(page: str) -> str:
     return DRAWING.findall(page)[0]
 
 
-@every_game
+@pytest.mark.parametrize(
+    "game", one_of(catalogue.find_all().values(), catalogue.find("carcassonne")), ids=catalogue.find_all()
+)
 def test_twenty_moves_forward_and_back_show_the_same_positions(site: Site, visitor: Visitor, game: Game) -> None:
     places, path = start(site, visitor, game.META.name, 30)
     led = make_random_moves(site, visitor, places[0], path, 20)

@@ -147,7 +147,7 @@ def schema(examples: int, links_of_requests: Any) -> Any:
     return read
 
 
-FEW_EXAMPLES = 10
+FEW_EXAMPLES = 5
 CHECKS = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
 PLACEHOLDER = "somebodysomebodysomebodysomebody"
 REAL_LINK, ANY_LINK = {"const": PLACEHOLDER}, openapi.PATH["link"][1]
