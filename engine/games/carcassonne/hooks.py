@@ -20,10 +20,8 @@ from engine.games.carcassonne.state import (
     State,
     Task,
     TilePlaced,
-    can_draw,
-    find_root,
 )
-from engine.games.carcassonne.tiles import FITTING_TURNS, START, SUPPLY, Args, count_tiles_of, list_figure_options
+from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of
 from engine.menu import Menu, MenuEntry, Move
 from engine.refusal import Refused
 
@@ -387,26 +385,6 @@ def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) ->
     return events
 
 
-def is_barred(state: State, rules: Rules, cell: str) -> bool:
-    """Whether a box keeps figures off the tile of a cell."""
-    return any(box.bars_figures(state, cell) for box in rules.hooks["bars_figures"])
-
-
-def is_free(rules: Rules, feature: Feature) -> bool:
-    """§2.4: Whether a meeple can be placed on a feature: no figure is on it, except unobtrusive ones."""
-    return all(figure.kind in rules.unobtrusive for figure in feature.figures)
-
-
-def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
-    """§2.2: Return every cell and turn in which all sides of the tile continue what they touch."""
-    fits = FITTING_TURNS[tile]
-    frontier = state.frontier.items()
-    options: Sequence[Args] = [(cell, turn) for cell, edges in frontier if fits[edges] for turn in fits[edges]]
-    for box in rules.hooks["filter_cells"]:
-        options = box.filter_cells(state, rules, tile, options)
-    return options
-
-
 def pick_tile(state: State, rules: Rules, chance: Chance) -> str:
     """Pick a tile from the first bag, all with the same chance unless a box says otherwise."""
     bag: Sequence[str] = state.bags[0]
@@ -417,34 +395,3 @@ def pick_tile(state: State, rules: Rules, chance: Chance) -> str:
         if tile is not None:
             return tile
     return chance.pick("tile", bag)
-
-
-def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
-    """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
-    supply = state.supply[state.turn]
-    options: list[Args] = []
-    if rules.hooks["bars_figures"] and is_barred(state, rules, part.cell):
-        return options
-    for kind, segments in rules.segments.items():
-        if supply[kind]:
-            options += _list_options_of_kind(state, rules, part, kind, segments)
-    return options
-
-
-def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
-    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
-    placed, features, parents = state.tiles[part.cell], state.features, state.parents
-    first, unobtrusive = placed.first, rules.unobtrusive
-    return [
-        args
-        for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
-        if not (figures := features[find_root(parents, first + index)].figures)
-        or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
-    ]
-
-
-def can_place_tile(state: State, rules: Rules) -> bool:
-    """Whether the seat on turn has a tile to place, from the bag or of its own."""
-    return can_draw(state) or any(
-        box.offer_instead_of_tile(state, rules, Part()) for box in rules.hooks["offer_instead_of_tile"]
-    )

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import get_rules
-from engine.games.carcassonne.hooks import Rules, is_barred
+from engine.games.carcassonne.hooks import Rules
+from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.state import Award, Feature, Part, State, count_points_of, find_root
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, list_neighbours
 from engine.menu import Menu

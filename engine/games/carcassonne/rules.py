@@ -12,15 +12,16 @@ from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, get_rules, inns_cathedrals, plays_with
-from engine.games.carcassonne.hooks import (
-    Rules,
-    is_barred,
-    list_free_segments,
-    list_places,
-    pick_tile,
-    place_tile,
-)
+from engine.games.carcassonne.hooks import Rules, pick_tile, place_tile
 from engine.games.carcassonne.land import read_figure
+from engine.games.carcassonne.offers import (
+    FIGURE_OFFERS,
+    has_hooks,
+    has_own_tile,
+    list_menus,
+    offer_instead_of_tile,
+    take_own_tile,
+)
 from engine.games.carcassonne.state import (
     BonusCounted,
     FigurePlaced,
@@ -42,7 +43,7 @@ from engine.games.carcassonne.state import (
     count_points_of,
     get_current_part,
 )
-from engine.menu import Choice, Menu, MenuEntry, Move
+from engine.menu import Menu, Move
 from engine.refusal import Refused
 
 META = Meta(
@@ -60,9 +61,6 @@ META = Meta(
     about_options={"messages": "You have two scoring figures; stop on a dark space to get a message."},
     skips=("pass",),
 )
-
-PASS = Choice("pass", rule="2.6")
-DRAW = Choice("draw", rule="2.1")
 
 _last_menu: tuple[State | None, Menu] = (None, ())
 """The last position for which a menu of a part was made, with this menu."""
@@ -114,75 +112,6 @@ def get_part_menu(state: State, part: Part) -> Menu:
         rules = get_rules(state.options)
         _last_menu = state, list_menus(rules)[part.step](state, rules, part)
     return _last_menu[1]
-
-
-def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:
-    instead = _offer_instead_of_tile(state, rules, part)
-    has_tile = can_draw(state) or _has_own_tile(state, rules, state.turn)
-    return (DRAW, *instead) if has_tile else (*instead, PASS)
-
-
-def _make_place_menu(state: State, rules: Rules, part: Part) -> Menu:
-    """§2.2: Offer every cell and turn where the tile fits, or what a box allows with a tile that fits nowhere."""
-    options = list_places(state, rules, part.tile)
-    if not options:
-        boxes = rules.hooks["offer_for_unfit_tile"]
-        return tuple(entry for box in boxes if (entry := box.offer_for_unfit_tile(state, rules, part)))
-    place = Choice("place", tuple(options), "2.2")
-    return (place, *_offer_besides(state, rules, part)) if rules.hooks["offer_besides"] else (place,)
-
-
-def _offer_besides(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
-    """Return the moves that are possible besides placing the tile or a figure."""
-    return [entry for box in rules.hooks["offer_besides"] if (entry := box.offer_besides(state, rules, part))]
-
-
-def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
-    """Return the moves that are possible instead of drawing a tile."""
-    boxes = rules.hooks["offer_instead_of_tile"]
-    return [entry for box in boxes if (entry := box.offer_instead_of_tile(state, rules, part))]
-
-
-def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
-    """§2.4: Offer every figure of the supply with every segment on which it can be placed, and the moves of boxes."""
-    options = list_free_segments(state, rules, part)
-    for box in rules.hooks["offer_figures"]:
-        options += box.offer_figures(state, rules, state.turn, part)
-    if rules.hooks["bars_figures"]:
-        options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
-    figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
-    instead = _offer_instead_of_figure(state, rules, part) if rules.hooks["offer_instead_of_figure"] else ()
-    besides = _offer_besides(state, rules, part) if rules.hooks["offer_besides"] else ()
-    return (*figures, *instead, *besides, PASS)
-
-
-def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
-    """Return the moves that are possible instead of placing a figure."""
-    boxes = rules.hooks["offer_instead_of_figure"]
-    return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]
-
-
-def _make_plain_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
-    """§2.4: Offer the figures of the supply where no box of the table offers anything else."""
-    options = list_free_segments(state, rules, part)
-    return (Choice("figure", tuple(options), "2.4"), PASS) if options else (PASS,)
-
-
-@functools.cache
-def list_menus(rules: Rules) -> dict[Step, Callable[[State, Rules, Part], Menu]]:
-    """Return for each step of a part the function that makes its menu."""
-    offers = ("offer_figures", "bars_figures", "offer_instead_of_figure", "offer_besides")
-    return {
-        "draw": _make_draw_menu,
-        "place": _make_place_menu,
-        "figure": _make_figure_menu if _has_hooks(rules, offers) else _make_plain_figure_menu,
-        "between": lambda state, rules, part: (),
-        "score": lambda state, rules, part: (),
-    }
-
-
-def _has_hooks(rules: Rules, names: Sequence[str]) -> bool:
-    return any(rules.hooks[name] for name in names)
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -250,7 +179,7 @@ def list_stages(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
         "draw": (
             *list_rounds("1a"),
             *close,
-            _draw_or_end if _has_hooks(rules, WAYS_TO_TILES) else _draw_plainly_or_end,
+            _draw_or_end if has_hooks(rules, WAYS_TO_TILES) else _draw_plainly_or_end,
         ),
         "place": (*list_hooks("react_to_drawing"), *close, _set_tile_aside),
         "figure": (*list_rounds("1c"), *close, _skip_figure),
@@ -264,15 +193,14 @@ def has_plain_turns(rules: Rules) -> bool:
     """Whether no box of the table changes what comes between a figure and the next tile, or how a tile is drawn."""
     plain_stages = (_skip_figure, _close_round, _score_completed, _end_part, _draw_plainly_or_end)
     stages = [stage for step in ("figure", "score", "draw") for stage in list_stages(rules)[step]]
-    has_plain_figures = list_menus(rules)["figure"] is _make_plain_figure_menu
-    hooks = ("after_figure", "before_feature", "end_turn")
-    return has_plain_figures and not _has_hooks(rules, hooks) and all(stage in plain_stages for stage in stages)
+    hooks = (*FIGURE_OFFERS, "after_figure", "before_feature", "end_turn")
+    return not has_hooks(rules, hooks) and all(stage in plain_stages for stage in stages)
 
 
 @functools.cache
 def has_plain_end(rules: Rules) -> bool:
     """Whether features are counted one after the other at the end, with all their figures."""
-    return not _has_hooks(rules, ("before_final_scoring", "select_figures", "remember_score"))
+    return not has_hooks(rules, ("before_final_scoring", "select_figures", "remember_score"))
 
 
 def _open_round(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:
@@ -307,26 +235,17 @@ def draw_plainly(state: State, seat: int, chance: Chance) -> TileDrawn:
 
 def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
-    if rules.hooks["offer_instead_of_tile"] and _offer_instead_of_tile(state, rules, part):
+    if rules.hooks["offer_instead_of_tile"] and offer_instead_of_tile(state, rules, part):
         return None
-    if can_draw(state) or _has_own_tile(state, rules, state.turn):
+    if can_draw(state) or has_own_tile(state, rules, state.turn):
         return _draw_tile(state, rules, chance)
     return _end_without_tiles(state, rules)
 
 
 def _draw_tile(state: State, rules: Rules, chance: Chance) -> Struct:
     """§2.1: Take a tile that the seat has already, or else draw one."""
-    own = _take_own_tile(state, rules, state.turn)
+    own = take_own_tile(state, rules, state.turn)
     return own or TileDrawn(state.turn, pick_tile(state, rules, chance))
-
-
-def _take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
-    return _find_first_event(box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
-
-
-def _has_own_tile(state: State, rules: Rules, seat: int) -> bool:
-    """Whether a seat has a tile of its own, which it takes instead of drawing one."""
-    return bool(rules.hooks["take_own_tile"]) and _take_own_tile(state, rules, seat) is not None
 
 
 def _end_without_tiles(state: State, rules: Rules) -> Struct:
@@ -374,7 +293,7 @@ def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
         if event is not None:
             return event
     following = find_next_seat(state)
-    if can_draw(state) or _has_own_tile(state, rules, following):
+    if can_draw(state) or has_own_tile(state, rules, following):
         return TurnBegan(following)
     return _end_without_tiles(state, rules)
 

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
-from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, is_barred, place_tile
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, place_tile
 from engine.games.carcassonne.land import add_figure, find_figure_root, get_signs, iter_segments
+from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.state import (
     Award,
     Feature,

@@ -8,8 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import BoxHooks, Rules, list_places
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_token_root
+from engine.games.carcassonne.offers import list_places
 from engine.games.carcassonne.state import (
     Feature,
     Part,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions
-from engine.games.carcassonne.hooks import Rules, is_barred
+from engine.games.carcassonne.hooks import Rules
 from engine.games.carcassonne.land import (
     add_figure,
     change_supply,
@@ -19,6 +19,7 @@ from engine.games.carcassonne.land import (
     list_cells,
     read_figure,
 )
+from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (

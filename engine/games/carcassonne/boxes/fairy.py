@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, is_barred
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
+from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.state import (
     Award,
     Feature,

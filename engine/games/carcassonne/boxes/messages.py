@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
-from engine.games.carcassonne.hooks import BoxHooks, Rules, can_place_tile
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_figure_root, remove_figures
+from engine.games.carcassonne.offers import can_place_tile
 from engine.games.carcassonne.state import (
     About,
     Award,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
 from engine.games.carcassonne.boxes.princess_dragon import find_prey, is_open_land
-from engine.games.carcassonne.hooks import BoxHooks, Rules, is_barred
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import (
     add_figure,
     find_figure_root,
@@ -21,6 +21,7 @@ from engine.games.carcassonne.land import (
     lift_figures,
     read_figure,
 )
+from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.scoring import find_all_companions
 from engine.games.carcassonne.state import (
     Figure,

@@ -13,8 +13,9 @@ from engine.games.carcassonne.boxes.abbey_mayor import BARN
 from engine.games.carcassonne.boxes.big_top import ACROBATS, list_open_pyramids
 from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
 from engine.games.carcassonne.boxes.tower import TOWER
-from engine.games.carcassonne.hooks import BoxHooks, Rules, is_free
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_figure_root, get_signs, iter_segments, remove_figures
+from engine.games.carcassonne.offers import is_free
 from engine.games.carcassonne.state import (
     CASTLE,
     Figure,

@@ -8,8 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import BoxHooks, Rules, list_free_segments
+from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_figure_root, find_token_root, read_figure, remove_figures, replace_figure
+from engine.games.carcassonne.offers import list_free_segments
 from engine.games.carcassonne.scoring import estimate_debt, find_all_companions
 from engine.games.carcassonne.state import (
     Award,

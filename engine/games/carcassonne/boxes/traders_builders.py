@@ -8,8 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, can_place_tile
+from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_features_met
+from engine.games.carcassonne.offers import can_place_tile
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.state import (
     Award,

@@ -1,0 +1,150 @@
+"""The offers in each step of a part of a turn: the places of a tile, the segments for figures, and the menus."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from engine.games.carcassonne.hooks import Rules
+from engine.games.carcassonne.state import Feature, Part, State, Step, can_draw, find_root
+from engine.games.carcassonne.tiles import FITTING_TURNS, Args, list_figure_options
+from engine.menu import Choice, Menu, MenuEntry
+
+PASS = Choice("pass", rule="2.6")
+DRAW = Choice("draw", rule="2.1")
+
+FIGURE_OFFERS = ("offer_figures", "bars_figures", "offer_instead_of_figure", "offer_besides")
+"""The hooks without which a seat can only place a figure of its supply on its tile, or pass."""
+
+
+def take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
+    """Return the event with which a seat takes a tile of its own instead of drawing one, or None without one."""
+    events = (box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
+    return next((event for event in events if event is not None), None)
+
+
+def has_own_tile(state: State, rules: Rules, seat: int) -> bool:
+    """Whether a seat has a tile of its own, which it takes instead of drawing one."""
+    return bool(rules.hooks["take_own_tile"]) and take_own_tile(state, rules, seat) is not None
+
+
+def can_place_tile(state: State, rules: Rules) -> bool:
+    """Whether the seat on turn has a tile to place, from the bag or of its own."""
+    return can_draw(state) or any(
+        box.offer_instead_of_tile(state, rules, Part()) for box in rules.hooks["offer_instead_of_tile"]
+    )
+
+
+def is_barred(state: State, rules: Rules, cell: str) -> bool:
+    """Whether a box keeps figures off the tile of a cell."""
+    return any(box.bars_figures(state, cell) for box in rules.hooks["bars_figures"])
+
+
+def is_free(rules: Rules, feature: Feature) -> bool:
+    """§2.4: Whether a meeple can be placed on a feature: no figure is on it, except unobtrusive ones."""
+    return all(figure.kind in rules.unobtrusive for figure in feature.figures)
+
+
+def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
+    """§2.2: Return every cell and turn in which all sides of the tile continue what they touch."""
+    fits = FITTING_TURNS[tile]
+    frontier = state.frontier.items()
+    options: Sequence[Args] = [(cell, turn) for cell, edges in frontier if fits[edges] for turn in fits[edges]]
+    for box in rules.hooks["filter_cells"]:
+        options = box.filter_cells(state, rules, tile, options)
+    return options
+
+
+def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
+    """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
+    supply = state.supply[state.turn]
+    options: list[Args] = []
+    if rules.hooks["bars_figures"] and is_barred(state, rules, part.cell):
+        return options
+    for kind, segments in rules.segments.items():
+        if supply[kind]:
+            options += _list_options_of_kind(state, rules, part, kind, segments)
+    return options
+
+
+def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
+    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
+    placed, features, parents = state.tiles[part.cell], state.features, state.parents
+    first, unobtrusive = placed.first, rules.unobtrusive
+    return [
+        args
+        for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
+        if not (figures := features[find_root(parents, first + index)].figures)
+        or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
+    ]
+
+
+def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:
+    instead = offer_instead_of_tile(state, rules, part)
+    has_tile = can_draw(state) or has_own_tile(state, rules, state.turn)
+    return (DRAW, *instead) if has_tile else (*instead, PASS)
+
+
+def _make_place_menu(state: State, rules: Rules, part: Part) -> Menu:
+    """§2.2: Offer every cell and turn where the tile fits, or what a box allows with a tile that fits nowhere."""
+    options = list_places(state, rules, part.tile)
+    if not options:
+        boxes = rules.hooks["offer_for_unfit_tile"]
+        return tuple(entry for box in boxes if (entry := box.offer_for_unfit_tile(state, rules, part)))
+    place = Choice("place", tuple(options), "2.2")
+    return (place, *_offer_besides(state, rules, part)) if rules.hooks["offer_besides"] else (place,)
+
+
+def _offer_besides(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
+    """Return the moves that are possible besides placing the tile or a figure."""
+    return [entry for box in rules.hooks["offer_besides"] if (entry := box.offer_besides(state, rules, part))]
+
+
+def offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
+    """Return the moves that are possible instead of drawing a tile."""
+    boxes = rules.hooks["offer_instead_of_tile"]
+    return [entry for box in boxes if (entry := box.offer_instead_of_tile(state, rules, part))]
+
+
+def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
+    """§2.4: Offer every figure of the supply with every segment on which it can be placed, and the moves of boxes."""
+    options = list_free_segments(state, rules, part)
+    for box in rules.hooks["offer_figures"]:
+        options += box.offer_figures(state, rules, state.turn, part)
+    if rules.hooks["bars_figures"]:
+        options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
+    figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
+    instead = _offer_instead_of_figure(state, rules, part) if rules.hooks["offer_instead_of_figure"] else ()
+    besides = _offer_besides(state, rules, part) if rules.hooks["offer_besides"] else ()
+    return (*figures, *instead, *besides, PASS)
+
+
+def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
+    """Return the moves that are possible instead of placing a figure."""
+    boxes = rules.hooks["offer_instead_of_figure"]
+    return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]
+
+
+def _make_plain_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
+    """§2.4: Offer the figures of the supply where no box of the table offers anything else."""
+    options = list_free_segments(state, rules, part)
+    return (Choice("figure", tuple(options), "2.4"), PASS) if options else (PASS,)
+
+
+@functools.cache
+def list_menus(rules: Rules) -> dict[Step, Callable[[State, Rules, Part], Menu]]:
+    """Return for each step of a part the function that makes its menu."""
+    return {
+        "draw": _make_draw_menu,
+        "place": _make_place_menu,
+        "figure": _make_figure_menu if has_hooks(rules, FIGURE_OFFERS) else _make_plain_figure_menu,
+        "between": lambda state, rules, part: (),
+        "score": lambda state, rules, part: (),
+    }
+
+
+def has_hooks(rules: Rules, names: Sequence[str]) -> bool:
+    """Whether a box of the table overrides one of these hooks."""
+    return any(rules.hooks[name] for name in names)
