@@ -23,7 +23,7 @@ from service.store import queries
 from service.tables import access
 from service.text import languages
 from service.text.languages import LANGUAGES, SOURCE, Translatable, translate_in_game
-from service.text.templates import get_environment
+from service.text.templates import FragmentCache, get_environment
 from service.web.wsgi_threads import UNKNOWN_PROXY, name_network
 
 View = Callable[..., Any]
@@ -49,6 +49,7 @@ def _is_over(link: str) -> bool:
     return row is not None and row.phase == "over"
 
 
+MAX_FRAGMENTS = 4_000  # of pages in one language, half a kilobyte each
 COOKIE = "language"
 COLOURS = {"theme": ("light", "dark"), "board": ("strong", "soft", "distinct")}  # by their cookies
 PROXY_HEADERS = ("Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip")
@@ -115,6 +116,7 @@ def make_page_environment(in_language: str) -> jinja2.Environment:
     pages.globals = {
         **pages.globals,
         "url_for": url_for,
+        "remembered": FragmentCache(MAX_FRAGMENTS),
     }
     return pages
 
