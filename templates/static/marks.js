@@ -66,6 +66,14 @@ export function sizeHitAreas(root, scale, reach) {
     spot.classList.toggle("small", Math.min(width, height) * scale < SMALL);
     const [wide, high] = [width, height].map((length) => Math.max(length, reach / scale));
     const area = { x: x + (width - wide) / 2, y: y + (height - high) / 2, width: wide, height: high };
-    for (const [name, value] of Object.entries(area)) hit.setAttribute(name, value.toFixed(1));
+    for (const [name, value] of Object.entries(area)) setChanged(hit, name, value.toFixed(1));
   }
+}
+
+/**
+ * Set an attribute unless it has this value: to set it makes the browser lay out the page again.
+ * @param {Element} one @param {string} name @param {string} value
+ */
+export function setChanged(one, name, value) {
+  if (one.getAttribute(name) !== value) one.setAttribute(name, value);
 }

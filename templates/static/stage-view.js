@@ -1,6 +1,7 @@
 // The board on the page: moved and zoomed by wheel, finger, mouse and keys, and framed on what can be chosen.
 
 import { getReach, reducedMotion } from "./device.js";
+import { setChanged } from "./marks.js";
 import {
   approachPoint,
   canTouch,
@@ -188,23 +189,24 @@ export class StageView {
     this.view = clampView(stage, next);
     const { x, y, width, height } = findShown(stage, this.view);
     const viewBox = [x, y, width, height].map((length) => length.toFixed(2)).join(" ");
-    for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", viewBox);
-    figure.style.setProperty("--px", String(1 / this.view.scale));
+    for (const one of [svg, ...figure.querySelectorAll(".past")]) setChanged(one, "viewBox", viewBox);
+    const unit = String(1 / this.view.scale);
+    if (figure.style.getPropertyValue("--px") !== unit) figure.style.setProperty("--px", unit);
     // In a crowd only what is drawn can be touched, and not the area around it.
     figure.classList.toggle("crowded", isCrowded(stage, this.view, this.gap));
-    this.drawMap({ x, y, width, height });
+    this.drawMap(stage, { x, y, width, height });
     this.onZoom();
   }
 
   /**
    * Show on the small map which part of the world is seen.
-   * @param {import("./stage.js").Box} shown
+   * @param {import("./stage.js").Stage} stage @param {import("./stage.js").Box} shown
    */
-  drawMap(shown) {
+  drawMap(stage, shown) {
     if (!this.map) return;
-    this.map.toggleAttribute("hidden", showsNearlyAll(this.measureStage(), shown));
+    this.map.toggleAttribute("hidden", showsNearlyAll(stage, shown));
     const frame = this.map.querySelector(".shown");
-    for (const [name, value] of Object.entries(shown)) frame?.setAttribute(name, String(value));
+    for (const [name, value] of Object.entries(shown)) if (frame) setChanged(frame, name, String(value));
     clearTimeout(this.settling);
     this.settling = setTimeout(async () => (await import("./small-map.js")).place(this.svg, this.map), SETTLE_MS);
   }
