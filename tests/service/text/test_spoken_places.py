@@ -132,7 +132,7 @@ def test_a_tile_is_described_by_the_land_that_it_extends(cell: str, standing: st
     assert Narrator(rules, NAMES, view=view).describe(event) == sentence
     own = replace(view, figures=(Figure(1, "meeple", on, segment),))
     assert Narrator(rules, NAMES, view=own).describe(event) == re.sub(
-        "the (city|road) of Anna", r"the own \1", sentence
+        "the (city|road) of Anna", r"their own \1", sentence
     )
 
 
