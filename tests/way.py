@@ -1,13 +1,14 @@
 """Count the files of Depesche that a move, a mail, a reminder or a deadline runs through.
 
 `python -m tests.way` prints for each how many files run, how often control changes from one file to another, and
-between which two files it changes most often.
+between which two files it changes most often. `python -m tests.way move` prints each call from one file to another.
 """
 
+import itertools
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
@@ -38,6 +39,8 @@ class Way:
 
     def __init__(self, work: Callable[[], object]) -> None:
         self.files: list[str] = []
+        self.calls: list[str] = []  # those from one file to another, indented by their depth
+        self._open: list[tuple[str, int]] = []  # the files and depths of the functions that have not returned
         sys.setprofile(self._step)
         try:
             work()
@@ -49,6 +52,20 @@ class Way:
         file = current.f_code.co_filename if current else ""
         if file.startswith(SOURCES) and self.files[-1:] != [file]:
             self.files.append(file)
+        if frame.f_code.co_filename.startswith(SOURCES):
+            self._note(frame, event)
+
+    def _note(self, frame: FrameType, event: str) -> None:
+        """Note a call from one file to another; a generator is called for each value."""
+        if event == "return":
+            self._open.pop()
+        elif event == "call":
+            file = frame.f_code.co_filename
+            caller, depth = self._open[-1] if self._open else ("", -1)
+            if file != caller:
+                depth += 1
+                self.calls.append(f"{depth * '  '}{short_name(file)}:{frame.f_code.co_name}")
+            self._open.append((file, depth))
 
     @property
     def file_count(self) -> int:
@@ -193,8 +210,10 @@ def trace(name: str) -> Way:
         return WAYS[name](app, now)
 
 
-def main() -> None:
-    for name in WAYS:
+def main(names: Sequence[str]) -> None:
+    for name in names:
+        print("\n".join(call for call, _ in itertools.groupby(trace(name).calls)))
+    for name in () if names else WAYS:
         way = trace(name)
         print(f"{name}: {way}")
         for pair, count in way.busiest():
@@ -202,4 +221,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -134,8 +135,8 @@ def wire(app: App) -> Flask:
     _configure(flask_app, app)
     for blueprint in BLUEPRINTS:
         flask_app.register_blueprint(blueprint)
-    flask_app.before_request(begin_request)
-    flask_app.before_request(refuse_foreign_form)
+    flask_app.before_request(partial(begin_request, app))
+    flask_app.before_request(partial(refuse_foreign_form, app))
     flask_app.before_request(answer_crawler)
     if app.settings.logs == "json":
         flask_app.after_request(log_request)

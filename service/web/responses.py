@@ -85,11 +85,11 @@ MAX_NOISE_BYTES = 100
 FILE_STATUSES = (200, 206, 304)
 
 
-def begin_request() -> None:
+def begin_request(app: App) -> None:
     """Give the request an id, which its log lines carry, and those of the workers that it wakes."""
     g.began = time.perf_counter()
     clear_contextvars()
-    bind_contextvars(request=make_request_id(get_app(), request.headers.get("X-Request-Id", "")))
+    bind_contextvars(request=make_request_id(app, request.headers.get("X-Request-Id", "")))
     if request.environ.get(FAILURE):
         raise request.environ[FAILURE]
 
@@ -104,7 +104,7 @@ STOP_VIEW = "preferences.stop"  # mail programs stop letters by themselves (RFC 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
-def refuse_foreign_form() -> None:
+def refuse_foreign_form(app: App) -> None:
     """Raise Forbidden if a page of another site made the browser send this form.
 
     Browsers say so themselves: in Sec-Fetch-Site, or over plain HTTP in Origin. Programs send neither.
@@ -112,7 +112,7 @@ def refuse_foreign_form() -> None:
     is_program = request.endpoint == STOP_VIEW or request.blueprint == "api"
     if request.method in SAFE_METHODS or is_program:
         return
-    if not is_own_form(get_app(), request.headers):
+    if not is_own_form(app, request.headers):
         raise Forbidden
 
 

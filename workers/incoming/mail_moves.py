@@ -129,10 +129,12 @@ def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCom
 
 
 def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
-    """Play a mail; if an unexpected error occurs, undo all of it and report the error."""
+    """Play a mail; after a second thought or an unexpected error undo all of it, and report that."""
     try:
         with locked.batch.savepoint():
             return play_mail(locked, mail)
+    except SecondThought as thought:
+        return thought.progress
     except OperationalError:
         raise  # the database failed, not the mail: it stays in line
     except Exception:
@@ -149,7 +151,7 @@ def _announce(app: App, progress: Progress) -> None:
 
 
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
-    """Play the lines of a mail, in order, up to the first that is refused."""
+    """Play the lines of a mail, in order, up to the first that is refused; raise SecondThought as `_play_lines`."""
     if mail.answers in NOT_PLAYED:
         return Progress(locked, (mail_reports.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
     lines = make_decoder(tuple[str, ...]).decode(mail.lines)
@@ -158,11 +160,7 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
     written = [line for place, line in enumerate(lines) if not place or _join_words(line) not in signatures]
     own = [part for line in written for part in _split_moves(line, vocabulary)]
-    try:
-        with locked.batch.savepoint():
-            progress = _play_lines(Progress(locked), mail, own, vocabulary)
-    except SecondThought as thought:
-        progress = thought.progress
+    progress = _play_lines(Progress(locked), mail, own, vocabulary)
     return progress if progress.lines else Progress(locked, mail_reports.report_no_move(lines), True)
 
 

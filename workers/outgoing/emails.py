@@ -29,7 +29,7 @@ from service.text import drawing, receipts
 from service.text.languages import Translator
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
-from workers.outgoing.letter import LetterPicture, LetterRequest, find_kind, make_mailto
+from workers.outgoing.letter import LetterPicture, LetterRequest, Topic, find_kind, make_mailto
 
 if TYPE_CHECKING:
     import css_inline
@@ -134,10 +134,10 @@ class LetterContent(Struct, frozen=True):
     pictures: tuple[LetterPicture, ...] = ()
 
 
-def write_sender(translator: Translator, server: str, kind: str) -> str:
-    """Return the name that a letter of this kind comes from: that of the server, and in a word what the letter is."""
+def write_sender(translator: Translator, server: str, topic: Topic) -> str:
+    """Return the name that a letter comes from: that of the server, and in a word what the letter is about."""
     _ = translator.gettext
-    match find_kind(kind).topic:
+    match topic:
         case "turn":
             return _("%(server)s: your turn", server=server)
         case "invitation":

@@ -27,7 +27,7 @@ from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
 from workers.outgoing import answer_hints, emails, letter_parts, personal_letter, table_letters
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import LetterRequest, QuotedRemark
+from workers.outgoing.letter import LetterRequest, QuotedRemark, find_kind
 from workers.outgoing.letter_parts import write_deadline
 from workers.outgoing.personal_letter import DigestTurn, PersonalDraft, PersonalLetter
 
@@ -339,13 +339,14 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
     html = "" if request.plain else templates.get_template("mail/personal.html").render(letter=letter)
     if len(html.encode()) > MAX_HTML_BYTES and any(turn.board for turn in letter.turns):
         return build_message(app, request, leave_board_out(letter))
+    topic = find_kind(request.kind).topic
     content = LetterContent(
         subject=" ".join(letter.subject.split()),
         id=emails.make_personal_id(app, request),
         text=templates.get_template("mail/personal.txt").render(letter=letter),
         html=html,
         title=letter.title,
-        sender=emails.write_sender(Translator(request.language), app.settings.sender_name, request.kind_name),
+        sender=emails.write_sender(Translator(request.language), app.settings.sender_name, topic),
         reply_to=letter.reply_to,
         pictures=letter.pictures,
     )

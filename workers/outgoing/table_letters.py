@@ -23,7 +23,7 @@ from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark, find_kind
+from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark, Topic, find_kind
 from workers.outgoing.letter_parts import TableDraft
 
 
@@ -149,16 +149,16 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    links = letter.table.links
+    links, topic = letter.table.links, find_kind(draft.kind).topic
     proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(draft, f"{proof}@{app.settings.mail_host}", mail_id)
     content = LetterContent(
-        subject=write_subject(draft, links.subject),
+        subject=write_subject(draft, topic, links.subject),
         id=message_id,
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
         title=draft.title,
-        sender=write_sender(draft),
+        sender=write_sender(draft, topic),
         game=draft.snapshot.game.META.name,
         follows=follows,
         reply_to=links.address,
@@ -167,19 +167,19 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
 
 
-def write_sender(draft: TableDraft) -> str:
-    """Return the name of the sender, which shows the kind of the letter in a list of mails.
+def write_sender(draft: TableDraft, topic: Topic) -> str:
+    """Return the name of the sender, which shows the topic of the letter in a list of mails.
 
     The subject has to stay the same, because it holds the letters of a table together.
     """
-    kind = "turn" if draft.kind == "accepted" and draft.menu else draft.kind
-    return emails.write_sender(draft.translator, draft.app.settings.sender_name, kind)
+    topic = "turn" if draft.kind == "accepted" and draft.menu else topic
+    return emails.write_sender(draft.translator, draft.app.settings.sender_name, topic)
 
 
-def write_subject(draft: TableDraft, subject: str) -> str:
+def write_subject(draft: TableDraft, topic: Topic, subject: str) -> str:
     """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
     _ = draft.translator.gettext
-    match find_kind(draft.kind).topic:
+    match topic:
         case "reminder":
             return f"{_('Reminder:')} {subject}"
         case "end":

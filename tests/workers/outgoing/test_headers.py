@@ -92,7 +92,7 @@ def test_the_sender_says_whose_turn_it_is_and_the_thread_stays_one(relay_app: Ap
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_sender_names_each_kind_of_letter_in_each_language(language: str) -> None:
     translator = Translator(language)
-    names = {kind: emails.write_sender(translator, "Depesche", kind) for kind in LETTER_KINDS}
+    names = {name: emails.write_sender(translator, "Depesche", kind.topic) for name, kind in LETTER_KINDS.items()}
     assert all(name.startswith("Depesche") and len(name) > len("Depesche: ") for name in names.values())
     kinds = ("invitation", "turn", "reminder", "accepted", "asked", "over", "talk", "timeout", "confirm", "seat")
     assert len({names[kind] for kind in kinds}) == len(kinds)
