@@ -86,8 +86,9 @@ async function replacePage(page, form = null) {
   const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
   const isNews = fresh.dataset.length !== getTable().dataset.length;
   const holdNewButtons = noteButtons();
+  const isJudging = !isNews && fresh.querySelector(".bar .note[data-pending]"); // what was moved stays where it is
   board.leave(); // before there is another world, on which it might still draw
-  const piece = await replaceWorld(fresh);
+  const piece = isJudging ? null : await replaceWorld(fresh);
   form?.reset();
   localise(fresh);
   morphTable(getTable(), fresh);

@@ -284,6 +284,25 @@ COUNT_SILENCE = """() => {
 }"""
 
 
+@pytest.mark.parametrize("game", one_of(catalogue.find_all(), "kaiser"))
+def test_a_piece_stays_where_it_was_put_while_its_verdict_is_late(
+    service: RunningService, visit: Visit, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player, move = open_at_move(service, visit, game, reduced_motion="no-preference")
+    page, is_judging, judge = player.page, threading.Event(), referee.run
+    monkeypatch.setattr(service.app, "settings", replace(service.app.settings, verdict_wait=0.1))
+    monkeypatch.setattr(referee, "run", lambda: is_judging.wait(10) and judge())
+    player.put_together(move)
+    page.evaluate(RECORD)
+    page.locator(".bar .confirm").click()
+    expect(page.locator(".bar .note[data-pending]")).to_be_visible()
+    assert page.locator(PENDING).count()
+    is_judging.set()
+    expect(page.locator(".bar .note.good")).to_be_visible()
+    expect(page.locator(PENDING)).to_have_count(0)
+    assert page.evaluate("() => window.glided") == []
+
+
 def test_a_late_verdict_is_noted_on_the_page_without_a_pause(
     service: RunningService, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
