@@ -62,7 +62,7 @@ class LRU(Generic[T]):
 
 
 class Caches:
-    """The caches of the server: newest and earlier positions of tables, turns, boards, chapters, stories and scores."""
+    """The caches of the server: positions of tables, turns, boards, chapters, stories, scores, and links that exist."""
 
     def __init__(self) -> None:
         self.newest = LRU[Table](2_000)
@@ -73,6 +73,7 @@ class Caches:
         self.stages = LRU[Any](200)
         self.chapters = LRU[Any](4_000)
         self.score_histories = LRU[Any](2_000)
+        self.links = LRU[bool](4_000)
 
 
 @contextmanager

@@ -80,8 +80,21 @@ def find(app: App, link: str) -> Place:
 @contextmanager
 def writing_at(app: App, link: str) -> Iterator[tuple[Connection, Place]]:
     """Find the place of a link, and change what belongs to it, in one transaction."""
+    check_link(app, link)
     with app.store.writing() as db:
         yield db, find_place(db, link)
+
+
+def check_link(app: App, link: str) -> None:
+    """Raise Unknown if this link leads nowhere; it is looked up once, so that guesses keep no writer waiting."""
+    if app.caches.links.get(hash_token(link)) is None:
+        find(app, link)
+        note_link(app, link)
+
+
+def note_link(app: App, link: str) -> None:
+    """Note that a link leads somewhere; where it leads is looked up each time."""
+    app.caches.links.put(hash_token(link), True)
 
 
 def find_place(db: Connection, link: str) -> Place:

@@ -89,6 +89,7 @@ def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
 
 def fill_with_bots(app: App, link: str) -> None:
     """Let bots take the seats that are still free; raise Refused unless this is the organiser's link."""
+    access.check_link(app, link)
     with at_table(app, link, _lock_as_organiser) as work:
         for seat in [one for one in work.locked.seats if one.status == FREE]:
             name = _find_bot_name(work.locked.flush(), work.locked.row.id)
@@ -177,8 +178,8 @@ def open_rematch(app: App, link: str, language: str = SOURCE) -> str:
 
 def _open_rematch_once(app: App, link: str, language: str) -> SeatRow:
     """Open the rematch unless it is open, and seat the player of this link, in one transaction; return the seat."""
-    with app.store.writing() as db:
-        batch, place = Batch(db), access.find_place(db, link)
+    with access.writing_at(app, link) as (db, place):
+        batch = Batch(db)
         table = snapshots.load_table(app, db, place.table)
         if place.seat is None or table.position.phase != "over":
             raise Refused("Only players of a finished game can open a rematch; please open a new table.")

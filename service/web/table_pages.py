@@ -69,6 +69,7 @@ def show(link: str) -> Response:
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)
+        access.note_link(app, link)
         snapshot = snapshots.load_table(app, db, place.table)
         if snapshot.position.phase not in STARTED_PHASES:
             gathering = make_gathering_page(db, place, snapshot, find_join_address(place, snapshot))

@@ -71,10 +71,28 @@ def test_a_form_of_a_seat_is_one_transaction(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     link = new_table.links[site.find_mover(new_table) if form == "hint" else 0]  # the first seat is the organiser's
+    visitor.get(f"/t/{link}")
     with counting(monkeypatch) as begun:
         response = visitor.post(f"/t/{link}/{form}", **fields)
     assert response.status_code in (204, 303), response.text
     assert begun == ["writing"]
+
+
+@pytest.mark.parametrize(("form", "fields"), [*SEAT_FORMS, ("whatif", {"at": "3"}), ("again", {}), ("fill", {})])
+def test_a_form_with_a_wrong_link_keeps_no_writer_waiting(
+    site: Site,
+    visitor: Visitor,
+    new_table: OpenedTable,
+    form: str,
+    fields: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = new_table.links[0][:-2] + ("aa" if not new_table.links[0].endswith("aa") else "bb")
+    with counting(monkeypatch) as begun:
+        for _ in range(2):
+            assert visitor.post(f"/t/{wrong}/{form}", **fields).status_code == 404
+    assert begun
+    assert "writing" not in begun
 
 
 @pytest.mark.parametrize(("form", "fields"), BRANCH_FORMS)
@@ -107,6 +125,7 @@ def test_a_branch_begins_and_grows_in_one_transaction_each(
     site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mover = site.find_mover(new_table)
+    visitor.get(f"/t/{new_table.links[mover]}")
     with counting(monkeypatch) as begun:
         branch = visitor.post(f"/t/{new_table.links[mover]}/whatif", at="3").location
         seat, move = list_branch_moves(mover)[0]
@@ -154,6 +173,7 @@ def test_a_table_is_opened_by_one_transaction(site: Site, visitor: Visitor, monk
 def test_an_address_is_corrected_by_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     strict = Site(tmp_path, smtp="smtp://127.0.0.1:1")  # whose addresses must be proven
     opened = strict.open_table()
+    strict.new_visitor().get(f"/t/{opened.links[0]}")
     with counting(monkeypatch) as begun:
         response = strict.new_visitor().post(f"/t/{opened.links[0]}/address", address="anna@example.net")
     strict.app.close()
@@ -177,6 +197,7 @@ def test_a_rematch_is_opened_by_one_transaction(
     site: Site, visitor: Visitor, new_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.submit(new_table, "resign", 0)
+    visitor.get(f"/t/{new_table.links[1]}")
     with counting(monkeypatch) as begun:
         response = visitor.post(f"/t/{new_table.links[1]}/again")
     assert response.status_code == 303, response.text
@@ -187,6 +208,7 @@ def test_bots_take_free_seats_in_one_transaction(site: Site, visitor: Visitor, m
     guests = [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")]
     opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
     monkeypatch.setattr(site.app.wakeups, "wake", lambda queue: True)  # the workers' transactions are not counted
+    visitor.get(f"/t/{opened.links[0]}")
     with counting(monkeypatch) as begun:
         response = visitor.post(f"/t/{opened.links[0]}/fill")
     assert response.status_code == 303, response.text
