@@ -199,7 +199,10 @@ def test_no_test_lists_the_games() -> None:
 
 
 def lists_of_games(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    text = path.read_text("utf-8")
+    if not all(game in text for game in games()):
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             named = {one.value for one in node.elts if isinstance(one, ast.Constant)}
             if named >= set(games()):

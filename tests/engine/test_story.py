@@ -35,8 +35,10 @@ def test_the_history_has_the_chances_after_every_move_and_ends_with_the_result(g
 
 
 def test_a_story_is_the_same_every_time():
-    ledger = play_game(kurier, 2, 3)
-    assert story.make_story(kurier, ledger.entries) == story.make_story(kurier, ledger.entries)
+    with_draws = make_variant(highcard, outlook=lambda state: win_shares.from_points(estimate(state), 20))
+    for game in (kaiser, with_draws):
+        ledger = play_game(game, 2, 5)
+        assert story.make_story(game, ledger.entries) == story.make_story(game, ledger.entries)
 
 
 def test_the_mean_of_luck_is_zero():

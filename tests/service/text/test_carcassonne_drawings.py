@@ -23,6 +23,7 @@ from tests.engine.games.test_carcassonne_bazaars import lay_bazaar
 from tests.engine.games.test_carcassonne_busy import RARE_EVENTS, boxes_of, play_busy_game
 from tests.engine.games.test_carcassonne_castles import SMALL_CITY, set_up_castles
 from tests.engine.games.test_carcassonne_leipzig import complete
+from tests.sampling import one_of
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
@@ -280,9 +281,10 @@ def sizes_of_text(part, scale=1.0, size=""):
         yield from sizes_of_text(child, scale, size)
 
 
-def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments):
+@pytest.mark.parametrize("step", one_of([1, 3], 3))
+def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments, step):
     sizes = set()
-    for state, seat in pick_by_verb(moments, 1):
+    for state, seat in itertools.islice(pick_by_verb(moments, 1), None, None, step):
         sizes |= set(sizes_of_text(ElementTree.fromstring(drawing.draw_stage(scene(state, seat)).world)))
     assert len(sizes) >= 3  # of watchtowers, baskets, flocks and houses of toll
     assert min(sizes) * 44 / 100 >= 6.5, sorted(sizes)

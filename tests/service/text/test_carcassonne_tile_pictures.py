@@ -37,6 +37,7 @@ def count_different_pixels(first, second):
     return sum(ImageChops.difference(first, second).histogram()[GREY_LEVELS + 1 :])
 
 
+@pytest.mark.release
 def test_two_tiles_differ_at_44_pixels_without_colour(pictures):
     turned = {name: [picture.rotate(turn) for turn in (0, 90, 180, 270)] for name, picture in pictures.items()}
     alike = [

@@ -154,7 +154,7 @@ def test_a_phone_never_scrolls_sideways(service: RunningService, visit: Visit) -
         "/",
         "/new/kaiser",
         "/rules",
-        "/rules/carcassonne",
+        "/rules/kurier",
         "/mailbox",
         "/mailbox/1",
         f"/t/{links[1]}/replay",
