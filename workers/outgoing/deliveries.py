@@ -28,8 +28,9 @@ from service.tables.snapshots import Snapshot
 from service.text.languages import Translator, translate_in_game
 from service.timing import HOUR_S
 from workers.jobs import StepResult, empty_queue, log_missing_game
-from workers.outgoing import letter_bodies, owed, personal_letters, table_letters
-from workers.outgoing.letter import TALK, LetterRequest, QuotedRemark
+from workers.outgoing import digest, letter_bodies, owed, personal_letters, table_letters
+from workers.outgoing.letter import LetterRequest, QuotedRemark
+from workers.outgoing.letter_kinds import TALK
 from workers.outgoing.letter_parts import TableDraft
 from workers.outgoing.owed import OwedNotice
 
@@ -308,6 +309,6 @@ def _write_about_person(app: App, owed: OwedNotice, at: int) -> Notice | None:
 def _write_personal_sentence(app: App, request: LetterRequest, waiting: int) -> str:
     """Return the first sentence of a letter to a person; empty if it is overtaken."""
     if request.kind_name == "digest":  # by mail it has only the tables that send no letter of their own
-        return personal_letters.write_count(Translator(request.language), waiting) if waiting else ""
+        return digest.write_count(Translator(request.language), waiting) if waiting else ""
     letter = personal_letters.compose(app, request)
     return letter.headline if letter is not None else ""

@@ -29,7 +29,8 @@ from service.text import drawing, receipts
 from service.text.languages import Translator
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
-from workers.outgoing.letter import LetterPicture, LetterRequest, Topic, find_kind, make_mailto
+from workers.outgoing.letter import LetterPicture, LetterRequest, make_mailto
+from workers.outgoing.letter_kinds import Topic, find_kind
 
 if TYPE_CHECKING:
     import css_inline

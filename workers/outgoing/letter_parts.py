@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from sqlalchemy import Row
 
 from engine import log
 from engine.log import Entry
 from engine.menu import Menu
 from engine.table import RESERVED_VERBS
+from service import timing
 from service.app import App
 from service.store import queries
 from service.store.rows import SeatRow
@@ -105,6 +107,23 @@ class TableDraft(Struct, frozen=True):
     def settings_address(self) -> str:
         """The address of the reader's letter settings."""
         return emails.make_settings_address(self.app, self.seat.person or 0, self.request.settings_number)
+
+
+class PersonalDraft(Struct, frozen=True):
+    """Everything to write a letter to a person from."""
+
+    app: App
+    request: LetterRequest
+    person: Row[Any]
+    translator: Translator
+
+    @property
+    def calendar(self) -> Calendar:
+        return timing.parse_calendar(self.person.calendar)
+
+    @property
+    def settings_link(self) -> str:
+        return emails.make_settings_address(self.app, self.person.id, self.person.settings_number)
 
 
 def build_table_section(draft: TableDraft) -> TableSection:

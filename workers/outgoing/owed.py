@@ -20,7 +20,8 @@ from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.channel_queries import LETTERS_WITH_READERS
 from service.store.schema import letters
 from service.timing import Calendar
-from workers.outgoing.letter import LetterKind, LetterRequest, find_kind
+from workers.outgoing.letter import LetterRequest
+from workers.outgoing.letter_kinds import LetterKind, find_kind
 
 UNCONFIRMED_KINDS = ("invitation",)  # sent although the seat is not proven
 

@@ -1,42 +1,34 @@
-"""Letters to a person about no single seat: the link to sign in, the question for an address, the daily digest."""
+"""Letters to a person about no single seat: the link to sign in, the question for an address, news of channels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from email.message import EmailMessage
-from typing import Any
+from typing import NamedTuple
 
-from msgspec.structs import replace
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, select
 
-from engine import catalogue, log
-from engine.catalogue import NotInstalled
-from service import timing
+from engine import catalogue
 from service.app import App
-from service.people import letter_settings, proof, register
+from service.notify import channels, table_hooks, webhooks
+from service.numbers import parse_int
+from service.people import proof, register
 from service.people.proof import SeatClaim
 from service.store import queries
-from service.store.schema import letters, people, seats, tables
-from service.tables import access, snapshots, talk
-from service.tables.snapshots import Snapshot
+from service.store.schema import people
+from service.store.schema import table_hooks as hook_table
+from service.tables import access, snapshots
 from service.text.languages import Translator, format_moment, translate_in_game
 from service.text.templates import get_environment
-from service.timing import HOUR_S, Calendar
-from workers.incoming.inbox import TABLE_SIGN_CHARS
-from workers.jobs import log_missing_game
-from workers.outgoing import answer_hints, emails, letter_parts, personal_letter, table_letters
+from service.timing import HOUR_S
+from workers.outgoing import digest, emails
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import LetterRequest, QuotedRemark, find_kind
-from workers.outgoing.letter_parts import write_deadline
-from workers.outgoing.personal_letter import DigestTurn, PersonalDraft, PersonalLetter
+from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter
+from workers.outgoing.letter_kinds import find_kind
+from workers.outgoing.letter_parts import PersonalDraft
 
-LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
-MAX_TABLES = 30  # in one digest
-MAX_BOARDS = 8  # in one digest
 MAX_HTML_BYTES = 80_000  # before styles are written into it; Gmail cuts off letters of more than 100 kB
-MAX_SENTENCES = 4  # about each table
-RECENT_ENTRIES = 200
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -75,11 +67,6 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
             " there is no way in."
         ),
     )
-
-
-def _load_table(app: App, name: str) -> Snapshot:
-    with app.store.reading() as db:
-        return snapshots.load_table(app, db, name)
 
 
 def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
@@ -144,10 +131,11 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that another player has taken the reader's seat; None if the reader has it again."""
     _ = draft.translator.gettext
     name, seat = draft.request.kind_detail.split("/")[:2]
-    table = _load_table(draft.app, name)
+    with draft.app.store.reading() as db:
+        table = snapshots.load_table(draft.app, db, name)
     if table.seats[int(seat)].person == draft.person.id:
         return None
-    title, substitute = draft.name_game(table), table.names[int(seat)]
+    title, substitute = name_game(draft, table.game.META.name), table.names[int(seat)]
     return PersonalLetter(
         title=title,
         subject=_("%(title)s: %(who)s plays on in your seat", title=title, who=substitute),
@@ -162,174 +150,125 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
     )
 
 
-# The digest
-
-
-def schedule_digest(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
-    """Have the next digest of a person sent: today's, or tomorrow's if today's was sent already."""
-    due = timing.find_next_digest_time(now, hour, calendar)
-    while _is_sent(connection, person, kind := f"digest/{timing.find_local_date(calendar, due).isoformat()}"):
-        due = timing.find_next_digest_time(due, hour, calendar)
-    queries.owe_personal_letter(connection, person, kind, due)
-
-
-def _is_sent(connection: Connection, person: int, kind: str) -> bool:
-    same = (letters.c.person == person, letters.c.kind == kind)
-    sent = select(letters.c.id).where(*same, letters.c.sent_at.is_not(None))
-    return connection.execute(sent).first() is not None
-
-
-def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
-    """Write the digest; None if no table waits for its reader any more."""
-    _, ngettext = draft.translator.gettext, draft.translator.ngettext
-    waiting = list_waiting_seats(draft.app, draft.person)
-    turns = tuple(
-        turn
-        for place, seat in enumerate(waiting[:MAX_TABLES])
-        if (turn := build_digest_turn(draft, seat, has_board=place < MAX_BOARDS))
-    )
-    more = max(0, len(waiting) - MAX_TABLES)
-    if not turns:
+def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
+    number = parse_int(draft.request.kind_detail.partition("/")[0])
+    with draft.app.store.reading() as db:
+        channel = channels.find(db, number or 0)
+    if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
         return None
-    headline = write_count(draft.translator, len(turns) + more)
-    mark = access.make_subject_mark(draft.app, waiting[0]) if draft.app.settings.answered_at == "subject" else ""
+    return _write_switched_off(draft, channel.label, channel.error)
+
+
+def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a chat gets no more news of a table; None if it works again or is removed."""
+    number = parse_int(draft.request.kind_detail.partition("/")[0])
+    with draft.app.store.reading() as db:
+        hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
+    if not hooks or hooks[0].disabled_at is None:
+        return None
+    return _write_switched_off(draft, webhooks.NAMES[hooks[0].kind], hooks[0].error)
+
+
+def write_added(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that a way to read the news of the reader's games was added; None if it is removed already."""
+    _, added = draft.translator.gettext, _load_added(draft)
+    if added is None:
+        return None
     return PersonalLetter(
-        subject=f"{headline} [{mark}]" if mark else headline,
-        headline=headline,
+        subject=_("“%(label)s” was added", label=added.label),
+        headline=_("%(name)s, “%(label)s” was added.", name=draft.person.name, label=added.label),
         text=_(
-            "You can answer this letter: begin each line with the sign at the heading of its table, and go on with your"
-            " move, such as: %(line)s",
-            line=f"{make_table_sign(waiting[0])} {find_example(turns)}",
+            "From now on the news of your games can be read there, too. If it was you, there is nothing to do. If not,"
+            " remove it, and take new links under “My tables”: another person has one of yours."
         ),
-        reply_to=access.make_reply_address(draft.app, waiting[0]),
-        button=_("Make your move"),
-        reason=_(
-            "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"
-            " links can play in your place, so keep them to yourself."
-        ),
-        turns=turns,
-        more=ngettext("One more table waits for you.", "%(count)s more tables wait for you.", more) if more else "",
+        button=_("Look at it, or remove it"),
+        link=added.page,
+        reason=_("You get this letter so that nothing is added without your knowledge."),
         settings_link=draft.settings_link,
     )
 
 
-def write_count(translator: Translator, count: int) -> str:
-    """Return at how many tables it is the reader's turn."""
-    return translator.ngettext("It is your turn at one table", "It is your turn at %(count)s tables", count)
-
-
-def find_example(turns: Sequence[DigestTurn]) -> str:
-    """Return the words of a move at the first table that has any."""
-    hints = (hint for turn in turns if turn.answers for hint in turn.answers.hints)
-    return next((link.mail for hint in hints for line in hint.lines for link in line.links), "…")
-
-
-def make_table_sign(seat: Any) -> str:
-    """Return the sign with which a line of an answer names the table and the turn."""
-    return f"{seat.table[:TABLE_SIGN_CHARS]}-{seat.open_since}"
-
-
-def find_only_turn(app: App, request: LetterRequest) -> LetterRequest | None:
-    """Return the request for the digest as a letter from its table, if one table alone waits; otherwise None."""
-    with app.store.reading() as connection:
-        person = connection.execute(select(people).where(people.c.id == request.person)).one()
-    waiting = list_waiting_seats(app, person)
-    if len(waiting) != 1 or _is_waiting_itself(app, waiting[0].table):
+def write_secret(draft: PersonalDraft) -> PersonalLetter | None:
+    """Tell that the secret of a webhook is new; None if the webhook is removed."""
+    _, added = draft.translator.gettext, _load_added(draft)
+    if added is None:
         return None
-    seat = waiting[0]
-    return replace(request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
-
-
-def _is_waiting_itself(app: App, name: str) -> bool:
-    """Return whether a table pauses, or waits for its game to be installed."""
-    try:
-        return bool(_load_table(app, name).position.paused)
-    except NotInstalled:
-        return True
-
-
-def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
-    """Return the seats where a person is to move and got no letter about it, the most urgent first."""
-    is_left_to_digest = (
-        exists()
-        .where(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since)
-        .where(letters.c.kind == "turn", letters.c.outcome == LEFT_TO_DIGEST)
-    )
-    open_seats = (
-        select(*seats.c, is_left_to_digest.label("is_left_to_digest"))
-        .select_from(seats.join(tables, tables.c.id == seats.c.table))
-        .where(seats.c.person == person.id, seats.c.status == "taken", seats.c.open_since.is_not(None))
-        .where(tables.c.phase == "playing", seats.c.proven)
-        .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
-    )
-    with app.store.reading() as connection:
-        rows: Sequence[Any] = connection.execute(open_seats).all()
-    return [seat for seat in rows if _belongs_in_digest(person, seat)]
-
-
-def _belongs_in_digest(person: Any, seat: Any) -> bool:
-    """Return whether the digest has this turn. What was left to the digest stays there when the settings change."""
-    mode = letter_settings.merge_settings(person.wishes, seat.wishes).letters
-    return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
-
-
-def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> DigestTurn | None:
-    """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
-    app, translator = draft.app, draft.translator
-    try:
-        table = _load_table(app, seat.table)
-    except NotInstalled as missing:
-        log_missing_game(seat.table, str(missing))
-        return None
-    if table.position.paused:
-        return None
-    with app.store.reading() as db:
-        recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
-    entries = log.find_entries_since_own_move(recent, seat.seat)
-    moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
-    with app.store.reading() as connection:
-        remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
-    others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
-    request = replace(draft.request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
-    quoted = tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks)
-    of_table = table_letters.make_draft(app, request, request.kind_name, table, recent, quoted)
-    sentences = letter_parts.narrate(of_table, entries)
-    heading = translator.gettext("%(title)s with %(names)s", title=of_table.title, names=others)
-    instruction = translator.gettext(
-        "Begin each line with %(sign)s, or choose on the page.", sign=make_table_sign(seat)
-    )
-    links = letter_parts.build_links(of_table)
-    return DigestTurn(
-        heading=f"{heading} · {make_table_sign(seat)}",
-        link=links.page,
-        deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
-        earlier=write_left_out(translator, len(sentences) - MAX_SENTENCES),
-        sentences=sentences[-MAX_SENTENCES:],
-        talk=quoted,
-        links=links,
-        board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
-        answers=answer_hints.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
-        if has_board
-        else None,
+    return PersonalLetter(
+        subject=_("“%(label)s” has a new secret", label=added.label),
+        headline=_("%(name)s, “%(label)s” has a new secret.", name=draft.person.name, label=added.label),
+        text=_(
+            "The host of this server has renewed the secrets of all webhooks. Please copy the new one into the program"
+            " that checks your messages. Until the next renewal they are signed with the old secret, too."
+        ),
+        button=_("Show the new secret"),
+        link=added.page,
+        reason=_("You get this letter because you had asked us to tell you there about your games."),
+        settings_link=draft.settings_link,
     )
 
 
-def write_left_out(translator: Translator, count: int) -> str:
-    """Return how many sentences are left out; empty if none is."""
-    if count <= 0:
-        return ""
-    return translator.ngettext("and one thing more before that", "and %(count)s things more before that", count)
+class AddedReceiver(NamedTuple):
+    """A channel, a feed or a chat that a letter is about: what it is called, and the page where it is removed."""
+
+    label: str
+    page: str
+
+
+def _load_added(draft: PersonalDraft) -> AddedReceiver | None:
+    """Load what the letter says was added; None if it is removed already."""
+    with draft.app.store.reading() as db:
+        return _find_added(db, draft)
+
+
+def _find_added(db: Connection, draft: PersonalDraft) -> AddedReceiver | None:
+    app, person = draft.app, draft.person
+    kind, text = (*draft.request.kind_detail.split("/"), "")[:2]
+    number = parse_int(text) or 0
+    match kind:
+        case "channel":
+            channel = channels.find(db, number)
+            if channel is not None and channel.person == person.id:
+                return AddedReceiver(channel.label, f"{draft.settings_link}#channels")
+        case "feeds":
+            if person.feeds_open and person.feeds_number == number:
+                label = draft.translator.gettext("Calendar and feed")
+                return AddedReceiver(label, f"{draft.settings_link}/connections")
+        case "follower":
+            for hook in table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == person.id):
+                for seat in queries.list_seats(db, hook.table):
+                    if seat.person == person.id and seat.proven:
+                        link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
+                        return AddedReceiver(webhooks.NAMES[hook.kind], f"{link}/followers")
+    return None
+
+
+def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:
+    _ = draft.translator.gettext
+    return PersonalLetter(
+        subject=_("“%(label)s” is switched off", label=label),
+        headline=_("%(name)s, “%(label)s” is switched off.", name=draft.person.name, label=label),
+        text=_(
+            "We could not reach it for days, so we send nothing there any more. Your letters come as before. When it"
+            " works again, switch it on in your settings. The last answer was: %(error)s",
+            error=error or _("none"),
+        ),
+        button=_("Open the settings"),
+        link=draft.settings_link,
+        reason=_("You get this letter because you had asked us to tell you there about your games."),
+        settings_link=draft.settings_link,
+    )
 
 
 WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "enter": write_enter,
     "confirm": write_confirm,
-    "digest": write_digest,
+    "digest": digest.write_digest,
     "replaced": write_replaced,
-    "channel": personal_letter.write_channel,
-    "added": personal_letter.write_added,
-    "secret": personal_letter.write_secret,
-    "follower": personal_letter.write_follower,
+    "channel": write_channel,
+    "added": write_added,
+    "secret": write_secret,
+    "follower": write_follower,
 }
 
 
@@ -338,7 +277,7 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
     templates = get_environment(request.language)
     html = "" if request.plain else templates.get_template("mail/personal.html").render(letter=letter)
     if len(html.encode()) > MAX_HTML_BYTES and any(turn.board for turn in letter.turns):
-        return build_message(app, request, leave_board_out(letter))
+        return build_message(app, request, digest.leave_board_out(letter))
     topic = find_kind(request.kind).topic
     content = LetterContent(
         subject=" ".join(letter.subject.split()),
@@ -351,10 +290,3 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
         pictures=letter.pictures,
     )
     return emails.build_message(app, request, content)
-
-
-def leave_board_out(letter: PersonalLetter) -> PersonalLetter:
-    """Return a digest without its last board, and the moves of that table."""
-    place = max(place for place, turn in enumerate(letter.turns) if turn.board)
-    turns = (*letter.turns[:place], replace(letter.turns[place], board=None, answers=None), *letter.turns[place + 1 :])
-    return replace(letter, turns=turns)

@@ -27,9 +27,10 @@ from service.store.schema import letters
 from service.timing import HOUR_S
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
-from workers.outgoing import emails, personal_letters, table_letters
+from workers.outgoing import digest, emails, personal_letters, table_letters
 from workers.outgoing.emails import Envelope
-from workers.outgoing.letter import LETTER_KINDS, TALK, TURN, LetterRequest, Treatment
+from workers.outgoing.letter import LetterRequest
+from workers.outgoing.letter_kinds import LETTER_KINDS, TALK, TURN, Treatment
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
 
 log = structlog.get_logger()
@@ -283,7 +284,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     """
     if request.table:
         return table_letters.write(app, request)
-    turn = personal_letters.find_only_turn(app, request) if request.kind_name == "digest" else None
+    turn = digest.find_only_turn(app, request) if request.kind_name == "digest" else None
     return table_letters.write(app, turn) if turn else personal_letters.write(app, request)
 
 
@@ -320,14 +321,14 @@ def schedule_digest(app: App, letter: ClaimedLetter) -> None:
     """Have the reader's next digest sent."""
     owed = letter.owed
     with app.store.writing() as db:
-        personal_letters.schedule_digest(db, owed.request.person, owed.settings.hour, owed.calendar, app.now())
+        digest.schedule_digest(db, owed.request.person, owed.settings.hour, owed.calendar, app.now())
 
 
 def move_to_digest(app: App, letter: ClaimedLetter) -> None:
     """Leave a letter's news to the reader's next digest, and have that digest sent."""
     schedule_digest(app, letter)
     with app.store.writing() as connection:
-        store_outcome(connection, letter, app.now(), personal_letters.LEFT_TO_DIGEST)
+        store_outcome(connection, letter, app.now(), digest.LEFT_TO_DIGEST)
 
 
 def postpone(app: App, letter: ClaimedLetter, until: int) -> None:

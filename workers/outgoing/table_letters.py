@@ -23,7 +23,8 @@ from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark, Topic, find_kind
+from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
+from workers.outgoing.letter_kinds import Topic, find_kind
 from workers.outgoing.letter_parts import TableDraft
 
 

@@ -16,7 +16,7 @@ from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_our_words import list_played, send_mail, write_letter
 from workers.incoming import inbox, mail_moves
-from workers.outgoing import personal_letters
+from workers.outgoing import digest, personal_letters
 from workers.outgoing.letter import LetterRequest
 
 ATTRIBUTIONS = {
@@ -124,7 +124,7 @@ def send_digest_answer(app: App, place: Place, write_body: Callable[[str], str])
 @pytest.mark.parametrize("length", [65, 66])
 def test_words_planted_at_any_table_of_a_digest_act_in_no_quotation(app: App, length: int) -> None:
     for place in (places := [start_annas_turn(app), start_annas_turn(app)]):
-        planted = f"{personal_letters.make_table_sign(apps.load_table(app, place.table).seats[0])}:unsubscribe"
+        planted = f"{digest.make_table_sign(apps.load_table(app, place.table).seats[0])}:unsubscribe"
         apps.say(app, Place(place.table, 1, ""), f"{'x' * (length - len(planted))} {planted}")
     send_digest_answer(app, places[0], lambda letter: quote_and_break(letter, 76))
     assert [apps.load_table(app, place.table).seats[0].wishes for place in places] == ["", ""]
@@ -135,7 +135,7 @@ def test_an_answer_to_a_digest_proves_and_moves_no_seat_that_was_taken_with_a_ty
     with app.store.writing() as db:
         db.execute(update(seats).where(seats.c.table == typed.table).values(proven=False))
     lines = [
-        f"{personal_letters.make_table_sign(apps.load_table(app, one.table).seats[0])} {apps.list_moves(app, one)[0]}"
+        f"{digest.make_table_sign(apps.load_table(app, one.table).seats[0])} {apps.list_moves(app, one)[0]}"
         for one in (own, typed)
     ]
     send_digest_answer(app, own, lambda _: lines[1])

@@ -24,7 +24,8 @@ from service.text.languages import LANGUAGES, Translator
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import emails, personal_letters, post
-from workers.outgoing.letter import LETTER_KINDS, LetterRequest
+from workers.outgoing.letter import LetterRequest
+from workers.outgoing.letter_kinds import LETTER_KINDS
 from workers.outgoing.table_letters import write
 
 MAX_LENGTH = 100_000

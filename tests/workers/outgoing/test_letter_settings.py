@@ -27,8 +27,8 @@ from tests.apps import FakeTime
 from tests.servers import Sink
 from tests.workers.incoming.test_inbox import deliver, list_mailed_moves, report
 from workers import clock as timekeeping
-from workers.outgoing import emails, personal_letters, post
-from workers.outgoing.letter import LETTER_KINDS
+from workers.outgoing import digest, emails, personal_letters, post
+from workers.outgoing.letter_kinds import LETTER_KINDS
 
 DAY = 86_400
 MORNING_AT = int(datetime(2027, 1, 15, 7, tzinfo=UTC).timestamp())  # eight in Amsterdam
@@ -334,9 +334,7 @@ def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
     post.run()
     assert len(smtp_sink.letters) == 1
     with relay_app.store.writing() as connection:
-        personal_letters.schedule_digest(
-            connection, rows(relay_app, "digest/%")[0].person, 20, Calendar(), relay_app.now()
-        )
+        digest.schedule_digest(connection, rows(relay_app, "digest/%")[0].person, 20, Calendar(), relay_app.now())
     assert [row.kind for row in rows(relay_app, "digest/%")] == ["digest/2027-01-15", "digest/2027-01-16"]
 
 

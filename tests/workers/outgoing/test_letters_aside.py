@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine import catalogue
 from engine.catalogue import NotInstalled
-from engine.search import LEVELS, thinking
+from engine.search import LEVELS, levels
 from service.app import App
 from service.store.connection import is_unavailable
 from service.store.schema import letters as letters_owed
@@ -174,7 +174,7 @@ def test_the_process_for_bots_loads_neither_database_nor_pages(app: App) -> None
     """A bot that thinks needs the games alone; the rest would cost as much memory as half of the service."""
     place, _ = apps.find_move(app, apps.start_table(app))
     meta, state = catalogue.find("kaiser").META, apps.load_table(app, place.table).position.state
-    process_pool.run(thinking.think, meta.name, meta.edition, state, place.seat or 0, LEVELS["easy"], b"1")
+    process_pool.run(levels.think, meta.name, meta.edition, state, place.seat or 0, LEVELS["easy"], b"1")
     loaded = process_pool.run(eval, "set(__import__('sys').modules)")
     assert not loaded & {"sqlalchemy", "flask", "jinja2", "redis", "PIL"}
 

@@ -5,8 +5,7 @@ import pytest
 from service.text.templates import TEMPLATES
 from tests.templates import find_faults
 from workers.outgoing.game_review import ChartDrawing
-from workers.outgoing.letter import Letter
-from workers.outgoing.personal_letter import PersonalLetter
+from workers.outgoing.letter import Letter, PersonalLetter
 
 MAIL = TEMPLATES / "mail"
 ENTRY_POINTS = {

@@ -19,8 +19,7 @@ from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
 from workers.outgoing import emails, personal_letters, post
-from workers.outgoing.letter import AnswerLinks, BoardSection, LetterPicture, LetterRequest
-from workers.outgoing.personal_letter import DigestTurn, PersonalLetter
+from workers.outgoing.letter import AnswerLinks, BoardSection, DigestTurn, LetterPicture, LetterRequest, PersonalLetter
 from workers.outgoing.personal_letters import build_message
 
 

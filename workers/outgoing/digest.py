@@ -1,0 +1,200 @@
+"""The daily digest: one letter about all tables where its reader is to move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+from sqlalchemy import Connection, exists, select
+
+from engine import log
+from engine.catalogue import NotInstalled
+from service import timing
+from service.app import App
+from service.people import letter_settings
+from service.store import queries
+from service.store.schema import letters, people, seats, tables
+from service.tables import access, snapshots, talk
+from service.tables.snapshots import Snapshot
+from service.text.languages import Translator
+from service.timing import Calendar
+from workers.incoming.inbox import TABLE_SIGN_CHARS
+from workers.jobs import log_missing_game
+from workers.outgoing import answer_hints, letter_parts, table_letters
+from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter, QuotedRemark
+from workers.outgoing.letter_parts import PersonalDraft, write_deadline
+
+LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
+MAX_TABLES = 30  # in one digest
+MAX_BOARDS = 8  # in one digest
+MAX_SENTENCES = 4  # about each table
+RECENT_ENTRIES = 200
+
+
+def _load_table(app: App, name: str) -> Snapshot:
+    with app.store.reading() as db:
+        return snapshots.load_table(app, db, name)
+
+
+def schedule_digest(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
+    """Have the next digest of a person sent: today's, or tomorrow's if today's was sent already."""
+    due = timing.find_next_digest_time(now, hour, calendar)
+    while _is_sent(connection, person, kind := f"digest/{timing.find_local_date(calendar, due).isoformat()}"):
+        due = timing.find_next_digest_time(due, hour, calendar)
+    queries.owe_personal_letter(connection, person, kind, due)
+
+
+def _is_sent(connection: Connection, person: int, kind: str) -> bool:
+    same = (letters.c.person == person, letters.c.kind == kind)
+    sent = select(letters.c.id).where(*same, letters.c.sent_at.is_not(None))
+    return connection.execute(sent).first() is not None
+
+
+def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
+    """Write the digest; None if no table waits for its reader any more."""
+    _, ngettext = draft.translator.gettext, draft.translator.ngettext
+    waiting = list_waiting_seats(draft.app, draft.person)
+    turns = tuple(
+        turn
+        for place, seat in enumerate(waiting[:MAX_TABLES])
+        if (turn := build_digest_turn(draft, seat, has_board=place < MAX_BOARDS))
+    )
+    more = max(0, len(waiting) - MAX_TABLES)
+    if not turns:
+        return None
+    headline = write_count(draft.translator, len(turns) + more)
+    mark = access.make_subject_mark(draft.app, waiting[0]) if draft.app.settings.answered_at == "subject" else ""
+    return PersonalLetter(
+        subject=f"{headline} [{mark}]" if mark else headline,
+        headline=headline,
+        text=_(
+            "You can answer this letter: begin each line with the sign at the heading of its table, and go on with your"
+            " move, such as: %(line)s",
+            line=f"{make_table_sign(waiting[0])} {find_example(turns)}",
+        ),
+        reply_to=access.make_reply_address(draft.app, waiting[0]),
+        button=_("Make your move"),
+        reason=_(
+            "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"
+            " links can play in your place, so keep them to yourself."
+        ),
+        turns=turns,
+        more=ngettext("One more table waits for you.", "%(count)s more tables wait for you.", more) if more else "",
+        settings_link=draft.settings_link,
+    )
+
+
+def write_count(translator: Translator, count: int) -> str:
+    """Return at how many tables it is the reader's turn."""
+    return translator.ngettext("It is your turn at one table", "It is your turn at %(count)s tables", count)
+
+
+def find_example(turns: Sequence[DigestTurn]) -> str:
+    """Return the words of a move at the first table that has any."""
+    hints = (hint for turn in turns if turn.answers for hint in turn.answers.hints)
+    return next((link.mail for hint in hints for line in hint.lines for link in line.links), "…")
+
+
+def make_table_sign(seat: Any) -> str:
+    """Return the sign with which a line of an answer names the table and the turn."""
+    return f"{seat.table[:TABLE_SIGN_CHARS]}-{seat.open_since}"
+
+
+def find_only_turn(app: App, request: LetterRequest) -> LetterRequest | None:
+    """Return the request for the digest as a letter from its table, if one table alone waits; otherwise None."""
+    with app.store.reading() as connection:
+        person = connection.execute(select(people).where(people.c.id == request.person)).one()
+    waiting = list_waiting_seats(app, person)
+    if len(waiting) != 1 or _is_waiting_itself(app, waiting[0].table):
+        return None
+    seat = waiting[0]
+    return replace(request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
+
+
+def _is_waiting_itself(app: App, name: str) -> bool:
+    """Return whether a table pauses, or waits for its game to be installed."""
+    try:
+        return bool(_load_table(app, name).position.paused)
+    except NotInstalled:
+        return True
+
+
+def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
+    """Return the seats where a person is to move and got no letter about it, the most urgent first."""
+    is_left_to_digest = (
+        exists()
+        .where(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since)
+        .where(letters.c.kind == "turn", letters.c.outcome == LEFT_TO_DIGEST)
+    )
+    open_seats = (
+        select(*seats.c, is_left_to_digest.label("is_left_to_digest"))
+        .select_from(seats.join(tables, tables.c.id == seats.c.table))
+        .where(seats.c.person == person.id, seats.c.status == "taken", seats.c.open_since.is_not(None))
+        .where(tables.c.phase == "playing", seats.c.proven)
+        .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
+    )
+    with app.store.reading() as connection:
+        rows: Sequence[Any] = connection.execute(open_seats).all()
+    return [seat for seat in rows if _belongs_in_digest(person, seat)]
+
+
+def _belongs_in_digest(person: Any, seat: Any) -> bool:
+    """Return whether the digest has this turn. What was left to the digest stays there when the settings change."""
+    mode = letter_settings.merge_settings(person.wishes, seat.wishes).letters
+    return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
+
+
+def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> DigestTurn | None:
+    """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
+    app, translator = draft.app, draft.translator
+    try:
+        table = _load_table(app, seat.table)
+    except NotInstalled as missing:
+        log_missing_game(seat.table, str(missing))
+        return None
+    if table.position.paused:
+        return None
+    with app.store.reading() as db:
+        recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
+    entries = log.find_entries_since_own_move(recent, seat.seat)
+    moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
+    with app.store.reading() as connection:
+        remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
+    others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
+    request = replace(draft.request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
+    quoted = tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks)
+    of_table = table_letters.make_draft(app, request, request.kind_name, table, recent, quoted)
+    sentences = letter_parts.narrate(of_table, entries)
+    heading = translator.gettext("%(title)s with %(names)s", title=of_table.title, names=others)
+    instruction = translator.gettext(
+        "Begin each line with %(sign)s, or choose on the page.", sign=make_table_sign(seat)
+    )
+    links = letter_parts.build_links(of_table)
+    return DigestTurn(
+        heading=f"{heading} · {make_table_sign(seat)}",
+        link=links.page,
+        deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
+        earlier=write_left_out(translator, len(sentences) - MAX_SENTENCES),
+        sentences=sentences[-MAX_SENTENCES:],
+        talk=quoted,
+        links=links,
+        board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
+        answers=answer_hints.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
+        if has_board
+        else None,
+    )
+
+
+def write_left_out(translator: Translator, count: int) -> str:
+    """Return how many sentences are left out; empty if none is."""
+    if count <= 0:
+        return ""
+    return translator.ngettext("and one thing more before that", "and %(count)s things more before that", count)
+
+
+def leave_board_out(letter: PersonalLetter) -> PersonalLetter:
+    """Return a digest without its last board, and the moves of that table."""
+    place = max(place for place, turn in enumerate(letter.turns) if turn.board)
+    turns = (*letter.turns[:place], replace(letter.turns[place], board=None, answers=None), *letter.turns[place + 1 :])
+    return replace(letter, turns=turns)
