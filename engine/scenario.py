@@ -205,6 +205,7 @@ def patch(game: Game, state: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def _merge(old: Any, new: Any) -> Any:
+    """Return the old value with the changes of `patch`; only two tables are merged, key by key."""
     if not isinstance(new, Mapping) or not isinstance(old, Mapping):
         return new
     remaining = {key: value for key, value in old.items() if "-" not in (new.get("*"), new.get(key))}

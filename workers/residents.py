@@ -40,25 +40,25 @@ WORK = {
 
 def run_referee() -> None:
     """Judge submitted commands and play mails."""
-    _stay("referee")
+    _run_job("referee")
 
 
 def run_post() -> None:
     """Send letters."""
-    _stay("post")
+    _run_job("post")
 
 
 def run_deliveries() -> None:
     """Send notices by the channels beside mail."""
-    _stay("deliveries")
+    _run_job("deliveries")
 
 
 def run_bots() -> None:
     """Move for bots, find hints, and ask the beacon for its rounds."""
-    _stay("bots")
+    _run_job("bots")
 
 
-def _stay(job: str) -> None:
+def _run_job(job: str) -> None:
     """Work whenever a queue of this job is woken; after STAY_S seconds leave the rest to the next job."""
     app, until = get_app(), time.monotonic() + STAY_S
     try:

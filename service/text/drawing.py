@@ -285,14 +285,17 @@ def measure(svg: str) -> tuple[int, int]:
 
 
 def paint(svg: str) -> Image.Image:
-    """Draw an SVG as wide as pictures in letters are. Its sprites are pasted, the parts between them are drawn."""
+    """Draw an SVG as wide as pictures in letters are, part by part: sprites are pasted, all between them is drawn.
+
+    Each part is an SVG of its own, with the head of the whole and the definitions that the part refers to.
+    """
     from PIL import Image
 
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
     head, _, body = DEFINITIONS.sub("", svg).rpartition(END_TAG)[0].partition(">")
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
-    scale, colour = PICTURE_WIDTH / box_width, PAPER.findall(body) or ["#ffffff"]
-    paper = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), colour[0])
+    scale, papers = PICTURE_WIDTH / box_width, PAPER.findall(body)
+    painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), papers[0] if papers else "#ffffff")
     parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
     keys = [_make_key(part, box, scale, definitions) for part, box in parts if box]
     sprites = iter(_draw_sprites(keys))
@@ -300,11 +303,11 @@ def paint(svg: str) -> Image.Image:
         if box:
             colours, cover = next(sprites)
             left, top = float(box[1]) * scale, float(box[2]) * scale
-            paper.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
+            painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:
-            layer = draw(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *paper.size)
-            paper.paste(layer, (0, 0), layer)
-    return paper
+            layer = draw(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
+            painting.paste(layer, (0, 0), layer)
+    return painting
 
 
 def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
