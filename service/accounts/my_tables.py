@@ -189,9 +189,9 @@ def find_token(app: App, db: Connection, person: ProvenPerson) -> str:
 
 
 def open_feeds(db: Connection, person: ProvenPerson, at: int) -> None:
-    """Give the calendar and the feed of this person new addresses, and owe a letter about it; wake the post then.
+    """Give the calendar and the feed of this person new addresses, and owe a letter about it.
 
-    The former addresses stop working.
+    The former addresses stop working. Wake the post after the commit.
     """
     own = update(people).where(people.c.id == person.id)
     opened = own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True).returning(people.c.feeds_number)

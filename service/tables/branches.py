@@ -66,7 +66,10 @@ def list_branches(db: Connection, place: Place) -> list[Branch]:
 
 
 def find(db: Connection, place: Place, number: int, *, lock: bool = False) -> Branch:
-    """Return the branch of this seat with that number, locked if it is to be changed; raise Unknown if none is."""
+    """Return the branch of this seat with that number; raise Unknown if there is none.
+
+    With `lock` no other transaction changes it before this one ends.
+    """
     own = select(branches).where(
         branches.c.id == number, branches.c.table == place.table, branches.c.seat == require_seat(place)
     )
