@@ -11,6 +11,7 @@ from msgspec import Struct
 from engine.games.carcassonne.letter import (
     LEGEND,
     MARK_WORDS,
+    PIECES_LEFT,
     draw_text_map,
     lay_out_letter,
     lay_out_plates,
@@ -73,6 +74,7 @@ __all__ = [
     "LEGEND",
     "LEIPZIG_QUARTERS",
     "PIECES",
+    "PIECES_LEFT",
     "PLACES",
     "QUARTER_PLACES",
     "SMALL_CLOISTERS",

@@ -239,6 +239,9 @@ LINE = 44
 HAND, HAND_WITH_TURNS = 136, 166
 NAMED_ABREAST = 4
 
+PIECES_LEFT = {"abbey": "abbeys", "bridge": "bridges", "castle": "castles_left", "floor": "floors"}
+"""The pieces that a seat has besides its figures, each with the field of the view that counts them."""
+
 Things = tuple[tuple[str, int], ...]
 
 
@@ -255,7 +258,7 @@ class LetterLayout(Struct, frozen=True):
     """The places and sizes of the parts of the picture.
 
     * `pixel` is a pixel in units of the land, `unit` a thousandth of the picture in units of the land.
-    * `things` are the figures and goods of each seat, with their numbers; a mat has `things_abreast` in a row.
+    * `things` are the figures, goods and pieces of each seat, with their numbers; a mat has `things_abreast` in a row.
     * `mats` is the upper left corner of each mat, `mat_width` and `mat_height` their size.
     * `hand_y` is where the hand begins; `head` and `bottom` are where the land begins and ends.
     * `lens` is the offset of the land in the picture and the size of a pixel.
@@ -323,9 +326,10 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
 
 
 def _list_things(view: Any, seat: int) -> Things:
-    """Return the figures and goods that a seat has, with their numbers."""
+    """Return the figures, goods and pieces of boxes that a seat has, with their numbers."""
     goods: Mapping[str, int] = view.goods[seat] if view.goods else {}
-    return tuple((kind, number) for kind, number in {**view.supply[seat], **goods}.items() if number)
+    pieces = {piece: getattr(view, field)[seat] for piece, field in PIECES_LEFT.items() if getattr(view, field)}
+    return tuple((kind, number) for kind, number in {**view.supply[seat], **goods, **pieces}.items() if number)
 
 
 def _count_mats_abreast(things: Sequence[Things]) -> int:

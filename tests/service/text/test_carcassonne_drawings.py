@@ -192,6 +192,16 @@ def test_the_text_board_explains_every_letter_that_is_on_the_table_and_no_other(
     assert words not in drawing.draw_board_text(scene(set_up(**boxes).state, 0))
 
 
+def test_the_picture_of_a_letter_shows_the_pieces_of_boxes_that_a_seat_has():
+    state = set_up(bridges_castles=True, tower=True, abbey_mayor=True).state
+    things = board.lay_out_letter(carcassonne.view(state, 0), (0, 0, 0, 0), True, False).things[0]
+    assert things[-4:] == (("abbey", 1), ("bridge", 3), ("castle", 3), ("floor", 10))
+    without = board.lay_out_letter(carcassonne.view(set_up().state, 0), (0, 0, 0, 0), True, False).things[0]
+    assert without == (("meeple", 7),)
+    numbers = [element.text for element in draw(state, 0).iter() if element.tag.endswith("}text")]
+    assert numbers.count("10") == 2 + 1  # a number of each seat, and a space of the track
+
+
 def test_the_tile_in_hand_is_described_in_lines_of_eighty_columns():
     text = drawing.draw_board_text(scene(set_up(drawn="RV10", revolts=True).state, 0))
     assert max(map(len, text.splitlines())) <= 80
