@@ -234,8 +234,9 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
 
 
 def _find_question(table: Table) -> tuple[object, ...]:
-    wish = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
-    return (type(wish), wish.seat) if wish else ()
+    """Return what the players are asked to agree to, as the kind of the request and the seat that made it."""
+    request = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
+    return (type(request), request.seat) if request else ()
 
 
 def _refuse_old_letter(locked: LockedTable, command: SeatCommand, move: Move) -> None:

@@ -140,7 +140,7 @@ class TurnIndex(Struct, frozen=True):
         starts, before = list[int](), None
         for seq, mover in enumerate(self.movers):
             if mover is not None:
-                if mover == own != before:
+                if mover == own and before != own:
                     starts.append(seq)
                 before = mover
         return tuple(starts)

@@ -185,7 +185,7 @@ NEARBY_ENTRIES = 4  # entries shown before this one and after it
 class Viewpoint(Struct, frozen=True):
     """The reader of a replay: the seat whose view it shows (None: what all may see), and the language."""
 
-    eyes: int | None
+    seat: int | None
     language: str
 
 
@@ -255,10 +255,10 @@ def load_frame(
         last,
         board=drawing.draw_board(app.caches.boards, (table.row.id, at + 1), scene, narrator),
         standing=table.game.standing(then.state),
-        around=narration.describe_entries(table.game, nearby, narrator, reader.eyes),
+        around=narration.describe_entries(table.game, nearby, narrator, reader.seat),
         receipt=snapshots.load_receipt(db, table, at),
-        rounds=tuple(seq for seq in index.list_round_starts(reader.eyes) if seq >= first),
-        since=index.find_first_after(reader.eyes),
+        rounds=tuple(seq for seq in index.list_round_starts(reader.seat) if seq >= first),
+        since=index.find_first_after(reader.seat),
     )
 
 
@@ -276,7 +276,7 @@ def load_world(app: App, db: Connection, table: Snapshot, reader: Viewpoint, ent
         last,
         stage=drawing.draw_staged_board(app.caches.stages, (table.row.id, at + 1), scene, narrator).stage,
         standing=table.game.standing(then.state),
-        chapters=narration.describe_entries(table.game, entry, narrator, reader.eyes),
+        chapters=narration.describe_entries(table.game, entry, narrator, reader.seat),
     )
 
 
@@ -289,12 +289,12 @@ def _load_turns(app: App, db: Connection, table: Snapshot) -> tuple[TurnIndex, i
 
 
 def _make_narrator(table: Snapshot, reader: Viewpoint, view: Any = None) -> Narrator:
-    return Narrator(table.game, table.names, reader.language, reader.eyes, view=view)
+    return Narrator(table.game, table.names, reader.language, reader.seat, view=view)
 
 
 def _make_scene(table: Snapshot, reader: Viewpoint, state: Any) -> Scene:
-    view = table.game.view(state, reader.eyes)
-    return Scene(table.game, view, list_players(table.names), reader.eyes, (), reader.language)
+    view = table.game.view(state, reader.seat)
+    return Scene(table.game, view, list_players(table.names), reader.seat, (), reader.language)
 
 
 class ProtocolLine(Struct, frozen=True):
@@ -336,7 +336,7 @@ def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
 def _list_protocol_lines(db: Connection, table: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     narrator = _make_narrator(table, reader)
     for entry in snapshots.load_entries(db, table):
-        visible = entry if table.position.phase == "over" else log.redact(table.game, entry, reader.eyes)
+        visible = entry if table.position.phase == "over" else log.redact(table.game, entry, reader.seat)
         sentences = tuple(sentence for event in visible.events if (sentence := narrator.describe(event)))
         who = "" if visible.seat is None else table.names[visible.seat]
         yield ProtocolLine(visible.seq, visible.at, who, visible.move or "", sentences)

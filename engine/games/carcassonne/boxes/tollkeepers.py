@@ -120,10 +120,10 @@ class Tollkeepers(BoxHooks):
         road = state.features[root]
         if road.kind != "road":
             return None
-        new_segment = state.tiles[get_current_part(state).cell].first
+        newest = state.tiles[get_current_part(state).cell].first  # the number of the first segment of the placed tile
         for cell, (seat, side) in sorted(get_tollhouses(state).items()):
-            if get_field(state, "since").get(cell, 0) > new_segment:
-                continue  # the tollhouse is newer than the tile: it was set in a turn of message 4 within this one
+            if get_field(state, "since").get(cell, 0) > newest:
+                continue  # it was set after the tile was placed, in a turn of message 4 within this one
             if _make_toll_note(cell, root) not in get_current_part(state).notes and has_road_end(state, cell, root):
                 points = count_toll(state, rules, road, side)
                 if points:
