@@ -23,6 +23,8 @@ SIZES = """() => {
   const early = performance.getEntriesByType("resource").filter(({ startTime }) => startTime < loaded + 1000);
   return early.map((one) => [one.name, one.encodedBodySize]);
 }"""
+UPRIGHT, ON_ITS_SIDE = {"width": 390, "height": 844}, {"width": 844, "height": 390}
+HEADLINE_PX = 28  # a line
 MAX_PAGE_S, MAX_FINISHED_PAGE_S = 0.1, 0.06  # of the server's time
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
@@ -134,14 +136,17 @@ def test_a_screen_reader_reads_each_step_of_a_choice_and_the_verdict(service: Ru
 def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: RunningService, visit: Visit, game: str) -> None:
     opened = service.start_table(game=game)
     place = f"/t/{opened.links[service.find_mover(opened.table)]}"
-    player = Player(visit(place, viewport={"width": 390, "height": 844}, has_touch=True))
+    player = Player(visit(place, viewport=UPRIGHT, has_touch=True))
     player.move()
     expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
     headline = player.page.locator(".bar h1")
-    assert headline.evaluate("one => one.scrollWidth <= one.clientWidth")
-    seen = headline.bounding_box()
-    assert seen
-    assert seen["x"] + seen["width"] <= 390
+    for window in (UPRIGHT, ON_ITS_SIDE):
+        player.page.set_viewport_size(window)
+        assert headline.evaluate("one => one.scrollWidth <= one.clientWidth")
+        seen = headline.bounding_box()
+        assert seen
+        assert seen["x"] + seen["width"] <= window["width"]
+        assert seen["height"] <= 2 * HEADLINE_PX  # it is not broken into its letters
 
 
 def test_nothing_moves_for_a_player_who_prefers_reduced_motion(service: RunningService, visit: Visit) -> None:
