@@ -50,13 +50,15 @@ class Version(argparse.Action):
         parser.exit()
 
 
-def make_parser() -> Parser:
-    """Return the parser of all commands."""
+def make_parser(command: str = "") -> Parser:
+    """Return the parser of all commands, or of those up to a given one: to import the others takes 20 ms."""
     root = Parser(prog="depesche", description=DESCRIPTION, epilog=STATUSES, allow_abbrev=False)
     root.add_argument("--version", action=Version, help="print the version")
     subparsers = root.add_subparsers(metavar="COMMAND", title="commands")
     for module in (*FOR_HOSTS, *FOR_AUTHORS):
         importlib.import_module(module).add(subparsers)
+        if command in subparsers.choices:
+            break
     return root
 
 
@@ -77,9 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    root = make_parser()
+    words = sys.argv[1:] if argv is None else argv
+    root = make_parser(words[0] if words else "")
     try:
-        args, unknown = root.parse_known_args(argv)
+        args, unknown = root.parse_known_args(words)
         if unknown:
             getattr(args, "parser", root).refuse_unknown(unknown)
         if "run" in args:

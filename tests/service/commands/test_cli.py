@@ -175,6 +175,14 @@ def test_listing_the_games_loads_neither_the_web_nor_the_database():
     assert not loaded & {"flask", "sqlalchemy", "rq", "redis", "jinja2", "uvicorn"}
 
 
+def test_a_command_does_not_load_those_after_it():
+    code = "import sys; from service import cli; cli.main(['serve', '--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.rsplit("\n", 2)[-2].split())
+    assert "workers.commands.run" in loaded
+    assert not {one for one in loaded if one.startswith("service.commands.")} - {"service.commands.terminal"}
+
+
 def test_help_names_every_command(depesche):
     result = depesche("--help")
     assert result.status == 0
