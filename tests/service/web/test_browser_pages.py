@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from engine import catalogue
 from service import create_app
@@ -25,6 +31,7 @@ from tests.sampling import one_of
 from tests.services import ANNA, RunningService, Visit
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1366, "height": 650}
+PIECE_PAUSE_S = 1.0
 MAX_SHIFT, MAX_PAINT_MS = 0.05, 300  # the paint on a machine without other work
 
 # The sum of all layout shifts since the page was opened.
@@ -97,6 +104,43 @@ def test_no_page_jumps_while_it_loads(service: RunningService, visit: Visit) -> 
         assert answer.ok, path
         shifts[path] = page.evaluate(MEASURE_SHIFT)
     assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}
+
+
+@contextmanager
+def serve_in_pieces(pieces: Sequence[str], others: str) -> Iterator[str]:
+    """Serve a page whose pieces come one after another; other files are those of another server."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_page = self.path == "/"
+            self.send_response(200 if is_page else 307)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Location", others + self.path)
+            self.end_headers()
+            for piece in pieces if is_page else ():
+                self.wfile.write(piece.encode())
+                time.sleep(PIECE_PAUSE_S)
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def test_the_board_does_not_move_up_if_the_bar_under_it_comes_late(service: RunningService, chromium: Browser) -> None:
+    finished = service.play_like(load("kurier", "short"))
+    html = create_app(service.app).test_client().get(f"/t/{finished.links[0]}").text
+    board, bar = html.split('<div class="bar">')
+    pieces = (board, f'<div class="bar">{bar}')
+    with serve_in_pieces(pieces, service.address) as address, chromium.new_page(viewport=PHONE) as page:
+        page.goto(address)
+        assert page.locator(".deeds .main").is_visible()
+        assert page.evaluate(MEASURE_SHIFT) == 0
 
 
 def test_ones_tables_do_not_jump_when_times_become_local(service: RunningService, visit: Visit) -> None:
