@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (50, 419), "mail": (33, 232), "reminder": (31, 224)}
+BOUNDS = {"move": (51, 419), "mail": (33, 232), "reminder": (32, 224)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

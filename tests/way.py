@@ -31,6 +31,11 @@ from workers.outgoing import emails, post
 
 ROOT = Path(__file__).parents[1]
 SOURCES = tuple(f"{ROOT}/{folder}/" for folder in ("engine", "service", "workers"))
+IN_PLACE_OF_JINJA = (
+    "Context.call",
+    "install_sentences.",
+    "_leave_as_it_is",
+)  # in templates.py; Jinja's own are not counted either
 ROUNDS = 5  # of each way; only the last one counts, when everything is loaded, and the words of mails are cached
 
 
@@ -49,10 +54,9 @@ class Way:
 
     def _step(self, frame: FrameType, event: str, _: Any) -> None:
         current = frame if event == "call" else frame.f_back if event == "return" else None
-        file = current.f_code.co_filename if current else ""
-        if file.startswith(SOURCES) and self.files[-1:] != [file]:
-            self.files.append(file)
-        if frame.f_code.co_filename.startswith(SOURCES):
+        if current and is_counted(current) and self.files[-1:] != [current.f_code.co_filename]:
+            self.files.append(current.f_code.co_filename)
+        if is_counted(frame):
             self._note(frame, event)
 
     def _note(self, frame: FrameType, event: str) -> None:
@@ -84,6 +88,12 @@ class Way:
             " <-> ".join(sorted(map(short_name, pair))) for pair in zip(self.files, self.files[1:], strict=False)
         )
         return pairs.most_common(most)
+
+
+def is_counted(frame: FrameType) -> bool:
+    """Return whether a function is ours, and not one that a template calls in place of Jinja's own."""
+    code = frame.f_code
+    return code.co_filename.startswith(SOURCES) and not code.co_qualname.startswith(IN_PLACE_OF_JINJA)
 
 
 def short_name(file: str) -> str:
