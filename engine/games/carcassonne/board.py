@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -50,8 +51,6 @@ from engine.games.carcassonne.points import (
     locate_tollhouse,
     locate_tower,
     locate_tunnel,
-    move_below,
-    move_outside,
 )
 from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.state import Figure
@@ -129,6 +128,12 @@ __all__ = [
     "parse_cell",
 ]
 
+
+NAME_DISTANCE = 25
+"""How far the name of a mark in a letter is from the mark."""
+
+NEAR_MIDDLE = 15
+"""A smaller offset from the middle of a tile does not matter for the place of a name."""
 
 VERBS_AWAY = frozenset({"capture", "escape", "message", "princess", "pyramid", "recall", "withdraw"})
 """The verbs of the moves that take the figure away that they name."""
@@ -328,6 +333,28 @@ def name_axes(tokens: Sequence[str], tiles: Iterable[str]) -> list[tuple[str, Po
     west, east, north, south = find_extent(list(tiles))
     columns = [(str(x), Point(100 * x, 100 * north - 45)) for x in range(west, east + 1)]
     return [*columns, *((str(y), Point(100 * west - 35, 100 * y)) for y in range(north, south + 1))]
+
+
+def move_outside(middle: Point, point: Point) -> Point:
+    """Return where the name of a mark is: farther from the middle of its tile, or below the mark in the middle.
+
+    Fields beside a road go out diagonally, so that their names do not cover the name of the road.
+    """
+    x, y = _find_direction(point.x - middle.x), _find_direction(point.y - middle.y)
+    if not x and not y:
+        return move_below(point)
+    step = NAME_DISTANCE / math.hypot(x, y)
+    return Point(point.x + x * step, point.y + y * step)
+
+
+def _find_direction(offset: float) -> int:
+    """Return 1 or -1 by the sign of an offset, and 0 near the middle."""
+    return 0 if abs(offset) < NEAR_MIDDLE else round(math.copysign(1, offset))
+
+
+def move_below(point: Point) -> Point:
+    """Return where the name below a mark is."""
+    return Point(point.x, point.y + NAME_DISTANCE)
 
 
 def _label_end(end: str) -> str:

@@ -166,12 +166,6 @@ from the middle of a quarter."""
 BESIDE_UPRIGHT = {"lying": 22, "safe": -22}
 """How far the mark for a figure that lies or is protected is from the mark for one that does not."""
 
-NAME_DISTANCE = 25
-"""How far the name of a mark in a letter is from the mark."""
-
-NEAR_MIDDLE = 15
-"""A smaller offset from the middle of a tile does not matter for the place of a name."""
-
 OPENING_DISTANCE = 15
 """How far the opening of a tunnel is from the middle of its tile."""
 
@@ -323,28 +317,6 @@ def locate_offer(tiles: Tiles, token: str) -> Point:
 def locate_offered_tile(tiles: Tiles, token: str) -> Point:
     """Return the middle of the tile to which the token of a segment belongs."""
     return locate_tile(token.rpartition("/")[0] or list(tiles)[-1])
-
-
-def move_outside(middle: Point, point: Point) -> Point:
-    """Return where the name of a mark is: farther from the middle of its tile, or below the mark in the middle.
-
-    Fields beside a road go out diagonally, so that their names do not cover the name of the road.
-    """
-    x, y = _find_direction(point.x - middle.x), _find_direction(point.y - middle.y)
-    if not x and not y:
-        return move_below(point)
-    step = NAME_DISTANCE / math.hypot(x, y)
-    return Point(point.x + x * step, point.y + y * step)
-
-
-def _find_direction(offset: float) -> int:
-    """Return 1 or -1 by the sign of an offset, and 0 near the middle."""
-    return 0 if abs(offset) < NEAR_MIDDLE else round(math.copysign(1, offset))
-
-
-def move_below(point: Point) -> Point:
-    """Return where the name below a mark is."""
-    return Point(point.x, point.y + NAME_DISTANCE)
 
 
 def find_segment(tiles: Tiles, place: str) -> Segment:
