@@ -35,7 +35,6 @@ LOOK = """async () => {
       is_chosen: one.classList.contains("chosen"),
       inside: left >= -0.5 && top >= -0.5 && right <= innerWidth + 0.5 && bottom <= innerHeight + 0.5,
       hit: Boolean(upon) && (one.contains(upon) || upon.closest("[data-token]") === one),
-      height: bottom - top,
       x, y,
     };
   };
@@ -58,7 +57,6 @@ class Control(Struct, frozen=True):
     is_chosen: bool
     inside: bool
     hit: bool
-    height: float
     x: float
     y: float
 
