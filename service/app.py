@@ -10,10 +10,10 @@ from typing import Any
 from redis import Redis
 
 from engine import catalogue
+from service.internet.safe_http import SafeClient
 from service.links import Links
 from service.memory import Caches
 from service.monitoring import Metrics
-from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret
 from service.store import Store, push_keys, server_facts
 from service.store.server_facts import NoticeBoard

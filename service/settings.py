@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from engine.catalogue import NAME
 from engine.options import SWITCH_WORDS
 from engine.refusal import Refused
-from service import beacon as beacons
+from service.internet import beacon as beacons
 from service.numbers import parse_int
 
 DAY_S = 86_400

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from py_arkworks_bls12381 import G1Point, G2Point, Scalar
 
 from engine.beacon import Beacon
-from service.beacon import DOMAIN
+from service.internet.beacon import DOMAIN
 
 SECRET = Scalar.from_be_bytes_mod_order(hashlib.sha256(b"a beacon for tests").digest())
 KEY = bytes((G2Point() * SECRET).to_compressed_bytes()).hex()

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from service.safe_http import SafeClient
+from service.internet.safe_http import SafeClient
 
 CERTIFICATES = Path(__file__).parent / "certificates"
 HOST = "localhost"  # of the trusted certificate

@@ -91,12 +91,11 @@ def test_a_planted_wrong_import_is_reported(
 LAYERS = (
     ("engine",),
     (
-        "service.beacon",
+        "service.internet",
         "service.settings",
         "service.links",
         "service.memory",
         "service.numbers",
-        "service.safe_http",
         "service.wakeups",
         "service.monitoring",
         "service.timing",

@@ -13,8 +13,8 @@ from sqlalchemy.exc import OperationalError
 
 from engine.beacon import Beacon
 from engine.menu import Move
-from service import beacon as beacons
 from service.app import App
+from service.internet import beacon as beacons
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.schema import tables

@@ -243,7 +243,7 @@ def audit_log(
     from engine import catalogue
     from engine.receipts import compare_receipts
     from engine.refusal import Refused
-    from service import beacon
+    from service.internet import beacon
 
     try:
         log = read()

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from engine.canonical_json import make_decoder
 from service.app import App
+from service.internet.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.notify.channels import Notice, SenderAnswer
 from service.notify.webhooks import HookOutcome
 from service.numbers import parse_int
-from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
 from service.store.push_keys import (

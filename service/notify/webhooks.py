@@ -21,12 +21,12 @@ import msgspec
 from msgspec import Struct
 
 from engine.refusal import Refused
-from service import safe_http
 from service.app import App
+from service.internet import safe_http
+from service.internet.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.notify import channels
 from service.notify.channels import NewChannel
 from service.people.proof import ProvenPerson
-from service.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.text.languages import Sentence, Translator
 
 Outcome = Literal["sent", "gone", "refused", "retry"]

@@ -15,8 +15,8 @@ from engine import table as tables
 from engine.menu import Move
 from engine.record import Table, explain_waiting
 from engine.refusal import Refused
-from service import beacon
 from service.app import App
+from service.internet import beacon
 from service.people import limits
 from service.store.batch import Batch
 from service.store.queries import Verdict

@@ -22,8 +22,8 @@ from engine.game import Game
 from engine.log import FORMAT, Export, Link
 from engine.record import Table
 from engine.refusal import Refused
-from service import beacon
 from service.app import App
+from service.internet import beacon
 from service.links import hash_token
 from service.people import register
 from service.store import queries

@@ -23,7 +23,7 @@ from service.text.languages import COMMON, LANGUAGES, SOURCE, get_catalogue_path
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("engine", "service", "workers")
 FOR_HOSTS = (  # printed in a terminal, in English
-    "service/beacon.py",
+    "service/internet/beacon.py",
     "service/commands/",
     "service/settings.py",
     "service/store/connection.py",

@@ -16,12 +16,12 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
+from service.internet.safe_http import parse_url
 from service.notify import channels
 from service.notify.channels import NewChannel
 from service.numbers import parse_int
 from service.people import proof
 from service.people.letter_settings import Mode
-from service.safe_http import parse_url
 from service.store import push_keys, queries
 from service.store.channel_queries import ChannelRow
 from service.store.push_keys import PUSH, decode, dump_public, encode, parse_public

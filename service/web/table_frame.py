@@ -11,7 +11,7 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from engine.game import Meta
-from service import beacon as beacons
+from service.internet import beacon as beacons
 from service.numbers import parse_int
 from service.people import letter_settings, register
 from service.store import queries

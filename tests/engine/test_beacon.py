@@ -18,7 +18,7 @@ from engine.table_events import (
     RoundNamed,
     WentSealed,
 )
-from service.beacon import is_signed
+from service.internet.beacon import is_signed
 from tests.beacons import BEACON, sign
 from tests.engine import highcard, second_verifier
 from tests.engine.ledger import SEED, Ledger, draw_awaited_round, open_table, play_on, start_table

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from engine import audit, catalogue, log, record, table_events
-from service.beacon import is_signed
+from service.internet.beacon import is_signed
 from tests.golden import make
 from tests.golden.make import load_file
 

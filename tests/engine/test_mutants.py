@@ -9,7 +9,7 @@ import pytest
 
 from engine import audit, catalogue, log
 from engine.refusal import Refused
-from service.beacon import is_signed
+from service.internet.beacon import is_signed
 from tests.engine import second_verifier
 from tests.engine.mutants import make_mutants
 from tests.engine.test_golden import FILES, every_file, name_file

@@ -10,7 +10,7 @@ import pytest
 
 from engine import audit, log
 from engine.refusal import Refused
-from service.beacon import is_signed
+from service.internet.beacon import is_signed
 from tests.engine import highcard, second_verifier
 from tests.vectors import make
 

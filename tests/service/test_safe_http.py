@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from service.safe_http import MAX_ANSWER_BYTES, ForbiddenAddress, SafeClient, Unreachable, is_public
+from service.internet.safe_http import MAX_ANSWER_BYTES, ForbiddenAddress, SafeClient, Unreachable, is_public
 from service.settings import load_settings
 from tests import receivers
 from tests.receivers import Receiver

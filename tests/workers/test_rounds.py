@@ -16,8 +16,8 @@ from engine.table_events import (
     RoundNamed,
     WentSealed,
 )
-from service import beacon as beacons
 from service.app import App
+from service.internet import beacon as beacons
 from service.settings import Settings
 from service.store.schema import letters
 from service.store.schema import tables as rows

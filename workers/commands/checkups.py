@@ -27,9 +27,9 @@ from sqlalchemy.exc import OperationalError
 from engine.refusal import Refused
 from service.app import connect_redis
 from service.commands.terminal import CheckResult, make_failure, make_success, make_warning, try_check
+from service.internet.safe_http import SafeClient
 from service.links import Links
 from service.notify import webhooks
-from service.safe_http import SafeClient
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
 from service.store.schema import channels, deliveries, letters, submissions, table_hooks, tables

@@ -15,8 +15,8 @@ from engine.game import Game, Standing
 from engine.log import Export
 from engine.options import describe
 from engine.refusal import Refused
-from service import beacon
 from service.app import App
+from service.internet import beacon
 from service.links import Links, hash_token
 from service.store import Store, queries
 from service.store.rows import EntryRow, TableRow

@@ -12,10 +12,11 @@ import pytest
 from sqlalchemy import select
 
 from engine import audit
-from service import beacon, create_app
+from service import create_app
 from service.accounts import leaving, signing_in
 from service.app import App
 from service.commands import transfer_commands as commands
+from service.internet import beacon
 from service.people.proof import ProvenPerson
 from service.store.schema import letters, people, seats
 from service.tables import access, talk, transfer

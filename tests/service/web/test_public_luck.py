@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from service import beacon as beacons
 from service import create_app
 from service.app import App
+from service.internet import beacon as beacons
 from service.tables import access, opening
 from service.tables.opening import Invitee
 from tests import apps

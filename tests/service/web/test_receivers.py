@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from service.accounts import leaving
+from service.internet.safe_http import SafeClient
 from service.notify import channels
 from service.people.proof import ProvenPerson
-from service.safe_http import SafeClient
 from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table

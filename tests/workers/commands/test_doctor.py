@@ -15,8 +15,8 @@ from sqlalchemy import insert, text, update
 from service import cli
 from service.app import App
 from service.commands.terminal import CheckResult
+from service.internet.safe_http import SafeClient
 from service.people import register
-from service.safe_http import SafeClient
 from service.settings import Settings
 from service.store import channel_queries
 from service.store.schema import letters, table_hooks, tables
