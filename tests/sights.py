@@ -10,6 +10,9 @@ from playwright.sync_api import Page
 
 from tests.browsing import continues
 
+# The length of the log that the page shows.
+READ_LENGTH = "() => Number(document.querySelector('.table').dataset.length)"
+
 # Returns what can be tapped, glowing spots and buttons of the bar, as soon as the last tap or key is answered and no
 # button waits any more. `hit` says whether a tap on the middle, or for a drawn spot near it, finds it; `inside` whether
 # all of it is in the window.
@@ -41,9 +44,9 @@ LOOK = """async () => {
   const seen = (one) => one.offsetParent !== null;
   const spots = [...document.querySelectorAll(":is(.stage, .tray) .lit")];
   const buttons = [...document.querySelectorAll(".bar form.deed button")].filter(seen);
-  const { said, second = "" } = document.querySelector("form.deed").dataset;
+  const { said = "", second = "" } = document.querySelector("form.deed")?.dataset ?? {};
   const chosen = [...document.querySelectorAll(":is(.stage, .tray) .chosen")].map((one) => one.dataset.token);
-  return { controls: [...spots, ...buttons].map(look), said, second, chosen };
+  return { controls: [...spots, ...buttons].map(look), said, second, chosen, length: (READ_LENGTH)() };
 }"""
 
 
@@ -68,6 +71,7 @@ class Sight(Struct, frozen=True):
     said: str
     second: str  # of two moves that are sent together
     chosen: list[str]  # spots
+    length: int  # of the log that the page shows
 
     def describe_choice(self) -> str:
         return f"{self.said}; {self.second}; {self.chosen}; {[one.label for one in self.controls if not one.token]}"
@@ -96,4 +100,4 @@ class Sight(Struct, frozen=True):
 
 
 def look(page: Page) -> Sight:
-    return msgspec.convert(page.evaluate(LOOK), Sight)
+    return msgspec.convert(page.evaluate(LOOK.replace("READ_LENGTH", READ_LENGTH)), Sight)

@@ -19,7 +19,7 @@ from playwright.sync_api import CDPSession, Error, Page
 from tests.browsing import PAGE_TIMEOUT_MS, short_game
 from tests.services import RunningService, Visit
 from tests.short_games import ShortGame
-from tests.sights import look
+from tests.sights import READ_LENGTH, look
 
 MAX_CHOICES = 30  # of one move
 MAX_MOVES = 400  # of a game
@@ -128,8 +128,13 @@ class Listener:
         self.wait_for_turn()
         self.forget()
         self._tree.send("DOM.getDocument")
+        length = self.page.evaluate(READ_LENGTH)
         for _ in range(MAX_CHOICES):
-            node = self._find(moves) if moves else self._choose(self.list_choices())
+            sight = look(self.page)
+            if sight.length > length:  # the answer came after other words had been heard in its place
+                self.listen("Accepted.")
+                return
+            node = self._find(sight.find_next(moves).label) if moves else self._choose(self.list_choices())
             if not node or not self.press(node):
                 continue
             answer = self._wait_for_words()
@@ -138,9 +143,8 @@ class Listener:
                 return
         raise AssertionError(f"no move after {MAX_CHOICES} choices: {self.page.evaluate('window.spoken')}")
 
-    def _find(self, moves: Sequence[str]) -> Node | None:
-        """Return the next choice of moves that are known: the tree has to give it by its name."""
-        label = look(self.page).find_next(moves).label
+    def _find(self, label: str) -> Node | None:
+        """Return the choice with this name: the tree has to give it."""
         return next((one for one in self.list_choices() if one.name == label), None)
 
     def _choose(self, choices: list[Node]) -> Node:

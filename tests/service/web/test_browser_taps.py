@@ -23,7 +23,7 @@ from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS
 from tests.services import RunningService, Visit, fixed_seed
 from tests.short_games import ShortGame
-from tests.sights import Control, Sight, look
+from tests.sights import READ_LENGTH, Control, Sight, look
 
 WINDOWS = {
     "phone": (390, 844),
@@ -49,7 +49,6 @@ IS_SENT = """async () => {
   await Promise.race([window.answered, new Promise((done) => setTimeout(done, 1000))]);
   return window.isSent;
 }"""
-READ_LENGTH = "() => Number(document.querySelector('.table').dataset.length)"
 IS_JUDGED = f"(length) => document.querySelector('.bar .note.bad') || ({READ_LENGTH})() > length"
 
 
