@@ -26,7 +26,7 @@ metadata = MetaData()
 row_number = BigInteger().with_variant(Integer, "sqlite")
 
 
-def _index_of_some(
+def _make_partial_index(
     name: str, *columns: str, where: str, in_postgresql: str | None = None, unique: bool = False
 ) -> Index:
     """Return an index of the rows that a condition selects.
@@ -108,11 +108,11 @@ tables = Table(
     Column("visitor", Text, nullable=False, server_default=""),  # a keyed hash of the network it was opened from
     Index("tables_opening", "opening", unique=True),
     # No index names what a move changes: so its row is changed in place, and all its indexes stay as they are.
-    _index_of_some("tables_seeking", "opened_at", where="seeking = 1", in_postgresql="seeking"),
-    _index_of_some(
+    _make_partial_index("tables_seeking", "opened_at", where="seeking = 1", in_postgresql="seeking"),
+    _make_partial_index(
         "tables_shown", "opened_at", where="shown = 1 AND ended_at IS NULL", in_postgresql="shown AND ended_at IS NULL"
     ),
-    _index_of_some("tables_draw", "draws_at", where="draws_at IS NOT NULL"),
+    _make_partial_index("tables_draw", "draws_at", where="draws_at IS NOT NULL"),
 )
 
 seats = Table(
@@ -140,11 +140,11 @@ seats = Table(
     Column("level", Text, nullable=False, server_default=""),  # how strong its bot plays; empty is normal
     Column("proven", Boolean, nullable=False, server_default=false()),  # whether its holder has proven the address
     Column("seen_at", BigInteger),  # when its player was last at the table; empty if that is private
-    _index_of_some("seats_late", "late_at", where="late_at IS NOT NULL"),
-    _index_of_some("seats_remind", "remind_at", where="remind_at IS NOT NULL"),
-    _index_of_some("seats_stand_in", "table", where="open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
+    _make_partial_index("seats_late", "late_at", where="late_at IS NOT NULL"),
+    _make_partial_index("seats_remind", "remind_at", where="remind_at IS NOT NULL"),
+    _make_partial_index("seats_stand_in", "table", where="open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
     Index("seats_person", "person"),
-    _index_of_some("seats_released", "table", where="released = 1", in_postgresql="released"),
+    _make_partial_index("seats_released", "table", where="released = 1", in_postgresql="released"),
 )
 
 former_links = Table(
@@ -204,7 +204,7 @@ submissions = Table(
     Column("seq", Integer),
     Column("tries", Integer, nullable=False, server_default="0"),
     UniqueConstraint("table", "seat", "source", "key", name="submissions_once"),
-    _index_of_some("submissions_open", "id", where="accepted IS NULL"),
+    _make_partial_index("submissions_open", "id", where="accepted IS NULL"),
 )
 
 letters = Table(
@@ -224,8 +224,8 @@ letters = Table(
     Column("sentence", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
     Index("letters_number", "id"),
-    _index_of_some("letters_owed", "due_at", where="sent_at IS NULL"),
-    _index_of_some("letters_personal", "table", "person", "kind", unique=True, where="person IS NOT NULL"),
+    _make_partial_index("letters_owed", "due_at", where="sent_at IS NULL"),
+    _make_partial_index("letters_personal", "table", "person", "kind", unique=True, where="person IS NOT NULL"),
 )
 
 channels = Table(
@@ -263,7 +263,7 @@ deliveries = Table(
     Column("outcome", Text, nullable=False, server_default=""),
     UniqueConstraint("letter", "channel", name="deliveries_once"),
     Index("deliveries_channel", "channel"),
-    _index_of_some("deliveries_due", "due_at", where="ended_at IS NULL"),
+    _make_partial_index("deliveries_due", "due_at", where="ended_at IS NULL"),
     Index("deliveries_ended", "ended_at"),
 )
 
@@ -302,7 +302,7 @@ hints = Table(
     Column("at", BigInteger, nullable=False),
     Column("move", Text, nullable=False, server_default=""),  # empty until it is found
     UniqueConstraint("table", "seat", "length", name="hints_once"),
-    _index_of_some("hints_waiting", "id", where="move = ''"),
+    _make_partial_index("hints_waiting", "id", where="move = ''"),
 )
 
 stories = Table(
@@ -312,7 +312,7 @@ stories = Table(
     Column("length", Integer, nullable=False),  # of the log that the story is about
     Column("at", BigInteger, nullable=False),
     Column("body", Text, nullable=False, server_default=""),  # empty until it is worked out
-    _index_of_some("stories_waiting", "at", where="body = ''"),
+    _make_partial_index("stories_waiting", "at", where="body = ''"),
 )
 
 talk = Table(
@@ -355,7 +355,7 @@ mails = Table(
     Column("read_at", BigInteger),
     Column("answered_at", BigInteger),
     Column("report", Text, nullable=False, server_default=""),
-    _index_of_some("mails_waiting", "id", where="read_at IS NULL"),
+    _make_partial_index("mails_waiting", "id", where="read_at IS NULL"),
     Index("mails_person", "person", "answered_at"),
     Index("mails_table", "table"),
 )
