@@ -13,7 +13,7 @@ import redis
 from playwright.sync_api import Browser
 
 from service.app import App
-from tests import apps, receivers, sampling, servers, services, speed
+from tests import apps, chance, receivers, sampling, servers, services, speed
 from tests.databases import MigratedDatabase
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
@@ -208,6 +208,10 @@ kept_browser = KeptBrowser()
 def chromium() -> Browser:
     """A real browser; a test opens a `new_context()` or `new_page()` in it."""
     return kept_browser.get()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    chance.begin(f"{item.path.name}::{item.name}")
 
 
 @pytest.hookimpl(trylast=True)

@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 from engine import bots
 from engine import table as tables
 from engine.log import Export
+from engine.search import LEVELS, Level
 from service.accounts import preferences
 from service.app import App, read_clock
 from service.hosting import local_mailbox
@@ -27,6 +28,8 @@ from tests.web_server import serving
 from workers import process_pool
 from workers.processes import run_embedded
 
+# Positions, not seconds, bound how long a strong bot thinks: on a slow machine it makes the same move.
+THINKING = {"strong": Level(evaluations=150, seconds=60.0)}
 Visit = Callable[..., Page]
 ENTRIES_BEFORE_MOVES = 4  # of a table for two: it is opened, both sit down, the game starts
 ANNA, BERT = Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")
@@ -134,11 +137,12 @@ def run_service(folder: Path) -> Iterator[RunningService]:
     """Run a service whose letters and bots work in this process: to start another one takes two seconds."""
     with listen_as_before() as listener:
         port = ports[0] = listener.getsockname()[1]
-        given: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
+        given: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 60.0}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **given)
         app = apps.make_app(settings, read_clock)
         with (
             mock.patch.object(process_pool, "start"),
+            mock.patch.dict(LEVELS, THINKING),
             run_embedded(app),
             serving(create_server(app, listener, threads=8)),
         ):
