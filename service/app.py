@@ -20,6 +20,7 @@ from service.store.server_facts import NoticeBoard
 from service.wakeups import VerdictMessages, Wakeups
 
 REDIS_TIMEOUT_S = 5.0  # longer than a page waits in Redis for a verdict
+WAKEUP_TIMEOUT_S = 90.0  # more than a worker waits for a wake-up; TCP's keepalive notices earlier that Redis is gone
 Now = Callable[[], int]
 
 
@@ -41,8 +42,10 @@ class App:
         self.notices = NoticeBoard(self.store, now)
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.metrics = Metrics(self.redis)
-        self.wakeups = Wakeups(self.redis)
-        self.verdicts = VerdictMessages(self.redis, self.wakeups.outage, is_shared=settings.redis != EMBEDDED)
+        is_shared = settings.redis != EMBEDDED
+        self._waiting = connect_redis(settings.redis, WAKEUP_TIMEOUT_S) if is_shared and not redis else self.redis
+        self.wakeups = Wakeups(self.redis, self._waiting)
+        self.verdicts = VerdictMessages(self.redis, self.wakeups.outage, is_shared=is_shared)
         self.relay = settings.smtp
         self.inbound = ""  # where the local mailbox sends answers to
         self.links = Links(self.secret)
@@ -59,6 +62,7 @@ class App:
         self.metrics.flush()
         self.verdicts.close()
         self.store.close()
+        self._waiting.close()
         self.redis.close()
 
     def __reduce__(self) -> Any:
@@ -77,10 +81,10 @@ def _make_app(settings: Settings) -> App:
     return App(settings)
 
 
-def connect_redis(url: str) -> Any:
+def connect_redis(url: str, timeout_s: float = REDIS_TIMEOUT_S) -> Any:
     """Connect to Redis, or create one inside this process."""
     if url != EMBEDDED:
-        return Redis.from_url(url, socket_connect_timeout=REDIS_TIMEOUT_S, socket_timeout=REDIS_TIMEOUT_S)
+        return Redis.from_url(url, socket_connect_timeout=REDIS_TIMEOUT_S, socket_timeout=timeout_s)
     import fakeredis  # only the embedded service needs it
 
     return fakeredis.FakeRedis()

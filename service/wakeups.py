@@ -37,8 +37,6 @@ JOBS_OF_QUEUES = {
     "rounds": "bots",
 }
 """The queues of work that can be woken, each with the job that works on it."""
-# RQ ends a job that hangs; a mail server may take minutes.
-JOB_TIMEOUTS_S = {"referee": 300, "post": 900, "deliveries": 300, "bots": 300}
 MAX_WAKEUPS = 100  # of a queue whose worker is away; more of them say nothing more
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 CHANGES = "changes"
@@ -53,8 +51,10 @@ Receive = Callable[[bytes], object]
 class Wakeups:
     """Wakes workers and open pages. Without Redis the service works on, only slower."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, waiting: Redis) -> None:
+        """Send wake-ups to one client of Redis, and wait for them with another, whose answers may take minutes."""
         self.redis = redis
+        self._waiting = waiting
         self.outage = Outage("Redis")
 
     def get_queue(self, name: str) -> Queue:
@@ -78,7 +78,9 @@ class Wakeups:
         Without Redis return all of them after a second at most. Log lines name the request that sent the wake-up.
         """
         try:
-            woken: Any = self._execute("BLPOP", *(f"wakeup:{queue}" for queue in queues), seconds)
+            with self._log_outages():
+                keys = (f"wakeup:{queue}" for queue in queues)
+                woken: Any = self._waiting.execute_command("BLPOP", *keys, seconds)  # type: ignore[no-untyped-call]
             if not woken:
                 return ()
             self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
@@ -96,7 +98,7 @@ class Wakeups:
         queue = self.get_queue(job)
         with suppress(RedisError), self._log_outages():
             if not queue.count:
-                queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=JOB_TIMEOUTS_S[job])
+                queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=-1)  # each work has a limit
 
     def _execute(self, *command: Any) -> Any:
         """Execute a raw command; the client's own methods take as long to check their arguments as Redis to answer."""

@@ -29,7 +29,8 @@ from service.wakeups import JOBS_OF_QUEUES
 from workers import bots
 from workers.jobs import log_database_error, try_table
 
-LOOK_AFTER_S = 60  # after a look that found nothing, if nothing was written since and nothing is known to be due
+LOOK_AFTER_S = 600  # after a look that found nothing, if nothing was written since and nothing is known to be due
+OTHER_PROCESSES_S = 15  # until a quiet server sees what another process has written, such as a command of the host
 MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
 DELIVERY_KEEP_S = 30 * DAY_S
 DELETE_BATCH = 100
@@ -90,7 +91,8 @@ class DueWork(Struct, frozen=True):
 class Ticker:
     """Ticks, and looks into the database only if something may be due there.
 
-    Where a database tells that nothing was written, nothing can be due before the times that the last look found.
+    Where a database tells that nothing was written, nothing can be due before the times that the last look found. Until
+    then the server is quiet, and waits instead of ticking.
     """
 
     def __init__(self, app: App) -> None:
@@ -101,12 +103,20 @@ class Ticker:
     def tick(self) -> None:
         """Do what is due, if anything may be."""
         version = None
+        self._app.store.written.clear()
         with _log_failure("find_version"):
             version = self._app.store.find_version()
         if version is None or version != self._version or self._app.now() >= self._look_at:
             self._look_at = 0.0
             if not tick(self._app):
                 self._version, self._look_at = version, self._find_next_look()
+
+    def wait_while_quiet(self) -> bool:
+        """Wait until something may be due, and return True; False as soon as the server is not quiet."""
+        if self._version is None or not self._look_at:
+            return False
+        seconds = max(0.0, min(OTHER_PROCESSES_S, self._look_at - self._app.now()))
+        return not self._app.store.written.wait(seconds)
 
     def _find_next_look(self) -> float:
         """Return when the database is looked into again at the latest."""

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing.connection import wait as wait_for_any
 from types import FrameType
 from typing import Any
 
@@ -21,7 +22,7 @@ from redis.client import Pipeline
 from rq import Queue, SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
-from rq.timeouts import JobTimeoutException, TimerDeathPenalty
+from rq.timeouts import TimerDeathPenalty
 from rq.worker import WorkerStatus
 
 from engine.refusal import Refused
@@ -35,6 +36,7 @@ from workers.incoming import inbox
 from workers.jobs import end_wait, request_stop, set_app
 
 TICK_S = 1.0
+REPLACE_S = 0.5  # before a process that has ended is replaced
 HEARTBEAT_S = 20.0
 STOP_S = 10.0  # how long a process may take to end
 REDIS_AWAY = ("Redis", "redis.exceptions.", "InvalidJobOperation")  # the last: a job that Redis forgot
@@ -97,8 +99,7 @@ class ProcessWorker(SimpleWorker):
     def execute_job(self, job: Job, queue: Queue) -> None:
         self._state = WorkerStatus.BUSY  # a signal to stop waits for the end of the job; nothing else reads it
         try:
-            with self.death_penalty_class(job.timeout, JobTimeoutException, job_id=job.id):
-                job.perform()
+            job.perform()
         except Exception:
             self.handle_exception(job, *sys.exc_info())
         with self.connection.pipeline(transaction=False) as pipeline:
@@ -121,7 +122,7 @@ class ProcessWorker(SimpleWorker):
 
 
 class ThreadWorker(ProcessWorker):
-    """A worker outside the main thread, which gets no signals: a timer limits its jobs."""
+    """A worker outside the main thread, which gets no signals: a timer limits how long it waits for a job."""
 
     death_penalty_class = TimerDeathPenalty
 
@@ -166,7 +167,8 @@ def run_each(names: Sequence[str], prepare: Prepare) -> None:
                     raise Refused("{name} cannot start; the reason is in the lines above.", name=name)
                 if name not in running or not running[name].is_alive():
                     running[name] = _fork(prepare, name)
-            time.sleep(TICK_S)
+            wait_for_any([process.sentinel for process in running.values()])
+            time.sleep(REPLACE_S)
     finally:
         for process in running.values():
             process.terminate()
@@ -225,7 +227,10 @@ def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
 
 
 def run_clock(app: App, stop: threading.Event) -> None:
-    """Tick once a second until `stop` is set; a tick that fails is logged, and the next one tries again."""
+    """Tick until `stop` is set: once a second, and seldom while all is quiet.
+
+    A tick that fails is logged, and the next one tries again.
+    """
     ticker, memory = clock.Ticker(app), MemoryReleaser()
     while not stop.is_set():
         start = time.monotonic()
@@ -235,6 +240,8 @@ def run_clock(app: App, stop: threading.Event) -> None:
             log.exception("a tick failed")
         process_pool.end_if_quiet()
         memory.release_after_work()
+        if ticker.wait_while_quiet():
+            continue
         stop.wait(max(0.05, TICK_S - (time.monotonic() - start)))
 
 
@@ -253,6 +260,7 @@ def run_embedded(app: App) -> Iterator[None]:
         yield
     finally:
         stop.set()
+        app.store.written.set()  # for the clock
         request_stop()
         process_pool.stop()
         _wake_until_ended(app, threads)

@@ -1,19 +1,21 @@
 """The resident RQ jobs: each stays at work for minutes, waits for wake-ups, and works on the queues that are woken.
 
-RQ starts them, ends those that hang, and starts the next when one is done. Wake-ups cost them one command of Redis.
+RQ starts them, and starts the next when one is done. Wake-ups cost them one command of Redis. While they wait they do
+nothing: on a machine that takes resting memory aside, to wake and find nothing costs more than to judge a move.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 
 import structlog
-from rq.timeouts import JobTimeoutException
+from rq.timeouts import BaseDeathPenalty, JobTimeoutException, TimerDeathPenalty, UnixSignalDeathPenalty
 
 from service.app import App
-from service.settings import EMBEDDED
+from service.settings import DAY_S, EMBEDDED
 from service.wakeups import JOBS_OF_QUEUES
 from workers import beacon_rounds, bots, referee
 from workers.incoming import mail_moves
@@ -22,10 +24,12 @@ from workers.outgoing import deliveries, post, table_news
 
 log = structlog.get_logger()
 
-STAY_S = 120.0
-WAIT_S = 4.0  # for one wake-up, less than the timeout of Redis; a signal to stop ends it
+STAY_S = 300.0  # RQ takes a worker that does not tell for 420 seconds that it is alive for dead
+WAIT_S = 75.0  # for one wake-up; a signal to stop ends it
+EMBEDDED_STAY_S = EMBEDDED_WAIT_S = float(DAY_S)  # the embedded service wakes its threads when they have to end
 FLUSH_PAUSE_S = 1.0
-EMBEDDED_WAIT_S = 30.0  # the embedded service wakes its threads when they have to end
+# Work that hangs is ended, and with it the job; a mail server may take minutes.
+WORK_LIMITS_S = {"referee": 300, "post": 900, "deliveries": 300, "bots": 300}
 WORK = {
     "referee": referee,
     "inbox": mail_moves,
@@ -59,8 +63,9 @@ def run_bots() -> None:
 
 
 def _run_job(job: str) -> None:
-    """Work whenever a queue of this job is woken; after STAY_S seconds leave the rest to the next job."""
-    app, until = get_app(), time.monotonic() + STAY_S
+    """Work whenever a queue of this job is woken; after some minutes leave the rest to the next job."""
+    app = get_app()
+    until = time.monotonic() + (EMBEDDED_STAY_S if app.settings.redis == EMBEDDED else STAY_S)
     try:
         while not is_stopping():
             work_once(app, job)
@@ -68,6 +73,12 @@ def _run_job(job: str) -> None:
                 return
     finally:
         app.wakeups.start_job(job)
+
+
+def _limit_work(job: str) -> BaseDeathPenalty:
+    """Raise JobTimeoutException in this thread if the block takes longer than the work of this job may."""
+    is_process = threading.current_thread() is threading.main_thread()
+    return (UnixSignalDeathPenalty if is_process else TimerDeathPenalty)(WORK_LIMITS_S[job])
 
 
 def work_once(app: App, job: str) -> None:
@@ -79,9 +90,10 @@ def work_once(app: App, job: str) -> None:
         woken = app.wakeups.wait_for_work(queues, wait_s)
     for queue in woken:
         try:
-            WORK[queue].run()
+            with _limit_work(job):
+                WORK[queue].run()
         except JobTimeoutException:
-            raise  # RQ ends this job
+            raise  # RQ logs it, and starts the next job
         except Exception:  # the work waits in the database; the clock wakes us again
             log.exception("work failed", queue=queue)
     app.metrics.flush(pause_s=FLUSH_PAUSE_S)

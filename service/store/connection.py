@@ -6,6 +6,7 @@ import math
 import os
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -43,6 +44,7 @@ class Store:
         self._snapshots = _make_snapshot_engine(self.engine)
         self._peeks = _make_peek_engine(self.engine)
         self.replica = _make_snapshot_engine(_make_engine(replica)) if replica else None
+        self.written = threading.Event()  # set after each change by this process; the clock waits for it
         self._watch: sqlite3.Connection | None = None
 
     @contextmanager
@@ -77,6 +79,7 @@ class Store:
             if postgresql and lock_timeout:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_timeout}'")
             yield connection
+        self.written.set()
 
     def sync(self) -> None:
         """Wait until everything that was committed so far is on the disk: a durable commit carries it along."""

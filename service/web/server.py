@@ -11,6 +11,7 @@ import ctypes
 import functools
 import resource
 import socket
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import HANDLED_SIGNALS
 
 from service.app import App
 from service.web import make_move_limit, wire
@@ -33,7 +35,6 @@ IDLE_S = 20  # a client that neither sends nor reads for this long is disconnect
 CHECK_S = 5
 STOP_S = 10  # requests that are still running this long after a stop are abandoned
 ACCEPT_S = 0.05
-CHECK_STOP_S = 5.0  # a stop is noticed at once; this is for a signal that interrupts another thread
 ACCEPTED_AT_ONCE = 32  # between two batches the server makes room, before it runs out of files
 BACKLOG = 1_024  # clients that wait to be accepted
 OTHER_CONNECTIONS = 1_000  # beside those of open pages
@@ -200,10 +201,11 @@ class WebServer(uvicorn.Server):
     async def main_loop(self) -> None:
         """Wait until the server has to stop; uvicorn looks ten times a second, a seventh of a percent of a core."""
         self._loop = asyncio.get_running_loop()
-        while not self.should_exit:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CHECK_STOP_S):
-                    await self._stop.wait()
+        if threading.current_thread() is threading.main_thread():
+            for number in HANDLED_SIGNALS:  # wakes this loop, whichever thread the system interrupts
+                self._loop.add_signal_handler(number, self.handle_exit, number, None)
+        if not self.should_exit:
+            await self._stop.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:

@@ -34,8 +34,8 @@ def list_job_keys(app: App) -> list[bytes]:
 def short(monkeypatch: pytest.MonkeyPatch, app: App) -> None:
     """Jobs that stay for a moment only, at this app."""
     jobs.set_app(app)
-    monkeypatch.setattr(residents, "STAY_S", 0.2)
-    for wait in ("WAIT_S", "EMBEDDED_WAIT_S"):
+    for stay, wait in (("STAY_S", "WAIT_S"), ("EMBEDDED_STAY_S", "EMBEDDED_WAIT_S")):
+        monkeypatch.setattr(residents, stay, 0.2)
         monkeypatch.setattr(residents, wait, 0.05)
 
 

@@ -1,6 +1,7 @@
 """The clock of a quiet server looks into the database seldom, and does everything in its time all the same."""
 
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 from sqlalchemy import insert, select, update
@@ -12,7 +13,7 @@ from service.store.schema import letters, submissions
 from tests import apps
 from tests.apps import FakeTime
 from workers import clock as clocks
-from workers.clock import LOOK_AFTER_S, Ticker
+from workers.clock import LOOK_AFTER_S, OTHER_PROCESSES_S, Ticker
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def count_reminders(app: App) -> int:
         return len(db.execute(select(letters.c.id).where(letters.c.kind.startswith("reminder"))).all())
 
 
-def test_a_quiet_server_is_looked_at_once_a_minute(app: App, clock: FakeTime, looks: list[int]) -> None:
+def test_a_quiet_server_is_looked_at_every_ten_minutes(app: App, clock: FakeTime, looks: list[int]) -> None:
     ticker, began = Ticker(app), app.now()
     tick_for(ticker, clock, 4 * LOOK_AFTER_S)
     assert looks == [began + LOOK_AFTER_S * number for number in range(4)]
@@ -75,6 +76,44 @@ def test_a_write_of_any_process_is_looked_at_with_the_next_tick(
     write(app)
     tick_for(ticker, clock, 3)
     assert len(looks) == 2
+
+
+@pytest.fixture
+def waits(app: App, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the clock waited for a write."""
+    waits = list[float]()
+
+    def wait(seconds: float) -> bool:
+        waits.append(seconds)
+        return app.store.written.is_set()
+
+    monkeypatch.setattr(app.store, "written", mock.Mock(wraps=app.store.written, wait=wait))
+    return waits
+
+
+def test_a_quiet_clock_waits_for_a_write_and_looks_now_and_then_for_those_of_others(
+    app: App, waits: list[float]
+) -> None:
+    ticker = Ticker(app)
+    assert not ticker.wait_while_quiet()  # it has not looked yet
+    ticker.tick()
+    assert ticker.wait_while_quiet()
+    assert waits == [OTHER_PROCESSES_S]
+    write_fact(app)
+    assert not ticker.wait_while_quiet()
+
+
+def test_a_quiet_clock_waits_no_longer_than_until_the_next_reminder(
+    app: App, clock: FakeTime, waits: list[float]
+) -> None:
+    apps.start_table(app, pace=DAY_S)
+    with app.store.writing() as db:
+        db.execute(update(letters).values(sent_at=app.now()))
+    clock.advance(DAY_S * 3 // 4 - 5)
+    ticker = Ticker(app)
+    ticker.tick()
+    assert ticker.wait_while_quiet()
+    assert waits == [5]
 
 
 def test_a_reminder_is_owed_in_the_second_in_which_it_is_due(app: App, clock: FakeTime, looks: list[int]) -> None:
