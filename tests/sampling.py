@@ -24,6 +24,15 @@ def every_other(values: Iterable[Any], rest: pytest.MarkDecorator = pytest.mark.
     return [pytest.param(value, marks=[rest] if number % 2 else []) for number, value in enumerate(values)]
 
 
+def one_in(step: int, values: Iterable[Any]) -> list[Any]:
+    """Return parameters for `parametrize`: every so many of the values, and the rest only before a release."""
+    rest = pytest.mark.release
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=[rest] if number % step else [])
+        for number, value in enumerate(values)
+    ]
+
+
 def one_of(values: Iterable[Any], chosen: Any) -> list[Any]:
     """Return parameters for `parametrize`: one of the values, and the others only before a release."""
     return [value if value == chosen else pytest.param(value, marks=pytest.mark.release) for value in values]

@@ -41,9 +41,10 @@ def test_a_story_is_the_same_every_time():
         assert story.make_story(game, ledger.entries) == story.make_story(game, ledger.entries)
 
 
-def test_the_mean_of_luck_is_zero():
+def test_the_mean_of_luck_is_zero(monkeypatch):
     """In High Card, the luck of a seat is the value of its hand, less that of other hands."""
     game = make_variant(highcard, outlook=lambda state: win_shares.from_points(estimate(state), 20))
+    monkeypatch.setattr(story, "_find_turning_points", lambda *_: ())  # they have no luck
     lucks = [story.make_story(game, play_game(game, 2, number).entries).luck for number in range(30)]
     for lucks_of_seat in zip(*lucks, strict=True):
         assert stdev(lucks_of_seat) > 0.01
@@ -56,6 +57,7 @@ def test_an_entry_is_drawn_again_as_often_as_the_evaluations_allow(monkeypatch, 
     """Otherwise a game with many moves and draws would take minutes, while bots and letters wait."""
     ledger, drawn, draw_again = play_game(kurier, 2, 3), [], story._draw_again
     monkeypatch.setattr(story, "MAX_EVALUATIONS", evaluations)
+    monkeypatch.setattr(story, "_find_turning_points", lambda *_: ())  # they are found without redraws
     monkeypatch.setattr(
         story, "_draw_again", lambda game, step, seed: drawn.append(step) or draw_again(game, step, seed)
     )

@@ -25,7 +25,7 @@ from workers.outgoing import table_letters
 from workers.outgoing.letter import LetterRequest
 
 GAMES = list(catalogue.find_all().values())
-STEPS, OLDER_STEPS = 10, 3  # the second for editions in which no new table is opened
+STEPS, OLDER_STEPS = 6, 2  # the second for editions in which no new table is opened
 PAGES = ("board.svg", "replay", "log.txt", "log.json", "whatif")
 
 

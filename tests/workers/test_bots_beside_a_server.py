@@ -18,6 +18,7 @@ from tests.all_switches import switch_all_on
 from tests.bench.open_pages import request_json
 from tests.browsing import random_move
 from tests.chaos import processes
+from tests.sampling import one_of
 
 ANSWERS = 3  # that the bot has to give
 ANSWER_S = 20.0  # a bot thinks for a twentieth of a second, on a busy machine behind others
@@ -70,7 +71,7 @@ def move(address: str, seen: dict[str, Any], random: Random) -> None:
         request_json(f"{address}/moves", {"move": chosen, "seen": seen["length"] - 1})
 
 
-@pytest.mark.parametrize("name", catalogue.find_all())
+@pytest.mark.parametrize("name", one_of(catalogue.find_all(), "kaiser"))
 def test_a_bot_answers_the_moves_of_a_person_from_the_second_process(server: str, name: str) -> None:
     address, random = start_game(server, name), Random(name)
     answers, until = 0, time.monotonic() + ANSWER_S

@@ -26,7 +26,7 @@ from service.tables.access import Place
 from service.tables.history import replays
 from service.tables.submitting import StoredSubmission
 from service.wakeups import VerdictMessages, Wakeups
-from tests import apps
+from tests import apps, chance
 from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import bots, referee
@@ -64,6 +64,7 @@ class Steps:
 def run_until_step(chosen: Settings, now: int, relay: str, redis: str, work: Work, last: int) -> None:
     """Work in a new process until step `last`; exit with 0 if there are not so many."""
     steps = Steps(last)
+    chance.begin(f"until step {last}")  # otherwise each process would open its table with the same link
     app = App(chosen, lambda: now, Redis.from_url(redis))
     app.relay = relay
     set_app(app)
@@ -110,12 +111,20 @@ def app(
         yield app
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"])
+@pytest.fixture(
+    params=[
+        pytest.param(8, id="few"),
+        pytest.param(5, id="some", marks=pytest.mark.release),
+        pytest.param(0, id="all", marks=pytest.mark.soak),
+    ]
+)
 def steps(request: pytest.FixtureRequest, app: App) -> range:
-    """Before which steps to die: every fifth one, each on SQLite or on PostgreSQL; a soak tries all on both."""
-    if request.param:
+    """Before which steps to die: every eighth or fifth, each on SQLite or on PostgreSQL; a soak tries all on both."""
+    distance = request.param
+    if not distance:
         return range(200)
-    return range(5 * int(app.store.engine.name == "postgresql"), 200, 10)
+    first = distance - 1 if app.store.engine.name == "sqlite" else 2 * distance - 1
+    return range(first, 200, 2 * distance)
 
 
 def every_step(

@@ -284,7 +284,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
         lambda _: (submitting.submit(app, seat, "resign"), referee.run()),
         lambda n: (
             leaving.delete_person(app, ProvenPerson(number), ANNA.address)
-            if n == 23
+            if n == 11
             else signing_in.list_bounced_seats(app, opened.table)
         ),
         lambda n: preferences.stop_letters(
@@ -295,7 +295,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
 
     def act(worker: int) -> None:
         gate.wait(10)
-        for n in range(worker * 4, worker * 4 + 4):
+        for n in range(worker * 2, worker * 2 + 2):
             for step in range(len(kinds)):
                 with suppress(Refused):
                     kinds[(worker + step) % len(kinds)](n)

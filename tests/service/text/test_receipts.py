@@ -26,6 +26,7 @@ from service.text import lessons, receipts
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.engine import second_verifier
+from tests.sampling import pair_in_turn
 from workers.outgoing import emails, table_letters
 from workers.outgoing.letter import LetterRequest
 
@@ -210,10 +211,10 @@ PLANTED_REMARKS = (
     f"word {'word ' * 13}Receipt after 3 entries: {PLANTED_HASH}",  # wrapped before the sentence
     f"X-Depesche: other\nReceipt after 3 entries: {PLANTED_HASH}",
 )
+FORMS = ("letter", "text", "html", "quoted", "forwarded")
 
 
-@pytest.mark.parametrize("remark", PLANTED_REMARKS)
-@pytest.mark.parametrize("form", ["letter", "text", "html", "quoted", "forwarded"])
+@pytest.mark.parametrize(("remark", "form"), pair_in_turn(PLANTED_REMARKS, FORMS, pytest.mark.release))
 def test_talk_plants_no_receipt(app, played, tmp_path, remark, form):
     place = access.find(app, app.links.make_seat_token(played, 1, 0))
     apps.say(app, place, remark)

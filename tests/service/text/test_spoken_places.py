@@ -17,16 +17,17 @@ from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from service.web import menu_forms
 from tests.all_switches import switch_all_on
+from tests.sampling import pair_in_turn
 
 NAMES = ("Anna", "Bert", "Clara")
 CELL = re.compile(r"-?\d+,-?\d+")
 FIELD = re.compile(r"\b[A-H]\d+\b")
+SIGNS = {"carcassonne": CELL, "turfmaster": FIELD}
 CROSSING_NAME = re.compile(r"\b[A-D]\d+\b")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("name", "sign"), [("carcassonne", CELL), ("turfmaster", FIELD)])
-def test_no_sentence_and_no_choice_contains_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
+@pytest.mark.parametrize(("name", "language"), pair_in_turn(SIGNS, list(LANGUAGES), pytest.mark.release))
+def test_no_sentence_and_no_choice_contains_coordinates(name: str, language: str) -> None:
     rules, random = catalogue.find(name), Random(4)
     chosen = options.parse(rules.META.options, switch_all_on(rules, "school") if name == "carcassonne" else {})
     state, events = game.begin(rules, chosen, 3, chance.make_from_random(random))
@@ -47,7 +48,7 @@ def test_no_sentence_and_no_choice_contains_coordinates(name: str, sign: re.Patt
             rules, state, seat, bots.pick_random_move(menu, random), chance.make_from_random(random)
         )
     assert len(texts) > 200
-    assert [one for one in texts if sign.search(one)] == []
+    assert [one for one in texts if SIGNS[name].search(one)] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 import structlog
@@ -78,10 +78,22 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusyApp]:
         yield BusyApp(app)
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"])
-def sample(request: pytest.FixtureRequest) -> int:
-    """The number of odd words that are tried in each place; a soak tries all."""
-    return 99 if request.param else 1
+class Sample(NamedTuple):
+    """How many odd words are tried in each place, and at every how many-th route of each database."""
+
+    words: int
+    routes: int
+
+
+FEW, SOME, ALL = Sample(1, 4), Sample(1, 2), Sample(99, 1)
+
+
+@pytest.fixture(
+    params=[FEW, pytest.param(SOME, marks=pytest.mark.release), pytest.param(ALL, marks=pytest.mark.soak)],
+    ids=["few", "some", "all"],
+)
+def sample(request: pytest.FixtureRequest) -> Sample:
+    return request.param
 
 
 def pick_words(words: Sequence[Word], number: int, place: str) -> Iterator[Word]:
@@ -90,16 +102,16 @@ def pick_words(words: Sequence[Word], number: int, place: str) -> Iterator[Word]
     yield from (words[(first + step) % len(words)] for step in range(min(number, len(words))))
 
 
-def list_routes(busy: BusyApp, method: str, sample: int) -> list[Rule]:
-    """Return all routes in a soak; otherwise one half on SQLite and the other on PostgreSQL."""
-    rules = busy.list_routes(method)
-    return rules if sample > 1 else rules[int(busy.app.store.engine.name == "postgresql") :: 2]
+def list_routes(busy: BusyApp, method: str, sample: Sample) -> list[Rule]:
+    """Return all routes in a soak; otherwise some on SQLite and others on PostgreSQL."""
+    first = int(busy.app.store.engine.name == "postgresql") if sample.routes > 1 else 0
+    return busy.list_routes(method)[first :: sample.routes]
 
 
-def spoil_values(rule: Rule, gaps: dict[str, Any], sample: int) -> Iterator[dict[str, Any]]:
+def spoil_values(rule: Rule, gaps: dict[str, Any], sample: Sample) -> Iterator[dict[str, Any]]:
     """Yield the values of a route, with a hostile word in place of each in turn."""
     for name in gaps:
-        yield from (gaps | {name: word} for word in pick_words(HOSTILE, sample, f"{rule} {name}"))
+        yield from (gaps | {name: word} for word in pick_words(HOSTILE, sample.words, f"{rule} {name}"))
 
 
 def find_faults(visitor: FlaskClient, method: str, path: str, **request: Any) -> list[str]:
@@ -124,7 +136,7 @@ def test_get_requests_change_nothing_in_the_database(any_app: App) -> None:
     }
 
 
-def test_odd_addresses_cause_no_server_error(any_app: App, sample: int) -> None:
+def test_odd_addresses_cause_no_server_error(any_app: App, sample: Sample) -> None:
     busy = BusyApp(any_app)
     visitor, faults = busy.new_visitor(), list[str]()
     for method in ("GET", "POST"):
@@ -134,7 +146,7 @@ def test_odd_addresses_cause_no_server_error(any_app: App, sample: int) -> None:
     assert faults == []
 
 
-def test_odd_queries_cause_no_server_error(any_app: App, sample: int) -> None:
+def test_odd_queries_cause_no_server_error(any_app: App, sample: Sample) -> None:
     busy = BusyApp(any_app)
     visitor, faults = busy.new_visitor(), list[str]()
     for rule in list_routes(busy, "GET", sample):
@@ -143,7 +155,7 @@ def test_odd_queries_cause_no_server_error(any_app: App, sample: int) -> None:
     assert faults == []
 
 
-def test_odd_forms_cause_no_server_error(any_app: App, sample: int) -> None:
+def test_odd_forms_cause_no_server_error(any_app: App, sample: Sample) -> None:
     busy = BusyApp(any_app)
     faults = list[str]()
     for rule in list_routes(busy, "POST", sample):
@@ -153,14 +165,14 @@ def test_odd_forms_cause_no_server_error(any_app: App, sample: int) -> None:
     assert faults == []
 
 
-def list_odd_fields(busy: BusyApp, rule: Rule, sample: int) -> Iterator[tuple[dict[str, Any], str, str]]:
+def list_odd_fields(busy: BusyApp, rule: Rule, sample: Sample) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Yield each field of a route with odd words; for other links to the same route, only one field and word."""
     first, *others = busy.list_values(rule)
     words = HOSTILE if busy.app.store.engine.name == "sqlite" else FOR_DATABASES
     for name in busy.list_fields(rule):
         place = f"{rule} {name}"
-        yield from ((first, name, word) for word in pick_words(words, sample, place))
-        yield from ((gaps, name, "\0") for gaps in pick_words(others, sample, place))
+        yield from ((first, name, word) for word in pick_words(words, sample.words, place))
+        yield from ((gaps, name, "\0") for gaps in pick_words(others, sample.words, place))
 
 
 def test_odd_json_causes_no_server_error(any_app: App) -> None:

@@ -10,6 +10,7 @@ from service.app import App
 from service.store.schema import people, tables
 from service.tables.opening import Invitee
 from tests import apps
+from tests.sampling import one_of
 from tests.servers import Sink
 from tests.workers.incoming.correspondence import Correspondent, play
 from workers.outgoing import emails
@@ -50,7 +51,7 @@ def is_played_again(app: App, table: str, readers: list[Correspondent]) -> None:
         assert "over" in reader.kinds
 
 
-@pytest.mark.parametrize("game", catalogue.find_all())
+@pytest.mark.parametrize("game", one_of(catalogue.find_all(), "kurier"))
 def test_two_people_play_from_the_invitation_to_another_game(posted: App, smtp_sink: Sink, game: str) -> None:
     table, readers = invite_correspondents(posted, game, 3)
     play(posted, smtp_sink, readers, 40)

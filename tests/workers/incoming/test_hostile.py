@@ -23,6 +23,7 @@ from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
 from tests import apps
+from tests.sampling import one_of
 from workers.incoming import bounce_reports, inbox, mail_headers, mail_moves, mailbox_polling
 
 CHARSETS = (
@@ -206,8 +207,9 @@ def run(examples: int) -> None:
         table.check()
 
 
-def test_hostile_mails_break_nothing_and_move_nothing():
-    run(100)
+@pytest.mark.parametrize("examples", one_of([40, 200], 40))
+def test_hostile_mails_break_nothing_and_move_nothing(examples: int) -> None:
+    run(examples)
 
 
 @pytest.mark.soak

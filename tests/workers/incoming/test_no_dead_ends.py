@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from sqlalchemy import select
 
@@ -11,6 +13,7 @@ from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
 from tests import apps
+from tests.sampling import one_in
 from tests.workers.incoming.test_inbox import app, deliver, last_letter, list_mailed_moves, rows, start, text
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.table_letters import write
@@ -56,14 +59,14 @@ def open_with_guest(app: App) -> tuple[Place, Place]:
     return first, second
 
 
-@pytest.mark.parametrize("line", [line for lines in ACCEPT.values() for line in lines])
+@pytest.mark.parametrize("line", one_in(2, itertools.chain(*ACCEPT.values())))
 def test_an_invitation_is_accepted_by_what_people_say(app: App, line: str) -> None:
     place = open_with_guest(app)[1]
     deliver(app, place, line, "", "Bert")
     assert apps.load_table(app, place.table).seats[1].status == "taken"
 
 
-@pytest.mark.parametrize("line", [line for lines in DECLINE.values() for line in lines])
+@pytest.mark.parametrize("line", one_in(2, itertools.chain(*DECLINE.values())))
 def test_it_is_declined_by_what_people_say_and_the_seat_is_free(app: App, line: str) -> None:
     place = open_with_guest(app)[1]
     deliver(app, place, line)
@@ -106,7 +109,9 @@ def test_a_typo_is_asked_about_in_the_words_of_its_reader_and_one_word_plays_it(
     assert list_mailed_moves(app) == [move]
 
 
-@pytest.mark.parametrize(("language", "form"), [(one, form) for one, forms in COURTESY.items() for form in forms])
+@pytest.mark.parametrize(
+    ("language", "form"), one_in(2, [(one, form) for one, forms in COURTESY.items() for form in forms])
+)
 def test_courtesy_is_no_obstacle(app: App, language: str, form: str) -> None:
     place, _, move = start(app)
     deliver(app, place, form.format(f"{MOVE[language]} {move.partition(' ')[2]}"))

@@ -14,6 +14,7 @@ from service.store.schema import people, seats
 from service.tables import talk
 from service.tables.access import Place
 from tests import apps
+from tests.sampling import one_in, pair_in_turn
 from tests.workers.incoming.test_our_words import list_played, send_mail, write_letter
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import digest, personal_letters
@@ -68,17 +69,16 @@ def plant(app: App, words: str) -> tuple[Place, str]:
     return place, text
 
 
-@pytest.mark.parametrize("words", PLANTED_WORDS)
-def test_words_planted_in_talk_act_in_no_quotation(app: App, words: str) -> None:
+@pytest.mark.parametrize(("words", "above"), pair_in_turn(PLANTED_WORDS, list(ATTRIBUTIONS), pytest.mark.release))
+def test_words_planted_in_talk_act_in_no_quotation(app: App, words: str, above: str) -> None:
     place, letter = plant(app, PLANTED_WORDS[words])
-    for name, above in ATTRIBUTIONS.items():
-        for body in (letter, quote(letter)):
-            send_mail(app, place, f"{above}{body}")
-            send_mail(app, place, f"Hello\n\n{above}{body}")
-        assert list_played(app) == [], name
+    for body in (letter, quote(letter)):
+        send_mail(app, place, f"{ATTRIBUTIONS[above]}{body}")
+        send_mail(app, place, f"Hello\n\n{ATTRIBUTIONS[above]}{body}")
+    assert list_played(app) == []
 
 
-@pytest.mark.parametrize("length", range(50, 76))
+@pytest.mark.parametrize("length", one_in(3, range(50, 76)))
 def test_the_end_of_a_broken_line_of_talk_is_not_typed(app: App, length: int) -> None:
     place, letter = plant(app, "x" * (length - 14) + " {move}")
     for chars in WRAPPING_CHARS:

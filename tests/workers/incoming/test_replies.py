@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -16,6 +18,8 @@ from tests import apps
 from tests.workers.incoming.replies import make
 from tests.workers.incoming.replies.cases import POSITIONS, REPLIES, Reply
 from workers.incoming import inbox, mail_moves
+
+LANGUAGE = re.compile("_(en|de|fr|nl)$")
 
 
 class FixedSecrets:
@@ -62,7 +66,16 @@ def test_the_corpus_is_large_and_as_its_script_writes_it():
         assert (make.FOLDER / f"{reply.name}.eml").read_bytes() == make.mail(reply), reply.name
 
 
-@pytest.mark.parametrize("reply", REPLIES, ids=[reply.name for reply in REPLIES])
+def list_replies() -> Iterator[Any]:
+    """List all replies; what differs from an earlier one only in its language waits for a release."""
+    tested = set[str]()
+    for reply in REPLIES:
+        kind = LANGUAGE.sub("", reply.name)
+        yield pytest.param(reply, id=reply.name, marks=[pytest.mark.release] if kind in tested else [])
+        tested.add(kind)
+
+
+@pytest.mark.parametrize("reply", list(list_replies()))
 def test_a_reply_plays_what_it_says(app: App, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
     open_fixed_table(app, reply.game, monkeypatch)
     raw = (make.FOLDER / f"{reply.name}.eml").read_bytes()

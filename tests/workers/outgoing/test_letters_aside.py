@@ -129,9 +129,9 @@ def test_the_process_ends_after_a_quiet_while_and_the_next_work_starts_another(m
 @pytest.mark.usefixtures("new_pool")
 def test_a_process_at_work_is_not_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_pool, "QUIET_S", -1.0)
-    thread = threading.Thread(target=process_pool.run, args=(time.sleep, 1.5), daemon=True)
+    thread = threading.Thread(target=process_pool.run, args=(time.sleep, 0.5), daemon=True)
     thread.start()
-    time.sleep(0.3)
+    time.sleep(0.1)
     process_pool.end_if_quiet()
     assert process_pool.list_pids()
     thread.join(START_S)

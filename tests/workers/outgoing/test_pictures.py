@@ -22,6 +22,7 @@ from service.text.drawing import Scene, draw_board_svg, list_players
 from service.text.templates import draw_sprite
 from tests import apps
 from tests.all_switches import switch_all_on
+from tests.sampling import one_of
 from workers.outgoing import emails
 
 PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
@@ -33,6 +34,7 @@ BOARD = (
     '<rect x="-40" y="-40" width="20" height="20" fill="#008800"/>'
     '<text x="0" y="-10" font-size="30">{text}</text></svg>'
 )
+every_box = pytest.mark.parametrize("boxes", one_of([False, True], True), ids=["base", "all-boxes"])
 
 
 @functools.cache
@@ -75,7 +77,7 @@ def count_differences(one: Image.Image, other: Image.Image, seen: int = VISIBLE_
 @pytest.mark.parametrize(
     ("game", "boxes"),
     [
-        pytest.param(game, boxes, marks=pytest.mark.release if game != "carcassonne" and not boxes else [])
+        pytest.param(game, boxes, marks=pytest.mark.release if boxes != (game == "carcassonne") else [])
         for game in catalogue.find_all()
         for boxes in (False, True)
     ],
@@ -87,7 +89,7 @@ def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: s
         assert count_differences(picture, draw_in_browser(chromium, svg, picture.height)) <= MAX_SHARE
 
 
-@pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
+@every_box
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
     for svg in draw_boards(game, boxes=boxes):
@@ -98,7 +100,7 @@ def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None
         assert count_differences(read.convert("RGB"), drawing.paint(svg)) == 0
 
 
-@pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
+@every_box
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_put_together_from_sprites_is_the_one_drawn_whole(game: str, boxes: bool) -> None:
     for svg in draw_boards(game, boxes=boxes):
