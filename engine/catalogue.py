@@ -135,9 +135,11 @@ def find_board(game: Game) -> ModuleType | None:
 
 @functools.cache
 def _load_edition(newest: Game, edition: int) -> Game:
-    """Load an earlier edition: the module `edition_1` in the game's folder, and so on."""
+    """Return an earlier edition: what `make_edition` of the game makes, else its module `edition_1`, and so on."""
     if not 0 < edition < newest.META.edition:
         raise NotInstalled("There is no edition {edition} of {game} here.", edition=edition, game=newest.META.title)
+    if make_edition := getattr(newest, "make_edition", None):
+        return cast(Game, make_edition(edition))
     name = newest.META.name
     package = newest.__name__ if name in _packages else f"{games_folder.__name__}.{name}"
     return cast(Game, importlib.import_module(f"{package}.edition_{edition}"))

@@ -53,7 +53,7 @@ class Game(Protocol):
 
     It may also offer `outlook(state)`, see `engine.win_shares`, and `prune(state, seat, menu)`, which leaves out moves
     that no bot makes. `sources(event, seat)` says where points come from, and `advance(state, chance)` applies several
-    forced events at once, see `settle`.
+    forced events at once, see `settle`. `make_edition(number)` returns an earlier edition of which there is no module.
     """
 
     __name__: str
