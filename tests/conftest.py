@@ -247,20 +247,30 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest reads the marks, and xdist the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_other_databases(items)
     for item in items:
         for fixture in SERVER_MARKS.keys() & fixtures_of(item):
             item.add_marker(SERVER_MARKS[fixture])
-        if is_for_release(item):
-            item.add_marker(pytest.mark.release)
         # Tests of one case share a worker, which plays its games once; so do tests of one file, for its fixtures.
         item.add_marker(pytest.mark.xdist_group(str(sampling.case_of(item) or item.nodeid.split("::")[0])))
     sort_slow_first(items)
 
 
-def is_for_release(item: pytest.Item) -> bool:
-    """Return whether a test on SQLite waits for a release, because `make test` runs it on PostgreSQL."""
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    return params.get("migrated_url") == "sqlite" and not BOTH_DATABASES.search(str(item.path))
+def mark_other_databases(items: list[pytest.Item]) -> None:
+    """Mark for a release what `make test` runs on the other database: the first case of a test runs on PostgreSQL,
+    and all others on SQLite, where they take a quarter of the time.
+    """
+    first_cases = dict[str, str]()
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if "migrated_url" not in params or BOTH_DATABASES.search(str(item.path)):
+            continue
+        database, name = params["migrated_url"], item.nodeid.partition("[")[0]
+        case = item.nodeid.removeprefix(name).replace(database, "")
+        if not {"release", "soak"} & {mark.name for mark in item.iter_markers()}:
+            first_cases.setdefault(name, case)
+        if database != ("postgres" if first_cases.get(name, case) == case else "sqlite"):
+            item.add_marker(pytest.mark.release)
 
 
 def sort_slow_first(items: list[pytest.Item]) -> None:

@@ -13,9 +13,9 @@ import pytest
 from engine import catalogue
 from engine.contract.cases import Case
 
-CASE_STEP = 8  # a test runs every eighth case, and so an eighth of the tests run each case
-OLDER_CASE_STEP = 24  # the same for editions in which no new table is opened
-RELEASE_FACTOR = 2  # times as many before a release
+CASE_STEP = 12  # a test runs every twelfth case, and so a twelfth of the tests run each case
+OLDER_CASE_STEP = 36  # the same for editions in which no new table is opened
+RELEASE_FACTOR = 3  # times as many before a release
 Parameter = type(pytest.param())
 
 

@@ -19,6 +19,7 @@ from service.store import connection as connecting
 from tests import apps
 from workers.outgoing import emails
 
+HYPOTHESIS_EXAMPLES = 40  # of each property; other ones in each run
 GC_THRESHOLD = 50_000  # new objects before the garbage collector runs
 draw_png, new_engine = emails.render_png, connecting.create_engine
 statement_caches: dict[type, Any] = {}  # the compiled statements of each kind of database
@@ -56,9 +57,11 @@ def create_engine_with_shared_cache(*args: Any, **words: Any) -> Engine:
 
 
 def skip_repeated_work() -> None:
-    """Share work between the apps of this process, and turn off Hypothesis's time limits on a busy machine."""
-    hypothesis.settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    hypothesis.settings.load_profile("no deadline")
+    """Share work between the apps of this process; Hypothesis tries fewer examples, which may take long."""
+    hypothesis.settings.register_profile(
+        "quick", deadline=None, max_examples=HYPOTHESIS_EXAMPLES, suppress_health_check=[HealthCheck.too_slow]
+    )
+    hypothesis.settings.load_profile("quick")
     gc.set_threshold(GC_THRESHOLD, 10, 10)
     Flask.url_rule_class = SharedRule
     connecting.create_engine = create_engine_with_shared_cache
@@ -72,5 +75,4 @@ def skip_repeated_work() -> None:
 
 def freeze_collected() -> None:
     """Exclude what was imported and collected from garbage collection, because it stays until the end."""
-    gc.collect()
     gc.freeze()

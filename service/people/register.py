@@ -82,6 +82,7 @@ def refuse_reserved(name: str, *own: str) -> None:
         raise Refused("The name “{name}” belongs to this server; please choose another one.", name=name)
 
 
+@functools.lru_cache(maxsize=256)  # each name is compared with the same few names of the server
 def _keep_letters(name: str) -> str:
     """Reduce a name to the looks of its letters: no accents, no hyphens, no digits instead of letters."""
     seen = unicodedata.normalize("NFD", fold_name(simplify_letters(name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -132,9 +133,15 @@ class Shelf:
         return list(self.exports)
 
 
+@functools.cache
+def play_kaiser(seats: int = 2) -> logs.Export:
+    """Return the log of a finished game of Kaiser; it takes longer to play than most commands take to run."""
+    return play.play_to_end(catalogue.find("kaiser"), seats)
+
+
 @pytest.fixture
 def shelf(monkeypatch, kaiser):
-    book = Shelf(one=play.play_to_end(kaiser, 2), two=play.play_part(kaiser, 3, 30))
+    book = Shelf(one=play_kaiser(), two=play.play_part(kaiser, 3, 30))
     monkeypatch.setattr(log_commands, "open_log_store", lambda database, make=False: book)
     return book
 
@@ -142,7 +149,7 @@ def shelf(monkeypatch, kaiser):
 # The command as a whole
 
 
-def test_it_runs_as_a_process_with_its_exit_status(tmp_path, kaiser):
+def test_it_runs_as_a_process_with_its_exit_status(tmp_path):
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "service.cli", *words]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
@@ -150,15 +157,15 @@ def test_it_runs_as_a_process_with_its_exit_status(tmp_path, kaiser):
     fine = run("games", "--json")
     assert (fine.returncode, fine.stderr) == (0, "")
     assert "Kaiser, König, Edelmann" in [game["title"] for game in json.loads(fine.stdout)]
-    wrong = run("audit", str(save(tmp_path / "log", change_entry(play.play_to_end(kaiser, 2), 9, at=1))))
+    wrong = run("audit", str(save(tmp_path / "log", change_entry(play_kaiser(), 9, at=1))))
     assert (wrong.returncode, wrong.stderr) == (1, "")
     misused = run("playout", "chess")
     assert (misused.returncode, misused.stdout) == (2, "")
     assert misused.stderr.startswith("depesche: There is no game “chess”")
 
 
-def test_it_survives_a_terminal_that_knows_only_ascii_and_a_reader_that_leaves(tmp_path, kaiser):
-    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
+def test_it_survives_a_terminal_that_knows_only_ascii_and_a_reader_that_leaves(tmp_path):
+    file = save(tmp_path / "log", play_kaiser())
     command = f'"{sys.executable}" -m service.cli replay "{file}" | head -n 1'
     shell = ["bash", "-c", f"set -o pipefail; {command}"]
     done = subprocess.run(
@@ -446,7 +453,7 @@ def test_files_that_cannot_be_read_are_misuse(refused, tmp_path):
 
 
 def test_a_finished_game_is_replayed_step_by_step(depesche, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 3)
+    export = play_kaiser(3)
     result = depesche("replay", save(tmp_path / "log", export))
     assert (result.status, result.err) == (0, "")
     assert result.out.count("\n--- entry ") == len(export.entries)
@@ -456,16 +463,16 @@ def test_a_finished_game_is_replayed_step_by_step(depesche, tmp_path, kaiser):
     assert "The table is closed" in result.out
 
 
-def test_one_entry_can_be_asked_for(depesche, tmp_path, kaiser):
-    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
+def test_one_entry_can_be_asked_for(depesche, tmp_path):
+    file = save(tmp_path / "log", play_kaiser())
     every = depesche("replay", file, "--json").json["entries"]
     only = depesche("replay", file, "--at", 20, "--json").json["entries"]
     assert only == [every[20]]
     assert depesche("replay", file, "--at", 20).out.count("--- entry") == 1
 
 
-def test_replay_for_programs(depesche, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_replay_for_programs(depesche, tmp_path):
+    export = play_kaiser()
     replay = depesche("replay", save(tmp_path / "log", export), "--json").json
     assert (replay["game"], replay["seats"], replay["head"], replay["finished"]) == ("kaiser", 2, export.head, True)
     assert [moment["seq"] for moment in replay["entries"]] == list(range(len(export.entries)))
@@ -509,8 +516,8 @@ def test_a_running_game_without_secrets_has_a_board(depesche, tmp_path, kaiser):
     assert "E: A17" in result.out
 
 
-def test_replay_refuses_what_is_not_there(refused, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_replay_refuses_what_is_not_there(refused, tmp_path):
+    export = play_kaiser()
     file = save(tmp_path / "log", export)
     last = len(export.entries) - 1
     assert f"has no entry 99999; its entries are 0 to {last}" in refused("replay", file, "--at", 99999)
@@ -527,8 +534,8 @@ def test_a_file_that_is_not_a_log_is_misuse(refused, tmp_path, command, content)
     assert "is not a log of Depesche" in refused(command, tmp_path / "log")
 
 
-def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp_path):
+    export = play_kaiser()
     unknown = save(tmp_path / "unknown", msgspec.structs.replace(export, game="chess"))
     assert "“chess”, which is not installed here" in refused("replay", unknown)
     strange = save(tmp_path / "strange", change_entry(export, 9, events=[{"type": "Exploded"}]))
@@ -553,7 +560,7 @@ def test_a_game_without_drawings_is_refused(refused, tmp_path, monkeypatch):
 
 
 def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
-    finished = save(tmp_path / "a", play.play_to_end(kaiser, 4))
+    finished = save(tmp_path / "a", play_kaiser(4))
     running = save(tmp_path / "b", play.play_part(kaiser, 2, 25))
     result = depesche("audit", finished, running)
     assert (result.status, result.err) == (0, "")
@@ -567,8 +574,8 @@ def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
     assert (second["finding"], second["replayed"]) == (None, 0)
 
 
-def test_tampering_is_found_wrong(depesche, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_tampering_is_found_wrong(depesche, tmp_path):
+    export = play_kaiser()
     file = save(tmp_path / "log", change_entry(export, 12, at=5))
     result = depesche("audit", file)
     assert result.status == 1
@@ -594,8 +601,8 @@ def test_the_tables_of_the_service_are_audited(depesche, refused, shelf):
     assert depesche("audit", "--all").status == 1
 
 
-def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path):
+    export = play_kaiser()
     good, forged = save(tmp_path / "good", export), save(tmp_path / "forged", change_entry(export, 12, at=5))
     (tmp_path / "junk").write_text("a log, surely")
     result = depesche("audit", forged, tmp_path / "junk", good)
@@ -607,7 +614,7 @@ def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path
 
 
 def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
-    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
+    file = save(tmp_path / "log", play_kaiser())
     monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": make_variant(kaiser, menu=lambda state, seat: ())})
     assert depesche("audit", file).status == 3
     monkeypatch.setattr(
@@ -626,20 +633,20 @@ def test_an_audit_that_was_broken_off_goes_on_where_it_was(depesche, shelf, tmp_
     assert depesche("audit", "--all", "--resume", notes).status == 1
 
 
-def test_several_processes_audit_a_book(depesche, tmp_path, kaiser):
+def test_several_processes_audit_a_book(depesche, tmp_path):
     database = f"sqlite:///{tmp_path}/book.sqlite"
-    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
+    file = save(tmp_path / "log", play_kaiser())
     assert depesche("import", file, "--database", database).status == 0
     result = depesche("audit", "--all", "--jobs", 2, "--database", database)
     assert (result.status, result.out.count("as they should be")) == (0, 1)
 
 
-def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser):
+def test_who_only_reads_changes_no_database(depesche, refused, tmp_path):
     book = tmp_path / "book.sqlite"
     database = f"sqlite:///{book}"
     assert "There is no database" in refused("audit", "--all", "--database", database)
     assert not book.exists()
-    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
+    file = save(tmp_path / "log", play_kaiser())
     assert depesche("import", file, "--database", database).status == 0
     with sqlite3.connect(book) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
@@ -651,15 +658,15 @@ def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser)
     connection.close()
 
 
-def test_a_seat_that_is_not_there_has_no_log(refused, depesche, tmp_path, kaiser):
+def test_a_seat_that_is_not_there_has_no_log(refused, depesche, tmp_path):
     database = f"sqlite:///{tmp_path}/book.sqlite"
-    assert depesche("import", save(tmp_path / "log", play.play_to_end(kaiser, 2)), "--database", database).status == 0
+    assert depesche("import", save(tmp_path / "log", play_kaiser()), "--database", database).status == 0
     assert "its seats are 0 to 1" in refused("export", "sample", "--seat", 5, "--database", database)
 
 
-def test_an_import_creates_the_database_and_refuses_logs_of_missing_games(depesche, tmp_path, kaiser):
+def test_an_import_creates_the_database_and_refuses_logs_of_missing_games(depesche, tmp_path):
     database = f"sqlite:///{tmp_path / 'not' / 'yet' / 'there.sqlite'}"
-    export = play.play_to_end(kaiser, 2)
+    export = play_kaiser()
     strange = save(tmp_path / "strange", msgspec.structs.replace(export, game="chess"))
     result = depesche("import", strange, save(tmp_path / "log", export), "--database", database, "--json")
     assert result.status == 1
@@ -668,23 +675,23 @@ def test_an_import_creates_the_database_and_refuses_logs_of_missing_games(depesc
     assert depesche("audit", "--all", "--database", database).status == 0
 
 
-def test_a_database_that_cannot_be_created_is_reported_in_one_line(refused, tmp_path, kaiser):
+def test_a_database_that_cannot_be_created_is_reported_in_one_line(refused, tmp_path):
     (tmp_path / "file").write_text("in the way")
     database = f"sqlite:///{tmp_path / 'file' / 'there.sqlite'}"
-    why = refused("import", save(tmp_path / "log", play.play_to_end(kaiser, 2)), "--database", database)
+    why = refused("import", save(tmp_path / "log", play_kaiser()), "--database", database)
     assert "cannot be opened" in why
     assert why.count("\n") <= 1
 
 
-def test_a_log_is_piped_from_one_command_into_the_next(tmp_path, kaiser):
-    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
+def test_a_log_is_piped_from_one_command_into_the_next(tmp_path):
+    file = save(tmp_path / "log", play_kaiser())
     command = [sys.executable, "-m", "service.cli", "audit", "-"]
     result = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
     assert (result.returncode, b"as they should be" in result.stdout) == (0, True)
 
 
-def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path):
+    export = play_kaiser()
     file = save(tmp_path / "log", export)
     head = logs.compute_heads([link.digest for link in export.entries])[16]
     for text in (f"{head[:8]}...@17", f"{head[:12]}@17", f"{head[:20]}…@17", f"{head}@17"):
@@ -692,8 +699,8 @@ def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
     assert depesche("audit", file, "--receipt", f"{'0' * 8}...@17").status == 1
 
 
-def test_no_word_of_a_log_steers_the_terminal(depesche, tmp_path, kaiser):
-    export = play.play_to_end(kaiser, 2)
+def test_no_word_of_a_log_steers_the_terminal(depesche, tmp_path):
+    export = play_kaiser()
     evil = "\x1b]0;owned\x07\x1b[2J"
     renamed = save(tmp_path / "renamed", msgspec.structs.replace(export, game=evil))
     moved = save(tmp_path / "moved", change_entry(export, 9, move=evil))

@@ -147,14 +147,21 @@ def schema(examples: int, links_of_requests: Any) -> Any:
     return read
 
 
-FEW_EXAMPLES = 5
+FEW_EXAMPLES, MORE_EXAMPLES = 2, 10
 CHECKS = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
 PLACEHOLDER = "somebodysomebodysomebodysomebody"
 REAL_LINK, ANY_LINK = {"const": PLACEHOLDER}, openapi.PATH["link"][1]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("examples", [FEW_EXAMPLES, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "examples",
+    [
+        FEW_EXAMPLES,
+        pytest.param(MORE_EXAMPLES, marks=pytest.mark.release),
+        pytest.param(200, marks=pytest.mark.soak),
+    ],
+)
 @pytest.mark.parametrize("links_of_requests", [ANY_LINK, REAL_LINK], ids=["any link", "real tables"])
 @pytest.mark.usefixtures("schema")
 def test_the_document_holds_for_any_request(request: pytest.FixtureRequest, links_of_requests: Any) -> None:
