@@ -128,6 +128,7 @@ def find_editions(name: str) -> tuple[Game, ...]:
     return tuple(find(name, number) for number in range(1, find(name).META.edition + 1))
 
 
+@functools.cache
 def find_board(game: Game) -> ModuleType | None:
     """Return the module `board` of a game, which all its editions share; None if there is none."""
     return sys.modules.get(f"{getattr(game, '__package__', None)}.board")
@@ -176,5 +177,6 @@ def reload(name: str) -> None:
             del sys.modules[module]
     importlib.invalidate_caches()
     find_all.cache_clear()
+    find_board.cache_clear()
     _load_edition.cache_clear()
     allow([name])

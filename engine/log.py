@@ -327,18 +327,19 @@ def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> 
     return entries[first:][-RECENT_ENTRIES:]
 
 
-def find_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """Return the moves of this seat's last turn; none if it has not moved."""
-    turn = list[Entry[Any]]()
+def find_recent(entries: list[Entry[Any]], seat: int) -> tuple[frozenset[int], int]:
+    """Return the numbers of the entries of this seat's last turn, and of the first entry since its last move.
+
+    A move that the server made for the seat is of its last turn, and no move of its own.
+    """
+    turn = set[int]()
     for entry in reversed(entries):
         mover = find_mover(entry)
-        if mover is None:
-            continue
         if mover == seat:
-            turn.append(entry)
-        elif turn:
+            turn.add(entry.seq)
+        elif mover is not None and turn:
             break
-    return turn[::-1]
+    return frozenset(turn), len(entries) - len(find_entries_since_own_move(entries, seat))
 
 
 def hear(game: Game, event: Any, seat: int | None) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (51, 419), "mail": (33, 232), "reminder": (32, 224)}
+BOUNDS = {"move": (50, 390), "mail": (33, 231), "reminder": (31, 199)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

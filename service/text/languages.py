@@ -24,7 +24,7 @@ from engine.canonical_json import convert, make_decoder
 from engine.game import Meta
 from engine.options import Option, describe
 from service.settings import DAY_S
-from service.timing import HOUR_S
+from service.timing import HOUR_S, Calendar
 
 LANGUAGES = {"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
 SOURCE = "en"  # the language of templates and code; it needs no catalogue
@@ -254,6 +254,18 @@ class Translator:
     def _fill(self, sentence: str, words: dict[str, object]) -> str:
         ready = elide(sentence, words) if self.language == FRENCH else sentence
         return ready % words
+
+
+def write_deadline(translator: Translator, due_at: int | None, now: int, calendar: Calendar) -> str:
+    """Return until when the reader has time, in the reader's time zone; empty without a deadline."""
+    if not due_at:
+        return ""
+    sentence = translator.gettext(
+        "You have time until %(due)s (%(zone)s).",
+        due=format_weekday(translator.language, datetime.fromtimestamp(due_at, calendar.timezone)),
+        zone=calendar.zone.replace("_", " "),
+    )
+    return f"{sentence} {write_time_left(translator, due_at - now)}".strip()
 
 
 def write_time_left(translator: Translator, seconds: float) -> str:

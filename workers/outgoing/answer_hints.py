@@ -127,16 +127,12 @@ class MoveWriter:
         self._game, self._names = game, names
         self._own = words.make_vocabulary(game, names, language)
         self._is_english = language == SOURCE
+        self.say = min(self._own.table.say, key=len)  # the word that begins a remark to the table
 
     @functools.cached_property
     def _all(self) -> Vocabulary:
         """The words of all languages, which a player's name must not be taken for."""
         return words.make_vocabulary(self._game, self._names)
-
-    @property
-    def say(self) -> str:
-        """The word that begins a remark to the table."""
-        return min(self._own.table.say, key=len)
 
     def write(self, move: Move, entry: MenuEntry) -> str:
         """Return a whole move of a menu's entry."""

@@ -30,9 +30,8 @@ from service.timing import HOUR_S
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import digest, letter_bodies, owed, personal_letters, table_letters
 from workers.outgoing.letter import LetterRequest, QuotedRemark
-from workers.outgoing.letter_kinds import TALK
 from workers.outgoing.letter_parts import TableDraft
-from workers.outgoing.owed import OwedNotice
+from workers.outgoing.owed import TALK, OwedNotice
 
 BATCH = 32
 THREADS = 8  # requests that one process sends at the same time

@@ -17,13 +17,13 @@ from service.store import queries
 from service.store.schema import letters, people, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
-from service.text.languages import Translator
+from service.text.languages import Translator, write_deadline
 from service.timing import Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
 from workers.outgoing import answer_hints, letter_parts, table_letters
 from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter, QuotedRemark
-from workers.outgoing.letter_parts import PersonalDraft, write_deadline
+from workers.outgoing.letter_parts import PersonalDraft
 
 LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
 MAX_TABLES = 30  # in one digest

@@ -30,7 +30,7 @@ from service.text.languages import Translator
 from workers.incoming import bounce_reports
 from workers.incoming.inbox import UNSUBSCRIBE
 from workers.outgoing.letter import LetterPicture, LetterRequest, make_mailto
-from workers.outgoing.letter_kinds import Topic, find_kind
+from workers.outgoing.owed import LetterKind, Topic
 
 if TYPE_CHECKING:
     import css_inline
@@ -127,6 +127,8 @@ class LetterContent(Struct, frozen=True):
     id: str
     text: str
     html: str
+    kind: LetterKind
+    settings_address: str  # of the page with the reader's letter settings
     title: str = ""
     game: str = ""
     sender: str = ""  # the name that the letter comes from, if it is another than that of all letters
@@ -186,15 +188,14 @@ def build_message(app: App, request: LetterRequest, content: LetterContent) -> E
 
 def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, message: EmailMessage) -> None:
     """Add the headers for a mail program's button to unsubscribe (RFC 2919, RFC 8058) and for reports of complaints."""
-    if not find_kind(request.kind).stops:
+    if not content.kind.stops:
         return
     host = app.settings.mail_host
     message[LIST_ID] = f"{_make_phrase(content.title or 'Depesche')} <{request.table or 'person'}.{host}>"
     message["Feedback-ID"] = f"{request.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
     if request.person:
         table = f"?table={request.table}" if request.table else ""
-        page = make_settings_address(app, request.person, request.settings_number)
-        message["List-Unsubscribe"] = f"<{page}/stop{table}>{_format_mailto(request, content)}"
+        message["List-Unsubscribe"] = f"<{content.settings_address}/stop{table}>{_format_mailto(request, content)}"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
 
 

@@ -12,7 +12,7 @@ from engine.table_events import PauseAsked
 from service.numbers import parse_int
 from service.tables import joining
 from service.text.drawing import list_players
-from service.text.languages import describe_changes, describe_game
+from service.text.languages import describe_changes, describe_game, write_deadline
 from service.timing import parse_calendar
 from workers.outgoing import answer_hints
 from workers.outgoing.answer_hints import Answers
@@ -22,7 +22,6 @@ from workers.outgoing.letter_parts import (
     TableDraft,
     list_language_links,
     narrate,
-    write_deadline,
 )
 
 

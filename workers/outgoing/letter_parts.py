@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -21,7 +20,7 @@ from service.tables import access, hints
 from service.tables.snapshots import Snapshot, can_ask_hint
 from service.text import narration
 from service.text.drawing import Scene, draw_board, draw_board_text, list_players
-from service.text.languages import LANGUAGES, Sentence, Translator, format_weekday, write_time_left
+from service.text.languages import LANGUAGES, Sentence, Translator
 from service.text.narration import Narrator
 from service.timing import Calendar
 from workers import process_pool
@@ -63,8 +62,8 @@ SHAPE_CHARACTERS = {
 class TableDraft(Struct, frozen=True):
     """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
-    `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
-    others' remarks since the reader's last letter.
+    `seat` is the reader's seat, `settings_address` that of the page with the reader's letter settings, and `title` the
+    name of the game. `entries` are all entries of the table, `remarks` the others' since the reader's last letter.
     """
 
     app: App
@@ -72,6 +71,7 @@ class TableDraft(Struct, frozen=True):
     kind: str
     snapshot: Snapshot
     seat: SeatRow
+    settings_address: str
     title: str
     entries: list[Entry[Any]]
     remarks: tuple[QuotedRemark, ...]
@@ -102,11 +102,6 @@ class TableDraft(Struct, frozen=True):
     def link(self) -> str:
         """The address of the table for the reader's seat."""
         return access.make_seat_addresses(self.app, self.seat).page
-
-    @property
-    def settings_address(self) -> str:
-        """The address of the reader's letter settings."""
-        return emails.make_settings_address(self.app, self.seat.person or 0, self.request.settings_number)
 
 
 class PersonalDraft(Struct, frozen=True):
@@ -176,13 +171,14 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
-    since = log.find_entries_since_own_move(draft.entries, seat)
-    chapters = narration.describe_entries(game, since, draft.narrator, seat)[-MAX_ENTRIES:]
+    last_turn, since = log.find_recent(draft.entries, seat)
+    described = narration.describe_entries(game, draft.entries[min(last_turn | {since}) :], draft.narrator, seat)
+    chapters = [chapter for chapter in described if chapter.seq >= since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
     leaves_own_out = draft.report or from_the_start or draft.kind == "over"
-    own = () if leaves_own_out else narrate(draft, log.find_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
+    own = [line for chapter in described if chapter.seq in last_turn for line in chapter.sentences]
     return RecentEvents(
-        own=own,
+        own=() if leaves_own_out else tuple(own[-MAX_OWN_LINES:]),
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),
         from_the_start=from_the_start,
         earlier=write_earlier(draft.translator, len(chapters) - SHOWN_ENTRIES),
@@ -260,18 +256,6 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
         reason=f"{reason} {advice}",
         settings_link=f"{draft.settings_address}?table={draft.request.table}",
     )
-
-
-def write_deadline(translator: Translator, due_at: int | None, now: int, calendar: Calendar) -> str:
-    """Return until when the reader has time, in the reader's time zone; empty without a deadline."""
-    if not due_at:
-        return ""
-    sentence = translator.gettext(
-        "You have time until %(due)s (%(zone)s).",
-        due=format_weekday(translator.language, datetime.fromtimestamp(due_at, calendar.timezone)),
-        zone=calendar.zone.replace("_", " "),
-    )
-    return f"{sentence} {write_time_left(translator, due_at - now)}".strip()
 
 
 def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:

@@ -25,8 +25,8 @@ from service.timing import HOUR_S
 from workers.outgoing import digest, emails
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter
-from workers.outgoing.letter_kinds import find_kind
 from workers.outgoing.letter_parts import PersonalDraft
+from workers.outgoing.owed import find_kind
 
 MAX_HTML_BYTES = 80_000  # before styles are written into it; Gmail cuts off letters of more than 100 kB
 
@@ -278,14 +278,16 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
     html = "" if request.plain else templates.get_template("mail/personal.html").render(letter=letter)
     if len(html.encode()) > MAX_HTML_BYTES and any(turn.board for turn in letter.turns):
         return build_message(app, request, digest.leave_board_out(letter))
-    topic = find_kind(request.kind).topic
+    kind = find_kind(request.kind)
     content = LetterContent(
         subject=" ".join(letter.subject.split()),
         id=emails.make_personal_id(app, request),
         text=templates.get_template("mail/personal.txt").render(letter=letter),
         html=html,
+        kind=kind,
+        settings_address=emails.make_settings_address(app, request.person, request.settings_number),
         title=letter.title,
-        sender=emails.write_sender(Translator(request.language), app.settings.sender_name, topic),
+        sender=emails.write_sender(Translator(request.language), app.settings.sender_name, kind.topic),
         reply_to=letter.reply_to,
         pictures=letter.pictures,
     )

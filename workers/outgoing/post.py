@@ -30,8 +30,14 @@ from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import digest, emails, personal_letters, table_letters
 from workers.outgoing.emails import Envelope
 from workers.outgoing.letter import LetterRequest
-from workers.outgoing.letter_kinds import LETTER_KINDS, TALK, TURN, Treatment
-from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed, waits_for_confirmation
+from workers.outgoing.owed import (
+    LETTER_KINDS,
+    TURN,
+    OwedNotice,
+    find_end_of_quiet_hours,
+    load_owed,
+    waits_for_confirmation,
+)
 
 log = structlog.get_logger()
 
@@ -194,10 +200,9 @@ def settle_sent(app: App, letter: ClaimedLetter, refusal: emails.Refusal | None)
 
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     """Record what happens to a letter that is not sent now; return False if it is to be sent."""
-    treatment = find_treatment(letter.owed)
     if letter.owed.has_digest_channel and letter.owed.kind is TURN:
         schedule_digest(app, letter)
-    outcome = find_obstacle(letter, treatment)
+    outcome = find_obstacle(letter)
     if letter.starts > MAX_STARTS:
         outcome = "given up: the process that wrote it ended several times"
         log.error("letter given up", letter=letter.id, kind=letter.request.kind, why=outcome)
@@ -207,7 +212,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         close_refused(app, letter, NOT_ASCII, NOT_ASCII)
     elif waits_for_confirmation(app, letter.owed):
         postpone(app, letter, queries.NEVER_DUE)
-    elif treatment == "digest":
+    elif letter.owed.treatment == "digest":
         move_to_digest(app, letter)
     elif letter.owed.kind.is_limited and not is_within_limit(app, letter):
         pass
@@ -242,18 +247,13 @@ def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
     return find_end_of_quiet_hours(app, letter.owed)
 
 
-def find_treatment(owed: OwedNotice) -> Treatment:
-    """Return what happens to a letter; remarks that its reader wants by another channel alone are dropped."""
-    return "drop" if owed.kind is TALK and not owed.settings.talk else owed.kind.treat(owed.settings.letters)
-
-
-def find_obstacle(letter: ClaimedLetter, treatment: Treatment) -> str:
+def find_obstacle(letter: ClaimedLetter) -> str:
     """Return why a letter is never sent; empty if it may be."""
     if not letter.request.person:
         return "nobody there"
     if letter.owed.is_bounced and letter.owed.kind.topic not in ("account", "answer"):
         return "address bounced"
-    return "not wanted" if treatment == "drop" else ""
+    return "not wanted" if letter.owed.treatment == "drop" else ""
 
 
 def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:

@@ -24,8 +24,8 @@ from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
-from workers.outgoing.letter_kinds import Topic, find_kind
 from workers.outgoing.letter_parts import TableDraft
+from workers.outgoing.owed import Topic, find_kind
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -59,7 +59,7 @@ def make_draft(
     remarks: tuple[QuotedRemark, ...],
 ) -> TableDraft:
     """Return everything to write a letter from, in the reader's language; there is no scene before the game begins."""
-    game, language = snapshot.game, request.language
+    game, seat, language = snapshot.game, snapshot.seats[request.seat], request.language
     menu, scene = snapshots.open_menu(game, snapshot.position, request.seat), None
     if snapshot.position.phase in ("playing", "over"):
         view = game.view(snapshot.position.state, request.seat)
@@ -71,7 +71,8 @@ def make_draft(
         request=request,
         kind=kind,
         snapshot=snapshot,
-        seat=snapshot.seats[request.seat],
+        seat=seat,
+        settings_address=emails.make_settings_address(app, seat.person or 0, request.settings_number),
         title=translate_in_game(language, game.META.name, game.META.title),
         entries=entries,
         remarks=remarks,
@@ -150,16 +151,18 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    links, topic = letter.table.links, find_kind(draft.kind).topic
+    links, kind = letter.table.links, find_kind(draft.kind)
     proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(draft, f"{proof}@{app.settings.mail_host}", mail_id)
     content = LetterContent(
-        subject=write_subject(draft, topic, links.subject),
+        subject=write_subject(draft, kind.topic, links.subject),
         id=message_id,
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
+        kind=kind,
+        settings_address=draft.settings_address,
         title=draft.title,
-        sender=write_sender(draft, topic),
+        sender=write_sender(draft, kind.topic),
         game=draft.snapshot.game.META.name,
         follows=follows,
         reply_to=links.address,

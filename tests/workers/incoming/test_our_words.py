@@ -21,7 +21,7 @@ from tests.sampling import pair_in_turn
 from workers.incoming import inbox, mail_moves, reply_text
 from workers.outgoing import emails, personal_letters
 from workers.outgoing.letter import LetterRequest
-from workers.outgoing.letter_kinds import LETTER_KINDS
+from workers.outgoing.owed import LETTER_KINDS
 from workers.outgoing.table_letters import write
 
 ITALIAN = "Da: Depesche <table@games.example>\nInviato: mercoledì 3 febbraio 2027 10:00\nA: Anna\nOggetto: R: Zug\n\n"

@@ -25,7 +25,7 @@ from tests import apps
 from tests.servers import Sink
 from workers.outgoing import emails, personal_letters, post
 from workers.outgoing.letter import LetterRequest
-from workers.outgoing.letter_kinds import LETTER_KINDS
+from workers.outgoing.owed import LETTER_KINDS
 from workers.outgoing.table_letters import write
 
 MAX_LENGTH = 100_000

@@ -28,7 +28,7 @@ from tests.servers import Sink
 from tests.workers.incoming.test_inbox import deliver, list_mailed_moves, report
 from workers import clock as timekeeping
 from workers.outgoing import digest, emails, personal_letters, post
-from workers.outgoing.letter_kinds import LETTER_KINDS
+from workers.outgoing.owed import LETTER_KINDS
 
 DAY = 86_400
 MORNING_AT = int(datetime(2027, 1, 15, 7, tzinfo=UTC).timestamp())  # eight in Amsterdam

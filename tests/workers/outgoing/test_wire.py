@@ -26,7 +26,7 @@ from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.letter import LetterRequest
-from workers.outgoing.letter_kinds import LETTER_KINDS
+from workers.outgoing.owed import LETTER_KINDS
 
 LONG_MESSAGE_ID = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
 PERSONAL = set(personal_letters.WRITERS)
