@@ -16,8 +16,9 @@ from engine import menu as menus
 from engine import table as tables
 from engine.log import Entry
 from engine.record import Table
-from service.accounts import signing_in
+from service.accounts import preferences, signing_in
 from service.app import App
+from service.people import proof
 from service.people.proof import ProvenPerson
 from service.settings import Settings
 from service.store import Store, queries
@@ -29,7 +30,7 @@ from service.tables.opening import Invitee, NewTable, OpenedTable
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import StoredSubmission
 from service.text.languages import SOURCE
-from service.timing import Clock
+from service.timing import Calendar, Clock
 from service.wakeups import JOBS_OF_QUEUES
 from workers import clock as timekeeping
 from workers import referee
@@ -132,14 +133,22 @@ def open_new(
 
 def confirm_all(app: App, token: str) -> list[str]:
     """Answer yes for each table that waits for the proof of an address; return the links of these seats."""
-    person, _ = signing_in.find_claimed_person(app, token)
+    with app.store.reading() as db:
+        person, _ = signing_in.find_claimed_person(app, db, token)
     return confirm_seats(app, person)
 
 
 def confirm_seats(app: App, person: ProvenPerson) -> list[str]:
     """Answer yes for each seat that was taken with the address of this person; return the links of these seats."""
-    claims = signing_in.list_claims(app, person)
-    return [signing_in.confirm_seat(app, person, claim.table, claim.seat) for claim in claims]
+    with app.store.reading() as db:
+        claims = proof.list_claims(db, person.id)
+    return [signing_in.confirm_seat(app, person, claim.table, claim.seat).link for claim in claims]
+
+
+def renew_link(app: App, person: int | None, table: str, seat: int) -> None:
+    """Give a seat of this person a new link."""
+    with app.store.writing() as db:
+        signing_in.renew_link(app, db, ProvenPerson(person or 0), table, seat)
 
 
 def owe_confirm_letter(app: App, person: int) -> None:
@@ -292,3 +301,10 @@ def ask_hint(app: App, place: Place) -> int:
 def list_branch_orders(app: App, place: Place) -> list[OrdersOfBranch]:
     """Return the orders of a seat that come from branches."""
     return run_query(app, branch_orders.list_orders, place, list_orders(app, place))
+
+
+def change_calendar(app: App, person: ProvenPerson, calendar: Calendar) -> None:
+    """Store a person's calendar, and recompute the deadlines of all tables."""
+    with app.store.writing() as db:
+        running = preferences.change_calendar(db, person, calendar)
+    preferences.restart_deadlines(app, running)

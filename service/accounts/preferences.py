@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -84,12 +85,13 @@ def store_preferences(app: App, one: Recipient, settings: LetterSettings, calend
     """Store preferences for all tables, and recompute running deadlines and reminders."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
-    change_calendar(app, one.person, calendar)
     changed = {"wishes": letter_settings.dump_settings(settings), "language": language, "chose": True}
-    with app.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == one.id).values(**changed))
+    with app.store.writing() as db:
+        running = change_calendar(db, one.person, calendar)
+        db.execute(update(people).where(people.c.id == one.id).values(**changed))
         if not settings.presence:
-            connection.execute(update(seats).where(seats.c.person == one.id).values(seen_at=None))
+            db.execute(update(seats).where(seats.c.person == one.id).values(seen_at=None))
+    restart_deadlines(app, running)
 
 
 def set_language(app: App, one: Recipient, language: str) -> None:
@@ -109,11 +111,10 @@ def change_table_settings(
         letter_settings.store_table_settings(db, table, one.id, after)
 
 
-def stop_letters(app: App, one: Recipient, table: str = "") -> Mode:
+def stop_letters(db: Connection, one: Recipient, table: str = "") -> Mode:
     """Stop the letters of one table, or of all; return the mode before, so that it can be undone."""
-    with app.store.writing() as db:
-        before = _get_mode(db, one, table)
-        _set_mode(db, one, "none", table)
+    before = _get_mode(db, one, table)
+    _set_mode(db, one, "none", table)
     return before
 
 
@@ -141,28 +142,29 @@ def resume_letters(app: App, one: Recipient) -> None:
     _store(app, one, bounced_at=None, bounce="")
 
 
-def change_calendar(app: App, person: ProvenPerson, calendar: Calendar) -> None:
-    """Store a person's calendar, and recompute the deadlines and reminders of every table.
+def change_calendar(db: Connection, person: ProvenPerson, calendar: Calendar) -> list[tuple[str, int]]:
+    """Store a person's calendar; return table and seat of each running clock, for `restart_deadlines`."""
+    dumped = timing.dump_calendar(timing.check_calendar(calendar))
+    db.execute(update(people).where(people.c.id == person.id).values(calendar=dumped))
+    is_timed = (seats.c.person == person.id, seats.c.proven, seats.c.clock_from.is_not(None))
+    running = select(seats.c.table, seats.c.seat).where(*is_timed).order_by(seats.c.table)
+    return [(table, seat) for table, seat in db.execute(running)]
+
+
+def restart_deadlines(app: App, running: Iterable[tuple[str, int]]) -> None:
+    """Recompute the deadlines and reminders of these seats by the calendars of their players.
 
     Each table is a transaction of its own, so that none is locked while another one is waited for.
     """
-    stored_calendar = timing.dump_calendar(timing.check_calendar(calendar))
-    is_timed = (seats.c.person == person.id, seats.c.proven, seats.c.clock_from.is_not(None))
-    own = select(seats.c.table, seats.c.seat).where(*is_timed)
-    with app.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == person.id).values(calendar=stored_calendar))
-    with app.store.reading() as connection:
-        running = connection.execute(own.order_by(seats.c.table)).all()
-    for seat in running:
-        with app.store.writing() as connection:
-            seat_commands.restart_deadline(lock_table(app, Batch(connection), seat.table), seat.seat)
+    for table, seat in running:
+        with app.store.writing() as db:
+            seat_commands.restart_deadline(lock_table(app, Batch(db), table), seat)
 
 
-def list_vacations(app: App, one: Recipient) -> list[Span]:
+def list_vacations(app: App, db: Connection, one: Recipient) -> list[Span]:
     """Return the vacations of this person that are not over yet."""
-    with app.store.reading() as connection:
-        today = timing.find_local_date(one.calendar, app.now())
-        return letter_settings.list_coming_vacations(connection, one.person, today)
+    today = timing.find_local_date(one.calendar, app.now())
+    return letter_settings.list_coming_vacations(db, one.person, today)
 
 
 def start_vacation(app: App, one: Recipient, span: Span) -> None:

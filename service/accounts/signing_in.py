@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Collection
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 
 from engine.refusal import Refused
@@ -27,23 +28,23 @@ from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, change_seat, lock_table
 
 
-def find_claimed_person(app: App, token: str) -> tuple[ProvenPerson, str]:
+class AnsweredClaim(Struct, frozen=True):
+    """The link of a seat that was confirmed, empty if it was refused; and the claims that are still unanswered."""
+
+    link: str
+    unanswered: tuple[SeatClaim, ...]
+
+
+def find_claimed_person(app: App, db: Connection, token: str) -> tuple[ProvenPerson, str]:
     """Return the person whose address this token proves, and the address; raise Unknown if it is wrong or expired."""
-    with app.store.reading() as db:
-        person = proof.check_confirm_link(app.links, db, token, app.now())
-        if person is None:
-            raise _make_expired_error()
-        return person, register.find_address(db, person.id)
+    person = proof.check_confirm_link(app.links, db, token, app.now())
+    if person is None:
+        raise _make_expired_error()
+    return person, register.find_address(db, person.id)
 
 
-def list_claims(app: App, person: ProvenPerson) -> tuple[SeatClaim, ...]:
-    """Return the seats that were taken with this person's address, and that the person has not confirmed."""
-    with app.store.reading() as db:
-        return proof.list_claims(db, person.id)
-
-
-def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> str:
-    """Record that this person holds a seat at this table, and send the letters that waited; return the seat's link.
+def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
+    """Record that this person holds a seat at this table, and send the letters that waited.
 
     No other seat changes: another player may have taken it with this address.
     """
@@ -54,25 +55,26 @@ def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> str
         if work.locked.position.phase == "playing" and not seat.proven:
             seat_commands.restart_deadline(work.locked, seat.seat)
             work.locked = seat_commands.announce_vacations(work.locked, seat.seat)
-    app.wakeups.wake("post")
-    return access.make_seat_link(app, seat)
+        unanswered = proof.list_claims(work.locked.flush(), person.id)
+    return AnsweredClaim(access.make_seat_link(app, seat), unanswered)
 
 
-def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> None:
+def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
     """Record that this person does not have this seat: no letter about it comes any more.
 
     The player who typed the address plays on without one. If that player opened the table, it invites no other.
     """
     with at_table(app, table) as work:
-        db, seat = work.locked.flush(), _find_own_seat(work.locked, person, number)
+        seat = _find_own_seat(work.locked, person, number)
         if seat.proven:
             raise Refused("You have confirmed this table already; to leave the game, write: resign")
         waits = work.locked.row.awaits_confirmation
         left = [one.seat for one in work.locked.seats if one.person is not None and (waits or one.seat == seat.seat)]
         for one in left:
-            queries.change_seat(db, table, one, person=None, released=False)
-            db.execute(delete(letters).where(letters.c.table == table, letters.c.seat == one))
-        work.locked = lock_table(app, work.locked.batch, table)
+            work.locked = change_seat(work.locked, one, person=None, released=False)
+        db = work.locked.flush()
+        db.execute(delete(letters).where(letters.c.table == table, letters.c.seat.in_(left)))
+        return AnsweredClaim("", proof.list_claims(db, person.id))
 
 
 def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> SeatRow:
@@ -115,22 +117,23 @@ def correct_address(app: App, link: str, text: str) -> None:
     app.wakeups.wake("post")
 
 
-def add_address(app: App, place: Place, text: str, visitor: ProvenPerson | None = None) -> None:
-    """Give a seat an address, or another one while its address is not proven; letters come when it is."""
-    address = register.clean_address(text)
-    with at_table(app, place.table) as work:
-        seat = work.locked.seats[place.seat] if place.seat is not None else None
-        if seat is None or seat.status != "taken" or not _may_change_address(work.locked, seat):
-            raise Refused("This seat has an address already, or is not yours.")
-        db = work.locked.flush()
-        person = register.find_or_create_person(db, address, seat.name, app.now())
-        proven = joining.is_proven(app, person, visitor)
-        seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, seat.name)
-        work.locked = change_seat(work.locked, seat.seat, person=person, proven=proven)
-        _delete_mistyped(work.locked.flush(), seat.person, person, f"confirm/{place.table}")
-        joining.owe_first_letter(work.locked, seat.seat, person)
-        _owe_turn_letter(work.locked, seat)
-    app.wakeups.wake("post")
+def add_address(locked: LockedTable, number: int, text: str, visit: str = "") -> LockedTable:
+    """Give a seat an address, or another one while its address is not proven; letters come when it is.
+
+    It is proven at once if `visit` is the key of a visit by the person of this address.
+    """
+    address, seat = register.clean_address(text), locked.seats[number]
+    if seat.status != "taken" or not _may_change_address(locked, seat):
+        raise Refused("This seat has an address already, or is not yours.")
+    db = locked.flush()
+    person = register.find_or_create_person(db, address, seat.name, locked.now)
+    proven = joining.is_proven(locked.app, db, person, visit)
+    seat_commands.refuse_second_seat(locked, number, person if proven else None, seat.name)
+    locked = change_seat(locked, number, person=person, proven=proven)
+    _delete_mistyped(locked.flush(), seat.person, person, f"confirm/{locked.row.id}")
+    joining.owe_first_letter(locked, number, person)
+    _owe_turn_letter(locked, seat)
+    return locked
 
 
 def _owe_turn_letter(locked: LockedTable, seat: SeatRow) -> None:
@@ -275,32 +278,30 @@ def sign_out_everybody(app: App) -> int:
         return int(connection.execute(delete(visits)).rowcount)
 
 
-def renew_settings_link(app: App, person: ProvenPerson, keep: Collection[int], *, keep_feeds: bool) -> None:
+def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[int], *, keep_feeds: bool) -> None:
     """Give a person a new link to the letter settings; the links in older letters stop working.
 
     Another person may have used the old link. So all channels but those to keep are removed, and calendar and feed are
     closed unless they are kept.
     """
-    with app.store.writing() as connection:
-        own = update(people_table).where(people_table.c.id == person.id)
-        connection.execute(own.values(settings_number=people_table.c.settings_number + 1))
-        channels.remove_others(connection, person, keep)
-        if not keep_feeds:
-            connection.execute(own.values(feeds_open=False))
+    own = update(people_table).where(people_table.c.id == person.id)
+    db.execute(own.values(settings_number=people_table.c.settings_number + 1))
+    channels.remove_others(db, person, keep)
+    if not keep_feeds:
+        db.execute(own.values(feeds_open=False))
 
 
-def renew_link(app: App, person: ProvenPerson, table: str, seat: int | None) -> None:
+def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat: int | None) -> None:
     """Give a seat of this person a new link; the old one stops working, and the chats end that it could have added."""
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
-    with app.store.writing() as connection:
-        seat_row = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
-        if seat_row is None:
-            raise Refused("This seat is not yours; please look at your own tables.")
-        number = seat_row.link_number + 1
-        link = hash_token(app.links.make_seat_token(table, seat_row.seat, number))
-        queries.change_seat(connection, seat_row.table, seat_row.seat, link=link, link_number=number)
-        if seat_row.seat == queries.find_organiser(queries.list_seats(connection, table)):
-            table_hooks.remove_of_table(connection, table)
+    seat_row = db.execute(select(seats).where(*own).with_for_update()).one_or_none()
+    if seat_row is None:
+        raise Refused("This seat is not yours; please look at your own tables.")
+    number = seat_row.link_number + 1
+    link = hash_token(app.links.make_seat_token(table, seat_row.seat, number))
+    queries.change_seat(db, table, seat_row.seat, link=link, link_number=number)
+    if seat_row.seat == queries.find_organiser(queries.list_seats(db, table)):
+        table_hooks.remove_of_table(db, table)
 
 
 def _is_claim() -> ColumnElement[bool]:

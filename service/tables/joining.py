@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+from collections.abc import Iterable
 from typing import Any, cast
 
 from sqlalchemy import Connection, select
@@ -48,11 +49,11 @@ def find_open_table(app: App, token: str) -> Snapshot:
     return table
 
 
-def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: ProvenPerson | None = None) -> str:
+def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: str = "") -> str:
     """Take the next free seat of an open table; return the seat's link.
 
-    Unless `visitor` is the person of this address, the address is only typed, and the seat gets no letters until it is
-    proven. A guest without an address can add one later.
+    Unless `visit` is the key of a visit by the person of this address, the address is only typed, and the seat gets no
+    letters until it is proven. A guest without an address can add one later.
     """
     table = find_open_table(app, token).row.id
     name = register.clean_name(guest.name)
@@ -60,11 +61,11 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
     register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table) as work:
         db = work.locked.flush()
-        seat = next((one for one in queries.list_seats(db, table) if one.status == FREE), None)
+        seat = next((one for one in work.locked.seats if one.status == FREE), None)
         if seat is None:
             raise Unknown("Another player was quicker; all seats at this table are taken.")
         person = register.find_or_create_person(db, address, name, app.now(), language) if address else None
-        proven = person is not None and is_proven(app, person, visitor)
+        proven = person is not None and is_proven(app, db, person, visit)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, name)
         locked = change_seat(work.locked, seat.seat, person=person, proven=proven, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
@@ -74,9 +75,12 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: 
     return access.make_seat_link(app, seat)
 
 
-def is_proven(app: App, person: int, visitor: ProvenPerson | None) -> bool:
-    """Return whether no letter has to prove the address of this person."""
-    return not app.settings.confirms or (visitor is not None and visitor.id == person)
+def is_proven(app: App, db: Connection, person: int, visit: str) -> bool:
+    """Return whether this person's address needs no proof by letter; `visit` is the key of the visitor's visit."""
+    if not app.settings.confirms:
+        return True
+    visitor = proof.find_visitor(db, visit) if visit else None
+    return visitor is not None and visitor.id == person
 
 
 def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
@@ -92,7 +96,7 @@ def fill_with_bots(app: App, link: str) -> None:
     access.check_link(app, link)
     with at_table(app, link, _lock_as_organiser) as work:
         for seat in [one for one in work.locked.seats if one.status == FREE]:
-            name = _find_bot_name(work.locked.flush(), work.locked.row.id)
+            name = _find_bot_name(work.locked.seats)
             locked = change_seat(work.locked, seat.seat, name=name, status="bot")
             work.locked = seat_commands.seat_bot(locked, seat.seat, "bot")
 
@@ -106,9 +110,9 @@ def _lock_as_organiser(app: App, batch: Batch, link: str) -> LockedTable:
     return locked
 
 
-def _find_bot_name(db: Connection, table: str) -> str:
+def _find_bot_name(sitting: Iterable[SeatRow]) -> str:
     """Return a name for a bot that no player at the table has."""
-    taken = {seat.name.casefold() for seat in queries.list_seats(db, table)}
+    taken = {seat.name.casefold() for seat in sitting}
     return next(name for number in itertools.count(1) if (name := f"Bot {number}").casefold() not in taken)
 
 
@@ -130,10 +134,8 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
     return table, seat
 
 
-def take_offered_seat(
-    app: App, token: str, guest: Invitee, language: str = SOURCE, visitor: ProvenPerson | None = None
-) -> str:
-    """Take an offered seat; return its new link, which replaces the old one."""
+def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: str = "") -> str:
+    """Take an offered seat; return its new link, which replaces the old one. `visit` is as in `join`."""
     table, seat = find_offered_seat(app, token)
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
     register.refuse_reserved(name, app.settings.sender_name)
@@ -141,11 +143,11 @@ def take_offered_seat(
         db = work.locked.flush()
         if not work.locked.position.seats[seat].offered:
             raise Unknown("Another player was quicker; this seat has been taken.")
-        row = queries.list_seats(db, table.row.id)[seat]
+        row = work.locked.seats[seat]
         if row.link_number != table.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
         person = register.find_or_create_person(db, address, name, app.now(), language)
-        proven = is_proven(app, person, visitor)
+        proven = is_proven(app, db, person, visit)
         seat_commands.refuse_second_seat(work.locked, seat, person if proven else None, name)
         locked = _replace_player(work.locked, row, person, name, proven=proven)
         locked = append_command(locked, None, Move("substitute", (str(seat),)))
@@ -208,7 +210,7 @@ def open_rematch_within(
 
 def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
     """Return this player's seat at the new table."""
-    for seat in queries.list_seats(locked.flush(), locked.row.id):
+    for seat in locked.seats:
         if (seat.name, seat.person) == (name, person):
             return seat
     raise Refused("A new game was opened, but you have given up your seat there.")

@@ -21,7 +21,7 @@ from service.people import limits
 from service.store.batch import Batch
 from service.store.queries import Verdict
 from service.tables import seat_commands, standing_orders
-from service.tables.access import Place, find_place, make_transfer_refusal, require_seat
+from service.tables.access import Place, make_transfer_refusal, require_seat, writing_at
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
 from service.text import words
 from service.text.languages import Sentence
@@ -67,9 +67,9 @@ def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
 @contextmanager
 def at_seat(app: App, link: str) -> Iterator[tuple[Work, Place]]:
     """Find the seat of a link, and change its table as `at_table` does, in the same transaction."""
-    with app.store.writing() as db:
-        place, batch = find_place(db, link), Batch(db)
+    with writing_at(app, link) as (db, place):
         require_seat(place)
+        batch = Batch(db)
         work = Work(lock_table(app, batch, place.table))
         yield work, place
         batch.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -14,14 +14,15 @@ from engine import catalogue
 from engine.refusal import Refused
 from service.accounts import leaving, my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
+from service.accounts.signing_in import AnsweredClaim
 from service.notify import channels
 from service.numbers import parse_int
 from service.people import proof
 from service.people.proof import ProvenPerson, SeatClaim, SignedIn
-from service.tables import access
+from service.tables import access, judging
 from service.text.languages import Sentence, translate, translate_in_game
 from service.web.rendering import get_app, get_language, join_names, render
-from service.web.visitors import VISIT, begin_visit, load_visitor, require_visitor
+from service.web.visitors import VISIT, begin_visit, find_visit_key, load_visitor, require_visitor, writing_as_visitor
 
 account = Blueprint("account", __name__)
 FREE_SEAT = Sentence("a free seat")
@@ -131,32 +132,37 @@ class DeletedPage(Struct, frozen=True):
 @account.get("/confirm/<token>")
 def ask_to_confirm(token: str) -> Response:
     """Show a yes and a no for each table; mail scanners follow links, so a GET changes nothing."""
-    return _confirm_page(token)
+    app = get_app()
+    with app.store.reading() as db:
+        person, address = signing_in.find_claimed_person(app, db, token)
+        claims = proof.list_claims(db, person.id)
+    return _confirm_page(token, address, claims)
 
 
 @account.post("/confirm/<token>")
 def confirm(token: str) -> Response:
     """Confirm one table, and send the letters that waited for it; or refuse it."""
-    person, _ = signing_in.find_claimed_person(get_app(), token)
-    link = _answer_claim(person)
-    return _confirm_page(token, "yes" if link else "no", link)
+    app = get_app()
+    with app.store.reading() as db:
+        person, address = signing_in.find_claimed_person(app, db, token)
+    claim = _answer_claim(person)
+    return _confirm_page(token, address, claim.unanswered, "yes" if claim.link else "no", claim.link)
 
 
-def _answer_claim(person: ProvenPerson) -> str:
-    """Confirm the seat that the form names, and return its link; or refuse it, and return nothing."""
+def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
+    """Confirm the seat that the form names, or refuse it."""
     table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
     if seat is None:
         abort(400)
     if request.form.get("answer") == "yes":
         return signing_in.confirm_seat(get_app(), person, table, seat)
-    signing_in.refuse_seat(get_app(), person, table, seat)
-    return ""
+    return signing_in.refuse_seat(get_app(), person, table, seat)
 
 
-def _confirm_page(token: str, answered: Literal["", "yes", "no"] = "", link: str = "") -> Response:
-    person, address = signing_in.find_claimed_person(get_app(), token)
-    claims = tuple(map(_claim_row, signing_in.list_claims(get_app(), person)))
-    return render("confirm.html", ConfirmPage(address, token, claims, answered, link))
+def _confirm_page(
+    token: str, address: str, claims: Iterable[SeatClaim], answered: Literal["", "yes", "no"] = "", link: str = ""
+) -> Response:
+    return render("confirm.html", ConfirmPage(address, token, tuple(map(_claim_row, claims)), answered, link))
 
 
 def _claim_row(claim: SeatClaim) -> ClaimRow:
@@ -182,9 +188,9 @@ def correct(link: str) -> Reply:
 @account.post("/t/<link>/letters")
 def add_address(link: str) -> Reply:
     """Give an address to a player who has none."""
-    place, visiting = access.find(get_app(), link), load_visitor()
-    proven = visiting.proof if visiting else None
-    signing_in.add_address(get_app(), place, request.form.get("address", ""), proven)
+    with judging.at_seat(get_app(), link) as (work, place):
+        seat, address = access.require_seat(place), request.form.get("address", "")
+        work.locked = signing_in.add_address(work.locked, seat, address, find_visit_key())
     return redirect(url_for("table.show", link=link), 303)
 
 
@@ -261,24 +267,25 @@ def open_table(table: str) -> Reply:
 @account.post("/my/claim")
 def answer_claim() -> Reply:
     """Confirm or refuse a seat that was taken with my address."""
-    link = _answer_claim(require_visitor().proof)
+    link = _answer_claim(require_visitor().proof).link
     return redirect(url_for("table.show", link=link) if link else url_for("account.show_tables"), 303)
 
 
 @account.post("/my/link")
 def renew() -> Reply:
     """Give one of my seats a new link."""
-    person, form = require_visitor(), request.form
-    signing_in.renew_link(get_app(), person.proof, form.get("table", ""), parse_int(form.get("seat", "")))
-    return redirect(url_for("account.show_tables", renewed=form.get("table", "")), 303)
+    table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
+    with writing_as_visitor() as (db, person):
+        signing_in.renew_link(get_app(), db, person.proof, table, seat)
+    return redirect(url_for("account.show_tables", renewed=table), 303)
 
 
 @account.post("/my/settings-link")
 def renew_settings_link() -> Reply:
     """Give me a new link to my letter settings, and remove what I do not keep."""
-    person, form = require_visitor(), request.form
-    keep = [number for text in form.getlist("kept") if (number := parse_int(text)) is not None]
-    signing_in.renew_settings_link(get_app(), person.proof, keep, keep_feeds="feeds" in form)
+    keep = [number for text in request.form.getlist("kept") if (number := parse_int(text)) is not None]
+    with writing_as_visitor() as (db, person):
+        signing_in.renew_settings_link(db, person.proof, keep, keep_feeds="feeds" in request.form)
     return redirect(url_for("account.show_tables", renewed="settings"), 303)
 
 

@@ -43,7 +43,9 @@ class ConnectionsPage(Struct, frozen=True):
 @connections.get("")
 def show(token: str) -> Response:
     """Show calendar and feed, webhooks and chats."""
-    return _show_page(token)
+    with get_app().store.reading() as db:
+        page = _load_page(db, preferences.load_recipient(get_app(), db, token).person, token)
+    return render("connections.html", page)
 
 
 @connections.post("/feeds")
@@ -69,11 +71,13 @@ def close_feeds(token: str) -> Reply:
 def add_receiver(token: str) -> Reply:
     """Add a webhook or a chat."""
     app = get_app()
-    recipient = preferences.find_recipient(app, token)
+    person = preferences.find_recipient(app, token).person
     try:
-        webhooks.add(app, recipient.person, request.form.get("label", ""), parse_target())
+        webhooks.add(app, person, request.form.get("label", ""), parse_target())
     except Refused as refused:
-        return _show_page(token, refused)
+        with app.store.reading() as db:
+            page = _load_page(db, person, token, error=refused)
+        return render("connections.html", page, 422)
     return _show_stored(token)
 
 
@@ -81,14 +85,16 @@ def add_receiver(token: str) -> Reply:
 def try_receiver(token: str, channel: int) -> Response:
     """Send a test to a receiver, and show its answer; after a test that works, it is switched on again."""
     app = get_app()
-    recipient = preferences.find_recipient(app, token)
     with app.store.reading() as db:
+        recipient = preferences.load_recipient(app, db, token)
         row = _find_receiver(db, recipient.person, channel)
     outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
-    if is_mended(row, outcome):
-        with app.store.writing() as db:
+    mended = is_mended(row, outcome)
+    with app.store.writing() if mended else app.store.reading() as db:
+        if mended:
             channels.switch_on(db, row)
-    return _show_page(token, tried=describe_outcome(row.label, outcome))
+        page = _load_page(db, recipient.person, token, tried=describe_outcome(row.label, outcome))
+    return render("connections.html", page)
 
 
 @connections.post("/receivers/<int:channel>/remove")
@@ -108,15 +114,20 @@ def _find_receiver(db: Connection, person: ProvenPerson, number: int) -> Channel
     return channel
 
 
-def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | None = None) -> Response:
+def _load_page(
+    db: Connection,
+    person: ProvenPerson,
+    token: str,
+    *,
+    error: Refused | None = None,
+    tried: TriedReceiver | None = None,
+) -> ConnectionsPage:
     app = get_app()
-    recipient = preferences.find_recipient(app, token)
-    with app.store.reading() as db:
-        secret = my_tables.find_token(app, db, recipient.person)
-        own = channels.list_own(db, recipient.person)
+    secret = my_tables.find_token(app, db, person)
+    own = channels.list_own(db, person)
     receivers = tuple(describe_receiver(one, one.label) for one in own if one.kind in webhooks.BUILDERS)
     calendar = app.settings.address + url_for("feeds.send_calendar", token=secret) if secret else ""
-    page = ConnectionsPage(
+    return ConnectionsPage(
         token=token,
         stored=bool(request.args.get("stored")),
         error=error,
@@ -128,7 +139,6 @@ def _show_page(token: str, error: Refused | None = None, tried: TriedReceiver | 
         form=fill_form(error),
         tried=tried,
     )
-    return render("connections.html", page, 422 if error else 200)
 
 
 def _show_stored(token: str) -> Reply:

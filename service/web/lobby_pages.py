@@ -27,7 +27,7 @@ from service.timing import Clock
 from service.web.page_cache import cache_page
 from service.web.rendering import get_app, get_language, join_names, render, translate_title
 from service.web.table_frame import AboutTable, SeatLine, describe_table, list_seat_lines
-from service.web.visitors import find_proof
+from service.web.visitors import find_visit_key
 
 lobby = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn
@@ -192,7 +192,7 @@ def join(token: str) -> Reply:
     form = request.form
     guest = Invitee(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = open_seats.join(get_app(), token, guest, get_language(), find_proof())
+        link = open_seats.join(get_app(), token, guest, get_language(), find_visit_key())
     except Unknown:
         raise
     except Refused as refused:
@@ -218,7 +218,7 @@ def take_seat(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invitee(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        link = open_seats.take_offered_seat(get_app(), token, guest, get_language(), find_proof())
+        link = open_seats.take_offered_seat(get_app(), token, guest, get_language(), find_visit_key())
     except Unknown:
         raise  # there is no form to show again: the offer is gone
     except Refused as refused:

@@ -11,11 +11,12 @@ from zoneinfo import available_timezones
 
 from flask import Blueprint, Response, abort, redirect, request, url_for
 from msgspec import UNSET, Struct, UnsetType
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.accounts import preferences
-from service.accounts.preferences import Recipient
+from service.accounts.preferences import Recipient, TableOfRecipient
 from service.notify import channels, web_push, webhooks
 from service.notify.webhooks import Target
 from service.numbers import parse_int, parse_small_int
@@ -113,7 +114,9 @@ class LanguagePage(Struct, frozen=True):
 @letters.get("")
 def show(token: str) -> Response:
     """Show all settings; with `?table=` also those of one table."""
-    return _render_preferences(_find_recipient(token))
+    with get_app().store.reading() as db:
+        page = _load_page(db, preferences.load_recipient(get_app(), db, token))
+    return render("preferences.html", page)
 
 
 @letters.post("")
@@ -126,7 +129,7 @@ def store(token: str) -> Reply:
             get_app(), recipient, settings, calendar, form.get("language", recipient.language)
         )
     except Refused as refused:
-        return _render_preferences(recipient, refused)
+        return _render_refusal(recipient, refused)
     return _show_stored(token)
 
 
@@ -148,7 +151,7 @@ def leave(token: str) -> Reply:
     try:
         preferences.start_vacation(get_app(), recipient, letter_settings.parse_vacation(days))
     except Refused as refused:
-        return _render_preferences(recipient, refused)
+        return _render_refusal(recipient, refused)
     return _show_stored(token)
 
 
@@ -159,7 +162,7 @@ def end_vacation(token: str) -> Reply:
     try:
         preferences.end_vacation(get_app(), recipient)
     except Refused as refused:
-        return _render_preferences(recipient, refused)
+        return _render_refusal(recipient, refused)
     return _show_stored(token)
 
 
@@ -173,8 +176,9 @@ def write_again(token: str) -> Reply:
 @letters.post("/channels/test")
 def try_channel(token: str) -> Response:
     """Send a test to a browser, a webhook or a chat, and show its answer; after a test that works, it is on again."""
-    app, recipient = get_app(), _find_recipient(token)
+    app = get_app()
     with app.store.reading() as db:
+        recipient = preferences.load_recipient(app, db, token)
         row = channels.find_own(db, recipient.person, parse_int(request.form.get("channel", "")) or 0)
     if row is None:
         raise Unknown("This receiver is not in your list any more.")
@@ -187,26 +191,28 @@ def try_channel(token: str) -> Response:
             channels.record_gone(db, row, app.now(), outcome.summary)
         elif outcome.outcome == "sent":
             channels.switch_on(db, row)
-    return _render_preferences(recipient, tried=describe_outcome(row.label, outcome))
+        page = _load_page(db, recipient, tried=describe_outcome(row.label, outcome))
+    return render("preferences.html", page)
 
 
 @letters.get("/stop")
 def ask_to_stop(token: str) -> Response:
     """Show a button that stops the letters of a table, or all; mail scanners follow links, so a GET stops nothing."""
-    recipient, table = _find_recipient(token), _get_table_id()
-    if table:
-        with get_app().store.reading() as db:
-            preferences.require_table(db, recipient, table)
-    return render("stop.html", StopPage(_make_token(recipient), table, _load_table_settings(recipient)))
+    table = _get_table_id()
+    with get_app().store.reading() as db:
+        recipient = preferences.load_recipient(get_app(), db, token)
+        at_table = _describe_table(preferences.require_table(db, recipient, table)) if table else None
+    return render("stop.html", StopPage(_make_token(recipient), table, at_table))
 
 
 @letters.post("/stop")
 def stop(token: str) -> Response:
     """Stop the letters, for the button and for mail programs (RFC 8058); a second request changes nothing."""
-    recipient = _find_recipient(token)
-    before = preferences.stop_letters(get_app(), recipient, _get_table_id() or "")
-    before = "turn" if before == "none" else before
-    page = StoppedPage(_make_token(recipient), _get_table_id(), _load_table_settings(recipient), before)
+    recipient, table = _find_recipient(token), _get_table_id()
+    with get_app().store.writing() as db:
+        before = preferences.stop_letters(db, recipient, table or "")
+        at_table = _load_table_settings(db, recipient, table)
+    page = StoppedPage(_make_token(recipient), table, at_table, "turn" if before == "none" else before)
     return render("stopped.html", page)
 
 
@@ -309,44 +315,45 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
 # What is shown
 
 
-def _render_preferences(
-    recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
-) -> Response:
-    form = request.form
+def _render_refusal(recipient: Recipient, error: Refused) -> Response:
     with get_app().store.reading() as db:
-        by_channel = channel_pages.make_table(db, recipient)
-    page = PreferencesPage(
+        page = _load_page(db, recipient, error)
+    return render("preferences.html", page, 422)
+
+
+def _load_page(
+    db: Connection, recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
+) -> PreferencesPage:
+    form, table = request.form, _get_table_id()
+    return PreferencesPage(
         token=_make_token(recipient),
-        table=_get_table_id(),
+        table=table,
         stored=bool(request.args.get("stored")),
         error=error,
         bounced=recipient.bounced,
-        at_table=_load_table_settings(recipient),
+        at_table=_load_table_settings(db, recipient, table),
         form=_parse_form(form) if error and "zone" in form else _make_form(recipient),
         zones=list_zones(),
-        vacations=tuple(preferences.list_vacations(get_app(), recipient)),
+        vacations=tuple(preferences.list_vacations(get_app(), db, recipient)),
         vacation_days=get_app().settings.vacation,
         first_day=form.get("first", ""),
         last_day=form.get("last", ""),
-        channels=by_channel,
+        channels=channel_pages.make_table(db, recipient),
         tried=tried,
     )
-    return render("preferences.html", page, 422 if error else 200)
 
 
-def _load_table_settings(recipient: Recipient) -> TableSettings | None:
-    """Return the settings of the table that the address names, if the recipient has a seat there."""
-    table = _get_table_id()
-    if not table:
-        return None
-    with get_app().store.reading() as db:
-        seat = preferences.find_table(db, recipient, table)
-    if seat is None:
-        return None
-    letters, plain = seat.otherwise.letters, seat.otherwise.plain
+def _load_table_settings(db: Connection, recipient: Recipient, table: str | None) -> TableSettings | None:
+    """Load the settings of a table; None without a table, or if the recipient has no seat there."""
+    own = preferences.find_table(db, recipient, table) if table else None
+    return _describe_table(own) if own else None
+
+
+def _describe_table(own: TableOfRecipient) -> TableSettings:
+    letters, plain = own.otherwise.letters, own.otherwise.plain
     return TableSettings(
-        title=translate_in_game(get_language(), seat.game, seat.title),
-        names=join_names(seat.names),
+        title=translate_in_game(get_language(), own.game, own.title),
+        names=join_names(own.names),
         letters="" if letters is UNSET else letters,
         plain="" if plain is UNSET else "yes" if plain else "no",
     )

@@ -48,7 +48,9 @@ class FollowersPage(Struct, frozen=True):
 @following.get("")
 def show(link: str) -> Response:
     """Show the chats that follow this table."""
-    return _show_page(link)
+    with get_app().store.reading() as db:
+        page = _load_page(db, link, _find_own_table(db, link)[0].id)
+    return render("followers.html", page)
 
 
 @following.post("")
@@ -60,7 +62,9 @@ def add(link: str) -> Reply:
     try:
         table_hooks.add(app, person, row, parse_target(), get_language(), pictures="pictures" in request.form)
     except Refused as refused:
-        return _show_page(link, refused)
+        with app.store.reading() as db:
+            page = _load_page(db, link, row.id, error=refused)
+        return render("followers.html", page, 422)
     return redirect(url_for("following.show", link=link, stored=1), 303)
 
 
@@ -71,15 +75,18 @@ def test(link: str, channel: int) -> Response:
     with app.store.reading() as db:
         hook = _find_hook(db, link, channel)
     outcome = webhooks.try_out(app, webhooks.Target(hook.kind, hook.address, hook.secret), get_language())
-    if is_mended(hook, outcome):
-        with app.store.writing() as db:
+    mended = is_mended(hook, outcome)
+    with app.store.writing() if mended else app.store.reading() as db:
+        if mended:
             table_hooks.switch_on(db, hook, app.now())
-    return _show_page(link, tried=describe_outcome(webhooks.NAMES[hook.kind], outcome))
+        page = _load_page(db, link, hook.table, tried=describe_outcome(webhooks.NAMES[hook.kind], outcome))
+    return render("followers.html", page)
 
 
 @following.post("/<int:channel>/remove")
 def remove(link: str, channel: int) -> Reply:
     """Let a chat follow this table no longer."""
+    access.check_link(get_app(), link)
     with get_app().store.writing() as db:
         hook = _find_hook(db, link, channel)
         table_hooks.remove(db, hook.table, hook.id)
@@ -105,11 +112,11 @@ def _find_hook(db: Connection, link: str, number: int) -> TableHookRow:
     return hook
 
 
-def _show_page(link: str, error: Refused | None = None, tried: TriedReceiver | None = None) -> Response:
-    with get_app().store.reading() as db:
-        row, _ = _find_own_table(db, link)
-        hooks = table_hooks.list_hooks(db, hook_table.c.table == row.id)
-    page = FollowersPage(
+def _load_page(
+    db: Connection, link: str, table: str, *, error: Refused | None = None, tried: TriedReceiver | None = None
+) -> FollowersPage:
+    hooks = table_hooks.list_hooks(db, hook_table.c.table == table)
+    return FollowersPage(
         link=link,
         stored=bool(request.args.get("stored")),
         error=error,
@@ -119,4 +126,3 @@ def _show_page(link: str, error: Refused | None = None, tried: TriedReceiver | N
         pictures=not error or "pictures" in request.form,
         tried=tried,
     )
-    return render("followers.html", page, 422 if error else 200)

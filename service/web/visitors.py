@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from flask import session
 from sqlalchemy import Connection
 
 from engine.refusal import Refused
 from service.people import proof
-from service.people.proof import ProvenPerson, SignedIn
+from service.people.proof import SignedIn
 from service.web.rendering import get_app
 
 VISIT = "visit"  # key of the session cookie
@@ -33,18 +36,31 @@ def find_visit_key() -> str:
     return key if isinstance(key, str) else ""
 
 
-def find_proof() -> ProvenPerson | None:
-    """Return the person who is signed in on this device, as a proof; None if there is none."""
-    person = load_visitor()
-    return person.proof if person else None
-
-
 def require_visitor() -> SignedIn:
-    """Return the person who is signed in; raise Refused if there is none."""
-    person = load_visitor()
+    """Return the person who is signed in; raise Refused if there is none. Reads in a transaction of its own."""
+    return _require(load_visitor())
+
+
+@contextmanager
+def writing_as_visitor() -> Iterator[tuple[Connection, SignedIn]]:
+    """Find the person who is signed in, and change what belongs to this person, in one transaction.
+
+    Raise Refused if there is none; a device without the cookie keeps no writer waiting.
+    """
+    if not find_visit_key():
+        raise _make_sign_in_refusal()
+    with get_app().store.writing() as db:
+        yield db, _require(find_visitor(db))
+
+
+def _require(person: SignedIn | None) -> SignedIn:
     if person is None:
-        raise Refused("Please sign in first: write your address under “My tables”, and we send you a link.")
+        raise _make_sign_in_refusal()
     return person
+
+
+def _make_sign_in_refusal() -> Refused:
+    return Refused("Please sign in first: write your address under “My tables”, and we send you a link.")
 
 
 def begin_visit(key: str) -> None:

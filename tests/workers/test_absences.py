@@ -39,7 +39,8 @@ def seat_of(app: App, place: Place) -> Row[Any]:
 def list_coming(app: App, place: Place) -> list[tuple[str, str]]:
     """The vacations of the player in this seat."""
     token = app.links.make_preferences_token(int(seat_of(app, place).person))
-    return preferences.list_vacations(app, preferences.find_recipient(app, token))
+    with app.store.reading() as db:
+        return preferences.list_vacations(app, db, preferences.load_recipient(app, db, token))
 
 
 def kinds(app: App, place: Place) -> list[str]:
@@ -239,7 +240,7 @@ def test_a_player_ends_only_the_own_vacation_and_at_each_table(any_app: App, tab
 
 def make_calendar_changer(app: App, place: Place) -> Callable[[Calendar], int]:
     def due(calendar: Calendar) -> int:
-        preferences.change_calendar(app, ProvenPerson(int(seat_of(app, place).person)), calendar)
+        apps.change_calendar(app, ProvenPerson(int(seat_of(app, place).person)), calendar)
         return int(seat_of(app, place).due_at)
 
     return due

@@ -236,6 +236,13 @@ def list_statements(app: App, address: str) -> list[str]:
 # Races
 
 
+def stop_letters(app: App, person: int) -> None:
+    """Stop all letters to a person."""
+    with app.store.writing() as db:
+        token = app.links.make_preferences_token(person)
+        preferences.stop_letters(db, preferences.load_recipient(app, db, token))
+
+
 def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
     any_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,7 +269,7 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     site = Site(tmp_path)
     opened, token = offer_seat(site)
     snapshot, seat = joining.find_offered_seat(site.app, token)
-    signing_in.renew_link(site.app, ProvenPerson(snapshot.seats[seat].person), opened.table, seat)
+    apps.renew_link(site.app, snapshot.seats[seat].person, opened.table, seat)
     monkeypatch.setattr(joining, "find_offered_seat", lambda *_: (snapshot, seat))
     with pytest.raises(Unknown, match="no longer offered"):
         joining.take_offered_seat(site.app, token, VICTIM)
@@ -287,9 +294,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
             if n == 11
             else signing_in.list_bounced_seats(app, opened.table)
         ),
-        lambda n: preferences.stop_letters(
-            app, preferences.find_recipient(app, any_app.links.make_preferences_token(number))
-        ),
+        lambda n: stop_letters(app, number),
     ]
     gate = Barrier(8)
 

@@ -247,7 +247,7 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )
     assert [one.place for one in apps.load(app, my_tables.list_finished, person)] == [2]
-    signing_in.renew_link(app, ProvenPerson(person), opened.table, 0)
+    apps.renew_link(app, person, opened.table, 0)
     leaving.delete_person(app, ProvenPerson(person), "anna@example.org")
     assert apps.load_table(app, opened.table).names == ("Seat 1", "Bert")
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from engine import audit
 from service import create_app
-from service.accounts import leaving, signing_in
+from service.accounts import leaving
 from service.app import App
 from service.commands import transfer_commands as commands
 from service.internet import beacon
@@ -323,7 +323,7 @@ def test_a_new_link_ends_the_links_of_the_old_server_too(old, new):
     place = start_table(old)[0]
     import_file(new, export(old, place.table))
     there = apps.load_table(new, place.table).seats[0]
-    signing_in.renew_link(new, ProvenPerson(there.person), place.table, 0)
+    apps.renew_link(new, there.person, place.table, 0)
     with pytest.raises(Unknown):
         access.find(new, place.link)
 

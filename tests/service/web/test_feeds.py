@@ -88,7 +88,7 @@ def test_a_deadline_is_the_same_moment_in_every_time_zone_also_where_summer_time
     site.time = int(datetime(2027, 11, 4, 3, 0, tzinfo=ZONE).timestamp())
     new_table = site.start_table(pace=3 * DAY_S)
     person, token = find_mover(site, new_table)
-    preferences.change_calendar(site.app, person, Calendar("America/New_York", (0, 8)))
+    apps.change_calendar(site.app, person, Calendar("America/New_York", (0, 8)))
     (event,) = load_events(visitor, token)
     due = event.decoded("dtstart")
     assert due == datetime(2027, 11, 7, 8, tzinfo=ZONE)

@@ -153,9 +153,9 @@ def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
 ) -> None:
     follow(visitor, new_table, receiver)
     organiser, other = site.load(new_table).seats
-    signing_in.renew_link(site.app, ProvenPerson(other.person or 0), new_table.table, other.seat)
+    apps.renew_link(site.app, other.person, new_table.table, other.seat)
     assert load_hook(site)
-    signing_in.renew_link(site.app, ProvenPerson(organiser.person or 0), new_table.table, organiser.seat)
+    apps.renew_link(site.app, organiser.person, new_table.table, organiser.seat)
     assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
 
 

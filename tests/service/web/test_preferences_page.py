@@ -149,7 +149,8 @@ def test_a_vacation_is_recorded_and_ended_at_every_table(site: Site, visitor: Vi
 def test_a_vacation_may_begin_before_any_game(site: Site, visitor: Visitor) -> None:
     site.open_table()
     visitor.post(f"{path(site)}/vacation", first="2027-02-01", last="2027-02-01")
-    assert preferences.list_vacations(site.app, reader(site)) == [("2027-02-01", "2027-02-01")]
+    vacations = apps.load(site.app, lambda app, db: preferences.list_vacations(app, db, reader(site)))
+    assert vacations == [("2027-02-01", "2027-02-01")]
 
 
 def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(

@@ -14,7 +14,6 @@ from werkzeug.test import TestResponse
 
 from engine import catalogue, log
 from service import create_app
-from service.accounts import preferences
 from service.app import App
 from service.people.proof import ProvenPerson
 from service.store.schema import people
@@ -91,7 +90,7 @@ def test_a_new_deadline_changes_the_etag(client, app):
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
     place = access.find(app, mine)
     person = apps.load_table(app, place.table).seats[place.seat].person
-    preferences.change_calendar(app, ProvenPerson(person), Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    apps.change_calendar(app, ProvenPerson(person), Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
