@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,6 +21,7 @@ from service.settings import DAY_S
 
 HOUR_S = 3_600
 SATURDAY = 5
+CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
 Seconds = Annotated[int, Meta(ge=0, le=366 * DAY_S)]
 Late = Literal["move", "seat", "resign", "skip"]
 
@@ -103,6 +104,12 @@ def find_zone(name: str) -> tzinfo | None:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError):
         return None
+
+
+@cache
+def list_zones() -> tuple[str, ...]:
+    """Return the time zones that are called after places."""
+    return tuple(sorted(name for name in available_timezones() if name.partition("/")[0] in CONTINENTS))
 
 
 def find_local_date(calendar: Calendar, at: int) -> date:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import get_args
-from zoneinfo import available_timezones
 
 from flask import Blueprint, Response, abort, redirect, request, url_for
 from msgspec import UNSET, Struct, UnsetType
@@ -15,6 +13,7 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
+from service import timing
 from service.accounts import preferences
 from service.accounts.preferences import Recipient, TableOfRecipient
 from service.notify import channels, web_push, webhooks
@@ -35,7 +34,6 @@ from service.web.rendering import COLOURS, COOKIE, get_app, get_language, join_n
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 language_choice = Blueprint("language", __name__)
 MODES: tuple[Mode, ...] = get_args(Mode)
-CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
 COOKIE_AGE_S = 365 * 86_400
 OWN_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 SEAT_PATH = re.compile(r"/t/([0-9a-z]+)")
@@ -125,9 +123,8 @@ def store(token: str) -> Reply:
     recipient, form = _find_recipient(token), request.form
     try:
         settings, calendar = _parse_settings(form, recipient), _parse_calendar(form)
-        preferences.store_preferences(
-            get_app(), recipient, settings, calendar, form.get("language", recipient.language)
-        )
+        language = form.get("language", recipient.language)
+        preferences.store_preferences(get_app(), recipient, settings, calendar, language)
     except Refused as refused:
         return _render_refusal(recipient, refused)
     return _show_stored(token)
@@ -333,7 +330,7 @@ def _load_page(
         bounced=recipient.bounced,
         at_table=_load_table_settings(db, recipient, table),
         form=_parse_form(form) if error and "zone" in form else _make_form(recipient),
-        zones=list_zones(),
+        zones=timing.list_zones(),
         vacations=tuple(preferences.list_vacations(get_app(), db, recipient)),
         vacation_days=get_app().settings.vacation,
         first_day=form.get("first", ""),
@@ -397,9 +394,3 @@ def _make_form(recipient: Recipient) -> SettingsForm:
         mail_waits=settings.mail_waits,
         presence=settings.presence,
     )
-
-
-@functools.cache
-def list_zones() -> tuple[str, ...]:
-    """Return the time zones that are called after places."""
-    return tuple(sorted(name for name in available_timezones() if name.partition("/")[0] in CONTINENTS))
