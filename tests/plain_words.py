@@ -8,6 +8,7 @@ The words, and the exceptions with their reasons, are in `plain_words.toml`.
 
 import ast
 import functools
+import itertools
 import re
 import sys
 import tomllib
@@ -211,9 +212,9 @@ def is_predicate(node: Function, first: str) -> bool:
     return answers and first.endswith("s") and not stems.isdisjoint(VERBS | VERBS_BEFORE_NOUNS)
 
 
-def find_noun_functions(path: str, source: str) -> Iterator[Offender]:
+def find_noun_functions(path: str, tree: ast.Module) -> Iterator[Offender]:
     """Yield the functions whose name begins with no verb."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if not isinstance(node, Function) or kind_of_function(node) != "function":
             continue
         words = split_words(node.name)
@@ -231,9 +232,9 @@ def is_excepted(path: str, kind: str, name: str) -> bool:
     )
 
 
-def check_source(path: str, source: str) -> Iterator[Offender]:
+def check_source(path: str, source: str, tree: ast.Module | None = None) -> Iterator[Offender]:
     """Yield everything in one module that is not in plain words; `path` is relative to the root of the project."""
-    tree, lines = ast.parse(source), source.splitlines()
+    tree, lines = tree or ast.parse(source), source.splitlines()
     stem = Path(path).stem
     module = [] if stem == "__init__" else [Name("module", stem, 1)]
     for kind, name, line in dict.fromkeys([*module, *list_names(tree), *list_stored_names(tree)]):
@@ -262,13 +263,18 @@ def check_lines(path: str, text: str) -> Iterator[Offender]:
             yield Offender(path, number, "text", f"“{phrase}”", hint)
 
 
+def check_file(file: Path, nouns: bool = False) -> list[Offender]:
+    return [one for one in check_whole_file(file) if (one.kind == "noun") is nouns]
+
+
 @functools.cache
-def check_file(file: Path, nouns: bool = False) -> tuple[Offender, ...]:
+def check_whole_file(file: Path) -> tuple[Offender, ...]:
     path, text = file.resolve().relative_to(ROOT).as_posix(), file.read_text("utf-8")
-    if nouns:
-        offenders = find_noun_functions(path, text)
+    if file.suffix == ".py":
+        tree = ast.parse(text)
+        offenders = itertools.chain(check_source(path, text, tree), find_noun_functions(path, tree))
     else:
-        offenders = check_source(path, text) if file.suffix == ".py" else check_lines(path, text)
+        offenders = itertools.chain(check_lines(path, text))
     return tuple(one for one in offenders if not is_excepted(path, one.kind, one.name))
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -34,13 +35,36 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+class Source(NamedTuple):
+    """What tests ask of a module: its imports, the lines of its functions, where it lets msgspec inspect a type."""
+
+    imports: tuple[ast.Import | ast.ImportFrom, ...]
+    function_lines: tuple[tuple[str, int], ...]
+    inspections: tuple[int, ...]
+    docstring: str | None
+
+
+@functools.cache
+def read_source(text: str) -> Source:
+    """Parse a module, once for all tests."""
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return Source(
+        tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)),
+        tuple((node.name, (node.end_lineno or 0) - node.lineno + 1) for node in functions),
+        tuple(node.lineno for node in nodes if inspects_type(node)),  # type: ignore[attr-defined]
+        ast.get_docstring(tree),
+    )
+
+
 def imports(path: Path) -> Iterator[str]:
     """Yield the full name of every import: for `from engine import menu`, engine and engine.menu."""
     package = path.relative_to(ROOT).parent.parts
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in read_source(path.read_text("utf-8")).imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             above = ".".join(package[: len(package) + 1 - node.level]) if node.level else ""
             module = ".".join(filter(None, (above, node.module)))
             yield module
@@ -221,24 +245,18 @@ def test_no_file_is_too_long() -> None:
     } == {}
 
 
-def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
-
-
 def test_no_function_is_too_long() -> None:
     lengths = {
-        f"{name_of(path)}:{function.name}": (function.end_lineno or 0) - function.lineno + 1
+        f"{name_of(path)}:{function}": length
         for path in sources(*OURS)
         if "/migrations/versions/" not in name_of(path)  # a migration is a list of tables, not a thought
-        for function in definitions(path)
+        for function, length in read_source(path.read_text("utf-8")).function_lines
     }
     assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    assert [name_of(path) for path in sources(*OURS) if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
+    assert [name_of(path) for path in sources(*OURS) if not read_source(path.read_text("utf-8")).docstring] == []
 
 
 def inspects_type(node: ast.AST) -> bool:
@@ -260,10 +278,10 @@ def inspects_type(node: ast.AST) -> bool:
 def test_msgspec_inspects_types_in_one_module_only() -> None:
     """It ended the whole process: see `engine/canonical_json.py`."""
     wrong = [
-        f"{name_of(path)}:{node.lineno}"  # type: ignore[attr-defined]
+        f"{name_of(path)}:{line}"
         for path in sources(*OURS)
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if inspects_type(node) and name_of(path) != "engine/canonical_json.py"
+        for line in read_source(path.read_text("utf-8")).inspections
+        if name_of(path) != "engine/canonical_json.py"
     ]
     assert wrong == []
 
@@ -282,7 +300,7 @@ def test_msgspec_inspects_types_in_one_module_only() -> None:
     ],
 )
 def test_a_planted_type_inspection_is_reported(line: str, wrong: bool) -> None:
-    assert any(map(inspects_type, ast.walk(ast.parse(line)))) is wrong
+    assert bool(read_source(line).inspections) is wrong
 
 
 CONTRACT = set(

@@ -21,6 +21,8 @@ WEB = Path(__file__).parents[3] / "service" / "web"
 def find_renderings() -> Iterator[tuple[str, type[Struct]]]:
     """Find each `render("x.html", page)` in the code; yield the template and the type of the page."""
     for path in sorted(WEB.rglob("*.py")):
+        if "render(" not in path.read_text("utf-8"):
+            continue
         module = importlib.import_module(".".join(path.relative_to(WEB.parents[1]).with_suffix("").parts))
         for function in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(function, ast.FunctionDef):
