@@ -4,8 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.sampling import one_of
+
 ROOT = Path(__file__).parents[2]
-PROCESSES = 3
 READ = """
 import json
 from pathlib import Path
@@ -54,11 +57,10 @@ for thread in threads:
 """
 
 
-def test_many_threads_may_decode_the_first_verdict_clock_log_and_options_at_once() -> None:
+@pytest.mark.parametrize("count", one_of([1, 3], 1))
+def test_many_threads_may_decode_the_first_verdict_clock_log_and_options_at_once(count: int) -> None:
     """Web threads, the referee and the post of a server that has just started; its process once crashed."""
     command = [sys.executable, "-c", READ + SLOWLY]
-    processes = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(PROCESSES)]
+    processes = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(count)]
     errors = [process.communicate(timeout=60)[1].decode() for process in processes]
-    assert [(process.returncode, error) for process, error in zip(processes, errors, strict=True)] == [
-        (0, "")
-    ] * PROCESSES
+    assert [(process.returncode, error) for process, error in zip(processes, errors, strict=True)] == [(0, "")] * count

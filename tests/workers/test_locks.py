@@ -129,13 +129,13 @@ def test_every_wait_for_the_database_has_an_end(migrated_postgres_url: str) -> N
 
 
 def test_a_forgotten_transaction_loses_its_locks(tmp_path: Path, migrated_postgres_url: str, clock: FakeTime) -> None:
-    own = f"{migrated_postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D200"
+    own = f"{migrated_postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D100"
     with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
         places = apps.start_table(app)
         forgetful = Store(own)
         connection = forgetful.engine.connect()
         connection.execute(update(tables).where(tables.c.id == places[0].table).values(pace=tables.c.pace))
-        time.sleep(0.6)
+        time.sleep(0.3)
         with finish_soon():
             assert apps.submit(app, *apps.find_move(app, places)).accepted
         connection.invalidate()

@@ -101,7 +101,7 @@ def test_a_worker_that_is_stopped_finishes_its_job(
 ) -> None:
     def work() -> None:
         (tmp_path / "begun").touch()
-        time.sleep(0.5)
+        time.sleep(0.3)
         (tmp_path / "done").touch()
 
     monkeypatch.setattr(referee, "run", work)
@@ -114,7 +114,7 @@ def test_a_worker_that_waits_for_work_ends_at_once(
 ) -> None:
     """It waits for half a minute here, and for seconds in production, so that it seldom wakes up."""
     monkeypatch.setattr(referee, "run", (tmp_path / "begun").touch)
-    stop_worker(redis_url, tmp_path, later_s=0.5)
+    stop_worker(redis_url, tmp_path, later_s=0.2)
 
 
 def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from sqlalchemy import update
 
-from engine import bots
+from engine import bots, story
 from engine import table as tables
 from service.memory import LRU
 from service.store.schema import stories as rows
@@ -30,6 +30,15 @@ from workers.outgoing.letter import LetterRequest
 
 BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_evaluations() -> Iterator[None]:
+    """Search the turning points less deep than in production: where they are is tested with the engine."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(story, "GAIN_EVALUATIONS", 200)
+        patched.setattr(story, "MAX_EVALUATIONS", 2_000)
+        yield
 
 
 def finish_game(site: Site) -> OpenedTable:
@@ -70,9 +79,12 @@ def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def last_letter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LastLetter]:
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield LastLetter(site, finish_game(site))
+def last_letter(
+    tmp_path_factory: pytest.TempPathFactory, finished_site: tuple[Path, OpenedTable]
+) -> Iterator[LastLetter]:
+    folder, opened = finished_site
+    site = Site(shutil.copytree(folder, tmp_path_factory.mktemp("site"), dirs_exist_ok=True))
+    yield LastLetter(site, opened)
     site.app.close()
 
 
@@ -158,21 +170,21 @@ def test_a_replay_shows_the_turning_points_on_request(
     page = visitor.get(f"{path}?at=5")
     assert PageChecker(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    story = game_story.load_or_compute(site.app, snapshot, fail)
-    assert story.turning_points
-    for point in story.turning_points:
+    turning_points = game_story.load_or_compute(site.app, snapshot, fail).turning_points
+    assert turning_points
+    for point in turning_points:
         assert f"{snapshot.names[point.seat]}, entry {point.seq}: instead of “" in page
         assert f'data-at="{point.seq}" href="{path}?at={point.seq}"' in page
     assert re.search(r"Anna [+−]\d+\s%, Bert [+−]\d+\s%", page)
     german = site.new_visitor().client.get(path, headers={"Accept-Language": "de"}).text
-    assert f"{snapshot.names[story.turning_points[0].seat]}, Eintrag {story.turning_points[0].seq}: statt " in german
+    assert f"{snapshot.names[turning_points[0].seat]}, Eintrag {turning_points[0].seq}: statt " in german
 
 
 def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, finished_table: OpenedTable) -> None:
     snapshot, app = site.load(finished_table), site.app
-    story = game_story.load_or_compute(app, snapshot, lambda work, *words: work(*words))
+    first = game_story.load_or_compute(app, snapshot, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
-    assert game_story.load_or_compute(app, snapshot, fail) == story
+    assert game_story.load_or_compute(app, snapshot, fail) == first
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=snapshot.row.length - 1))
@@ -180,7 +192,7 @@ def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, 
     apps.change(app, lambda db: game_story.ask(app, db, Place(finished_table.table, 0, "")))
     assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(None)
     thinkers.work_out_stories(app)
-    assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(story)
+    assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(first)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
