@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from random import Random
 from typing import Annotated
@@ -34,9 +35,8 @@ def two_editions(monkeypatch):
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": LOWEST})
     monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
     monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
-    catalogue._load_edition.cache_clear()
-    yield
-    catalogue._load_edition.cache_clear()
+    # A cache of its own: the editions that other tests have collected must stay the ones that tables find.
+    monkeypatch.setattr(catalogue, "_load_edition", functools.cache(catalogue._load_edition.__wrapped__))
 
 
 @pytest.mark.usefixtures("two_editions")

@@ -28,6 +28,11 @@ from tests.engine.matches import count_positions, make_level_player, play_at_ran
 from tests.sampling import one_of
 
 every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
+# A strong bot thinks as a normal one, for longer.
+every_level = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.release] if name == "strong" else []) for name in search.LEVELS],
+)
 every_case = pytest.mark.parametrize("case", make_cases(), ids=str)
 
 SMALL = Level(30, 60.0)
@@ -91,7 +96,7 @@ def place_figures(turn, **stones):
     return replace(state, stones=placed, turn=turn, opened=(True, True))
 
 
-@pytest.mark.parametrize("name", search.LEVELS)
+@every_level
 def test_every_level_takes_a_decisive_move(name):
     state = place_figures(0, A1="0 emperor", A12="0 nobleman", B17="1 emperor", B10="1 nobleman")
     for seed in range(5):
@@ -99,7 +104,7 @@ def test_every_level_takes_a_decisive_move(name):
         assert chosen == Move("move", ("A1", "Z"))
 
 
-@pytest.mark.parametrize("name", search.LEVELS)
+@every_level
 def test_every_level_prevents_a_defeat_in_one_move(name):
     """The other emperor is next to the fortress: a seat that does not capture it now has lost."""
     state = place_figures(0, A17="0 emperor", A5="0 nobleman", A12="0 nobleman", A1="1 emperor", C10="1 king")
@@ -160,7 +165,7 @@ def test_the_only_move_is_chosen_without_a_search():
     assert time.monotonic() - before < 1
 
 
-@pytest.mark.parametrize("name", search.LEVELS)
+@every_level
 def test_a_move_to_avoid_is_chosen_only_if_there_is_no_other(name):
     state = deal([(2, 9, 15), (4, 5, 6)], cards=3)
     moves = set(menu.iter_moves(highcard.menu(state, 0)))
@@ -371,7 +376,7 @@ def test_a_bot_with_a_miss_rate_sometimes_overlooks_the_best_move():
     assert taken["2"] > taken["1"] > taken["0"]
 
 
-@pytest.mark.parametrize("name", search.LEVELS)
+@every_level
 def test_equal_moves_are_chosen_at_random(name):
     """Two bots that always chose the same one could wait for each other for ever."""
     game = make_one_move_game(Choice("take", tuple((str(number),) for number in range(4))), lambda args: 0.4)
