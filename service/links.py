@@ -5,6 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+from typing import Any
+
+from msgspec import Struct
+
+from service.settings import Settings
+
+
+class LetterAddresses(Struct, frozen=True):
+    """The addresses in a letter to a seat: its page of the table, that for answers, and that of the letter settings.
+
+    `mark` is the mark of the table or seat in the subject.
+    """
+
+    page: str
+    reply: str
+    settings: str
+    mark: str
 
 
 class Links:
@@ -28,6 +45,35 @@ class Links:
     def make_answer_address(self, table: str, seat: int, number: int) -> str:
         """Return the local part of the address for answers by mail; a higher number gives a new one."""
         return f"{table}.{seat}.{self._derive_token(f'answer/{table}/{seat}/{number}')[:26]}"
+
+    def make_reply_address(self, settings: Settings, seat: Any) -> str:
+        """Return the reply address of a seat; it is the server's own where the subject names the seat."""
+        token = self.make_answer_address(seat.table, seat.seat, seat.link_number)
+        match settings.answered_at:
+            case "subject":
+                return settings.sender_address
+            case "plus":
+                return f"{settings.sender_address.partition('@')[0]}+{token}@{settings.mail_host}"
+        return f"play+{token}@{settings.mail_host}"
+
+    def make_subject_mark(self, settings: Settings, seat: Any) -> str:
+        """Return the mark at the end of a subject: the beginning of the table's id, or the proof of the seat."""
+        if settings.answered_at == "subject":
+            return self.make_answer_address(seat.table, seat.seat, seat.link_number)
+        return str(seat.table[:6])
+
+    def make_letter_addresses(self, settings: Settings, seat: Any, settings_number: int) -> LetterAddresses:
+        """Return the addresses in a letter to a seat; `settings_number` is that of the link to the letter settings."""
+        return LetterAddresses(
+            page=f"{settings.address}/t/{self.make_seat_token(seat.table, seat.seat, seat.link_number)}",
+            reply=self.make_reply_address(settings, seat),
+            settings=self.make_settings_address(settings, seat.person or 0, settings_number),
+            mark=self.make_subject_mark(settings, seat),
+        )
+
+    def make_settings_address(self, settings: Settings, person: int, number: int) -> str:
+        """Return the address of the page with a person's letter settings; `number` is that of its link."""
+        return f"{settings.address}/wishes/{self.make_preferences_token(person, number)}"
 
     def make_offer_token(self, table: str, seat: int, number: int) -> str:
         """Return the token to take an offered seat; it works until the seat is taken."""

@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (50, 390), "mail": (33, 231), "reminder": (31, 199)}
+BOUNDS = {"move": (49, 368), "mail": (32, 223), "reminder": (29, 185)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -145,7 +145,7 @@ def trace_mail(app: App, _: apps.FakeTime) -> Way:
     places = apps.start_table(app)
     for number in range(ROUNDS):
         place, move = apps.find_move(app, places)
-        to = access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat or 0])
+        to = app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat or 0])
         mail = EmailMessage()
         mail["From"], mail["To"], mail["Message-ID"] = access.load_address(app, place), to, f"<{number}@example.org>"
         mail.set_content(move)

@@ -145,38 +145,6 @@ def make_seat_link(app: App, seat: Any) -> str:
     return app.links.make_seat_token(seat.table, seat.seat, seat.link_number)
 
 
-def make_reply_address(app: App, seat: Any) -> str:
-    """Make the reply address of a seat; it is the server's own where the subject names the seat."""
-    token, settings = app.links.make_answer_address(seat.table, seat.seat, seat.link_number), app.settings
-    match settings.answered_at:
-        case "subject":
-            return settings.sender_address
-        case "plus":
-            return f"{settings.sender_address.partition('@')[0]}+{token}@{settings.mail_host}"
-    return f"play+{token}@{settings.mail_host}"
-
-
-def make_subject_mark(app: App, seat: Any) -> str:
-    """Make the mark at the end of a subject: the beginning of the table's id, or the proof of the seat."""
-    if app.settings.answered_at == "subject":
-        return app.links.make_answer_address(seat.table, seat.seat, seat.link_number)
-    return str(seat.table[:6])
-
-
-class SeatAddresses(Struct, frozen=True):
-    """The addresses of a seat: its page of the table, the address for answers, and the mark in the subject of mails."""
-
-    page: str
-    reply_address: str
-    mark: str
-
-
-def make_seat_addresses(app: App, seat: Any) -> SeatAddresses:
-    """Make the addresses of a seat, for a letter to its player."""
-    page = f"{app.settings.address}/t/{make_seat_link(app, seat)}"
-    return SeatAddresses(page, make_reply_address(app, seat), make_subject_mark(app, seat))
-
-
 def load_address(app: App, place: Place) -> str:
     """Load the e-mail address of the player in this seat; empty if there is none."""
     joined = seats.join(people, people.c.id == seats.c.person)

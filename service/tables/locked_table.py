@@ -47,7 +47,7 @@ from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SeatU
 from service.store.rows import SeatRow, TableRow
 from service.tables import snapshots
 from service.tables.access import Unknown, make_transfer_refusal
-from service.tables.snapshots import Snapshot
+from service.tables.snapshots import CachedPosition, Snapshot
 from service.timing import Calendar, Clock
 
 BOT_STATUSES = ("bot", "resigned")
@@ -129,11 +129,11 @@ def load_locked(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[T
     db = batch.flush()
     by_table = {row.id: row for row in rows}
     seats = _load_seats(db, list(by_table))
-    stored = queries.list_entries_at(db, snapshots.list_missing_entries(app.caches, by_table.values()))
+    cached = snapshots.load_cached(app.caches, db, list(by_table.values()))
 
     def make(row: TableRow) -> LockedTable:
-        game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
-        position = snapshots.load_position(app.caches, db, game, row, added)
+        game = catalogue.find(row.game, row.edition)
+        position = snapshots.complete_position(app.caches, db, game, row, cached.get(row.id, CachedPosition()))
         clock = timing.parse_clock(position.clock, row.pace)
         return LockedTable(app, batch, row, row.head, seats[row.id], game, position, clock)
 

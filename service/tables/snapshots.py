@@ -31,25 +31,42 @@ from service.timing import Clock
 CACHED_EVERY = 16
 
 
-def load_position(caches: Caches, db: Connection, game: Game, row: TableRow, stored: Sequence[EntryRow] = ()) -> Table:
-    """The position of this table as its row says it is now; `stored` are its `missing_entries`, if loaded."""
-    cached = _get_cached(caches, row) or Table()
-    if cached.length == row.length:
-        return cached
-    stored = stored or queries.list_entries(db, row.id, cached.length, row.length)
-    position = _replay(caches, db, game, row, cached, stored)
+class CachedPosition(Struct, frozen=True):
+    """A position from the cache, and the entries since then, if they are loaded."""
+
+    position: Table = Table()
+    entries: Sequence[EntryRow] = ()
+
+
+def load_position(caches: Caches, db: Connection, game: Game, row: TableRow) -> Table:
+    """The position of this table as its row says it is now."""
+    return complete_position(caches, db, game, row, CachedPosition(_get_cached(caches, row) or Table()))
+
+
+def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow, cached: CachedPosition) -> Table:
+    """The position of this table as its row says it is now, from an earlier one; the empty one has no entries."""
+    if cached.position.length == row.length:
+        return cached.position
+    stored = cached.entries or queries.list_entries(db, row.id, cached.position.length, row.length)
+    position = _replay(caches, db, game, row, cached.position, stored)
     caches.newest.put(row.id, position)
     return position
 
 
-def list_missing_entries(caches: Caches, rows: Iterable[TableRow]) -> list[tuple[str, int]]:
-    """Table and number of the few entries that other processes have added to tables whose position is cached."""
-    missing = list[tuple[str, int]]()
-    for row in rows:
-        cached = _get_cached(caches, row)
-        if cached is not None and row.length <= cached.length + CACHED_EVERY:
-            missing += [(row.id, seq) for seq in range(cached.length, row.length)]
-    return missing
+def load_cached(caches: Caches, db: Connection, rows: Sequence[TableRow]) -> dict[str, CachedPosition]:
+    """Find the cached positions of these tables, and load the few entries that other processes have added, at once."""
+    positions = {row.id: cached for row in rows if (cached := _get_cached(caches, row)) is not None}
+    missing = [
+        (row.id, seq)
+        for row in rows
+        if row.id in positions and row.length <= positions[row.id].length + CACHED_EVERY
+        for seq in range(positions[row.id].length, row.length)
+    ]
+    stored = queries.list_entries_at(db, missing) if missing else []
+    return {
+        table: CachedPosition(position, [entry for entry in stored if entry.table == table])
+        for table, position in positions.items()
+    }
 
 
 def _get_cached(caches: Caches, row: TableRow) -> Table | None:

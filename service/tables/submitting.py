@@ -74,6 +74,9 @@ class VerdictMessage(Struct, frozen=True):
     verdict: Verdict
 
 
+VERDICT_MESSAGE = make_decoder(VerdictMessage)
+
+
 def submit(
     app: App, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
 ) -> StoredSubmission:
@@ -180,7 +183,7 @@ def _load_after_sync(app: App, submitted: StoredSubmission) -> Verdict | None:
 def decode_verdict(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
     """Decode a published verdict; None if it is about another submission."""
     with suppress(msgspec.MsgspecError):
-        decoded = make_decoder(VerdictMessage).decode(message or b"")
+        decoded = VERDICT_MESSAGE.decode(message or b"")
         return decoded.verdict if decoded.table == submitted.table else None
     return None
 

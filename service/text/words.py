@@ -22,6 +22,7 @@ PARTS = re.compile(r"([A-Za-z]+)")
 WORD_LISTS = (  # of each language
     "small say polite greet never hesitate filler doubt lead acts conditions consequences".split()
 )
+VOCABULARIES = 1_000  # that are remembered: a table has one for its judge, and one or two for each language of letters
 Forms = Mapping[str, tuple[str, ...]]
 
 
@@ -76,13 +77,14 @@ class Vocabulary(Struct, frozen=True):
             yield self.names[int(number) - 1]
 
 
-def make_vocabulary(game: Game, names: Sequence[str], *languages: str) -> Vocabulary:
+@functools.lru_cache(VOCABULARIES)
+def make_vocabulary(game: Game, names: tuple[str, ...], *languages: str) -> Vocabulary:
     """Return the words for a table of this game, in these languages or in all.
 
     In one language alone, letters write the first form of a word.
     """
     of_game, of_table = (load_dictionary(folder, *languages) for folder in (f"games/{game.META.name}", "table"))
-    return Vocabulary(of_game, of_table, tuple(names))
+    return Vocabulary(of_game, of_table, names)
 
 
 @functools.cache

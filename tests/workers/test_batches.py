@@ -174,12 +174,12 @@ def test_what_the_database_does_not_take_is_refused_alone(any_app: App) -> None:
 
 def test_an_unreadable_log_does_not_delay_other_tables(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
-    numbers, current = submit_moves(any_app, tables), snapshots.load_position
+    numbers, current = submit_moves(any_app, tables), snapshots.complete_position
 
     def fail_to_load(caches: Any, connection: Any, game: Any, row: Any, *others: Any) -> Any:
         return 1 / 0 if row.id == tables[1][0].table else current(caches, connection, game, row, *others)
 
-    monkeypatch.setattr(snapshots, "load_position", fail_to_load)
+    monkeypatch.setattr(snapshots, "complete_position", fail_to_load)
     referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
 

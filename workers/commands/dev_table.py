@@ -61,6 +61,7 @@ def clear_caches() -> None:
         templates.get_environment,
         languages.load_translations,
         words.load_dictionary,
+        words.make_vocabulary,
         rulebook.load_rulebook,
     ):
         cached.cache_clear()

@@ -252,7 +252,7 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
         subject=f"{request.table}/{owed.kind.group}",
         title=write_title(snapshot, request.seat, request.language),
         sentence=write_sentence(draft)[:MAX_SENTENCE_CHARS],
-        link=draft.link,
+        link=draft.addresses.page,
         language=request.language,
         at=at,
         table=request.table,

@@ -15,7 +15,7 @@ from service.app import App
 from service.people import letter_settings
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
-from service.tables import access, snapshots, talk
+from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text.languages import Translator, write_deadline
 from service.timing import Calendar
@@ -64,7 +64,8 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     if not turns:
         return None
     headline = write_count(draft.translator, len(turns) + more)
-    mark = access.make_subject_mark(draft.app, waiting[0]) if draft.app.settings.answered_at == "subject" else ""
+    links, settings = draft.app.links, draft.app.settings
+    mark = links.make_subject_mark(settings, waiting[0]) if settings.answered_at == "subject" else ""
     return PersonalLetter(
         subject=f"{headline} [{mark}]" if mark else headline,
         headline=headline,
@@ -73,7 +74,7 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
             " move, such as: %(line)s",
             line=f"{make_table_sign(waiting[0])} {find_example(turns)}",
         ),
-        reply_to=access.make_reply_address(draft.app, waiting[0]),
+        reply_to=links.make_reply_address(settings, waiting[0]),
         button=_("Make your move"),
         reason=_(
             "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"

@@ -128,10 +128,12 @@ class LetterContent(Struct, frozen=True):
     text: str
     html: str
     kind: LetterKind
+    kind_name: str
+    translator: Translator
+    topic: Topic  # which the sender's name shows
     settings_address: str  # of the page with the reader's letter settings
     title: str = ""
     game: str = ""
-    sender: str = ""  # the name that the letter comes from, if it is another than that of all letters
     follows: tuple[str, ...] = ()
     reply_to: str = ""
     pictures: tuple[LetterPicture, ...] = ()
@@ -165,7 +167,8 @@ def write_sender(translator: Translator, server: str, topic: Topic) -> str:
 def build_message(app: App, request: LetterRequest, content: LetterContent) -> EmailMessage:
     """Return the e-mail with all its headers; a plain letter has neither HTML nor pictures."""
     message = EmailMessage(WirePolicy(cte_type="7bit"))
-    message["From"] = Address(content.sender or app.settings.sender_name, addr_spec=app.settings.sender_address)
+    sender = write_sender(content.translator, app.settings.sender_name, content.topic)
+    message["From"] = Address(sender, addr_spec=app.settings.sender_address)
     message["To"] = Address(request.name, addr_spec=request.address)
     if content.reply_to:
         message["Reply-To"] = Address(app.settings.sender_name, addr_spec=content.reply_to)
@@ -192,7 +195,7 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
         return
     host = app.settings.mail_host
     message[LIST_ID] = f"{_make_phrase(content.title or 'Depesche')} <{request.table or 'person'}.{host}>"
-    message["Feedback-ID"] = f"{request.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
+    message["Feedback-ID"] = f"{content.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
     if request.person:
         table = f"?table={request.table}" if request.table else ""
         message["List-Unsubscribe"] = f"<{content.settings_address}/stop{table}>{_format_mailto(request, content)}"
@@ -215,11 +218,6 @@ def _make_phrase(title: str) -> str:
 def make_personal_id(app: App, request: LetterRequest) -> str:
     """Return the Message-ID of a letter to a person."""
     return f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>"
-
-
-def make_settings_address(app: App, person: int, number: int) -> str:
-    """Return the address of the page with a person's letter settings; `number` is that of its link."""
-    return f"{app.settings.address}/wishes/{app.links.make_preferences_token(person, number)}"
 
 
 def _add_html(message: EmailMessage, content: LetterContent) -> None:

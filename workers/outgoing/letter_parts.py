@@ -14,9 +14,10 @@ from engine.menu import Menu
 from engine.table import RESERVED_VERBS
 from service import timing
 from service.app import App
+from service.links import LetterAddresses
 from service.store import queries
 from service.store.rows import SeatRow
-from service.tables import access, hints
+from service.tables import hints
 from service.tables.snapshots import Snapshot, can_ask_hint
 from service.text import narration
 from service.text.drawing import Scene, draw_board, draw_board_text, list_players
@@ -25,7 +26,7 @@ from service.text.narration import Narrator
 from service.timing import Calendar
 from workers import process_pool
 from workers.incoming.mail_reports import MailReport, ReportLine
-from workers.outgoing import answer_hints, emails
+from workers.outgoing import answer_hints
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import (
     AnsweredLine,
@@ -62,8 +63,8 @@ SHAPE_CHARACTERS = {
 class TableDraft(Struct, frozen=True):
     """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
-    `seat` is the reader's seat, `settings_address` that of the page with the reader's letter settings, and `title` the
-    name of the game. `entries` are all entries of the table, `remarks` the others' since the reader's last letter.
+    `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
+    others' remarks since the reader's last letter.
     """
 
     app: App
@@ -71,7 +72,7 @@ class TableDraft(Struct, frozen=True):
     kind: str
     snapshot: Snapshot
     seat: SeatRow
-    settings_address: str
+    addresses: LetterAddresses
     title: str
     entries: list[Entry[Any]]
     remarks: tuple[QuotedRemark, ...]
@@ -98,11 +99,6 @@ class TableDraft(Struct, frozen=True):
         seat = queries.find_organiser(self.snapshot.seats) or 0
         return "" if seat == self.request.seat else self.snapshot.names[seat]
 
-    @property
-    def link(self) -> str:
-        """The address of the table for the reader's seat."""
-        return access.make_seat_addresses(self.app, self.seat).page
-
 
 class PersonalDraft(Struct, frozen=True):
     """Everything to write a letter to a person from."""
@@ -118,7 +114,7 @@ class PersonalDraft(Struct, frozen=True):
 
     @property
     def settings_link(self) -> str:
-        return emails.make_settings_address(self.app, self.person.id, self.person.settings_number)
+        return self.app.links.make_settings_address(self.app.settings, self.person.id, self.person.settings_number)
 
 
 def build_table_section(draft: TableDraft) -> TableSection:
@@ -143,11 +139,11 @@ def build_table_section(draft: TableDraft) -> TableSection:
 
 def build_links(draft: TableDraft) -> AnswerLinks:
     """Return the links by which the reader answers."""
-    own = access.make_seat_addresses(draft.app, draft.seat)
+    own = draft.addresses
     names = draft.translator.join([name for name in draft.snapshot.names if name])
     subject = " ".join(f"{draft.title}: {names} [{own.mark}]".split())
     turn = draft.seat.open_since if draft.menu else None
-    return AnswerLinks(own.page, own.reply_address, own.mark, subject, turn or 0)
+    return AnswerLinks(own.page, own.reply, own.mark, subject, turn or 0)
 
 
 def build_result(draft: TableDraft) -> Result | None:
@@ -254,7 +250,7 @@ def build_footer(draft: TableDraft, mark: str) -> Footer:
             mark=f"[{mark}]",
         ),
         reason=f"{reason} {advice}",
-        settings_link=f"{draft.settings_address}?table={draft.request.table}",
+        settings_link=f"{draft.addresses.settings}?table={draft.request.table}",
     )
 
 
@@ -262,7 +258,7 @@ def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
     """Return the languages to choose from; nothing for a reader who has chosen one."""
     if draft.request.chose:
         return ()
-    page = f"{draft.settings_address}/language"
+    page = f"{draft.addresses.settings}/language"
     return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 

@@ -285,9 +285,11 @@ def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> E
         text=templates.get_template("mail/personal.txt").render(letter=letter),
         html=html,
         kind=kind,
-        settings_address=emails.make_settings_address(app, request.person, request.settings_number),
+        kind_name=request.kind_name,
+        settings_address=app.links.make_settings_address(app.settings, request.person, request.settings_number),
         title=letter.title,
-        sender=emails.write_sender(Translator(request.language), app.settings.sender_name, kind.topic),
+        translator=Translator(request.language),
+        topic=kind.topic,
         reply_to=letter.reply_to,
         pictures=letter.pictures,
     )

@@ -72,7 +72,7 @@ def make_draft(
         kind=kind,
         snapshot=snapshot,
         seat=seat,
-        settings_address=emails.make_settings_address(app, seat.person or 0, request.settings_number),
+        addresses=app.links.make_letter_addresses(app.settings, seat, request.settings_number),
         title=translate_in_game(language, game.META.name, game.META.title),
         entries=entries,
         remarks=remarks,
@@ -148,7 +148,11 @@ def load_mail_report(connection: Connection, request: LetterRequest, kind: str) 
 
 
 def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessage:
-    """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
+    """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers.
+
+    The sender's name shows the topic, because the subject has to stay the same: it holds the letters of a table
+    together.
+    """
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
     links, kind = letter.table.links, find_kind(draft.kind)
@@ -160,24 +164,17 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         text=templates.get_template("mail/letter.txt").render(letter=letter),
         html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
         kind=kind,
-        settings_address=draft.settings_address,
+        kind_name=draft.kind,
+        settings_address=draft.addresses.settings,
         title=draft.title,
-        sender=write_sender(draft, kind.topic),
+        translator=draft.translator,
+        topic="turn" if draft.kind == "accepted" and draft.menu else kind.topic,
         game=draft.snapshot.game.META.name,
         follows=follows,
         reply_to=links.address,
         pictures=letter.pictures,
     )
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
-
-
-def write_sender(draft: TableDraft, topic: Topic) -> str:
-    """Return the name of the sender, which shows the topic of the letter in a list of mails.
-
-    The subject has to stay the same, because it holds the letters of a table together.
-    """
-    topic = "turn" if draft.kind == "accepted" and draft.menu else topic
-    return emails.write_sender(draft.translator, draft.app.settings.sender_name, topic)
 
 
 def write_subject(draft: TableDraft, topic: Topic, subject: str) -> str:

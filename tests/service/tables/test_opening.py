@@ -540,7 +540,7 @@ def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     apps.confirm_all(strict.app, make_proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
-    to = access.make_reply_address(strict.app, strict.load(opened).seats[1])
+    to = strict.app.links.make_reply_address(strict.app.settings, strict.load(opened).seats[1])
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")

@@ -132,7 +132,10 @@ def write_mail_without_move(app: App, place: Place, number: int) -> CorpusMail:
 
 def mail(app: App, place: Place, name: str, body: Body, move: str = "", **headers: str) -> CorpusMail:
     snapshot = apps.load_table(app, place.table)
-    to, sender = access.make_reply_address(app, snapshot.seats[place.seat or 0]), access.load_address(app, place)
+    to, sender = (
+        app.links.make_reply_address(app.settings, snapshot.seats[place.seat or 0]),
+        access.load_address(app, place),
+    )
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
     named["Message-ID"] = f"<{sha256(body.content + name.encode()).hexdigest()}@phone.example>"
     for header, value in headers.items():
@@ -173,7 +176,7 @@ def _list_misdirected(app: App, place: Place, other: Place, move: str) -> Iterat
     name, _, proof = sent.to.partition("@")[0].rpartition(".")
     for to in (f"{name}.{'a' * len(proof)}@x", f"{name}@x", f"{name}.{proof[:-1]}@x", f"{name}..{proof}@x", "play@x"):
         yield CorpusMail(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))
-    theirs = access.make_reply_address(app, apps.load_table(app, other.table).seats[other.seat or 0])
+    theirs = app.links.make_reply_address(app.settings, apps.load_table(app, other.table).seats[other.seat or 0])
     raw = sent.raw.replace(sent.to.encode(), theirs.encode())
     yield CorpusMail("the address of another", theirs, sent.sender, raw)
 

@@ -320,7 +320,7 @@ def answer(app: App, place: Place) -> None:
     message = EmailMessage()
     message["From"], message["Message-ID"] = access.load_address(app, place), "<one@example.org>"
     message.set_content("help")
-    address = access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat or 0])
+    address = app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat or 0])
     assert inbox.process_mail(app, message.as_bytes(), address, "anna@example.org") is not None
 
 

@@ -162,7 +162,7 @@ class Table:
                 break
         self.place: Place = places[0]
         snapshot = apps.load_table(self.app, opened.table)
-        self.address = access.make_reply_address(self.app, snapshot.seats[0])
+        self.address = self.app.links.make_reply_address(self.app.settings, snapshot.seats[0])
         self.length = snapshot.position.length
 
     def receive(self, letter: Letter) -> None:

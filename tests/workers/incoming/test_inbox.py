@@ -47,7 +47,7 @@ def listening(app: App, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
 
 
 def address(app: App, place: Place) -> str:
-    return access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat])
+    return app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat])
 
 
 def answer(app: App, place: Place, body: str, **headers: str) -> EmailMessage:

@@ -303,9 +303,8 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
         with app.store.reading() as db:
             token = recipient.removeprefix("play+").removesuffix("@")
             assert access.find_by_reply_address(app, db, token) == place
-        proof = access.make_subject_mark(app, apps.load_table(app, place.table).seats[place.seat or 0]).rpartition(".")[
-            2
-        ]
+        seat = apps.load_table(app, place.table).seats[place.seat or 0]
+        proof = app.links.make_subject_mark(app.settings, seat).rpartition(".")[2]
         message.replace_header(header, value.replace(proof, "a" * 26))
         mailbox_polling.receive_mail(app, message.as_bytes())
         assert count_stored(app) == 0

@@ -14,7 +14,6 @@ from service.app import App
 from service.hosting import overview
 from service.people.proof import ProvenPerson
 from service.store.schema import letters, mails, people, refused_mails, seats
-from service.tables import access
 from tests import apps
 from tests.apps import FakeTime
 from tests.sampling import pair_in_turn
@@ -64,7 +63,8 @@ def test_an_answer_with_control_characters_is_stored(any_app: App, field: str, c
     charset = b"Content-Type: text/plain; charset=utf-8"
     body = b"status" + controls * (field == "body")
     raw = b"\r\n".join([*head, charset, b"", body, b""])
-    recipient = access.make_reply_address(any_app, apps.load_table(any_app, place.table).seats[place.seat or 0])
+    seat = apps.load_table(any_app, place.table).seats[place.seat or 0]
+    recipient = any_app.links.make_reply_address(any_app.settings, seat)
     with listening(any_app) as client:
         client.sendmail("anna@example.org", [recipient], raw)
     with any_app.store.reading() as db:
@@ -140,7 +140,7 @@ def test_an_outage_in_any_transaction_of_a_mail_leaves_it_with_the_mail_server(
     answer = (
         app,
         b"From: anna@example.org\r\n\r\nstatus\r\n",
-        access.make_reply_address(app, seat),
+        app.links.make_reply_address(app.settings, seat),
         "anna@example.org",
     )
     begun = 0

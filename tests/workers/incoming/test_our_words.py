@@ -68,7 +68,7 @@ def write_letter(app: App, place: Place, language: str, kind: str = "turn") -> E
 def send_mail(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message = EmailMessage()
     message["From"] = access.load_address(app, place)
-    message["To"] = access.make_reply_address(app, apps.load_table(app, place.table).seats[place.seat or 0])
+    message["To"] = app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat or 0])
     message["Subject"] = "R: Zug"
     message.set_content(body, subtype=subtype)
     assert inbox.process_mail(app, message.as_bytes(), str(message["To"]), "anna@example.org")

@@ -55,7 +55,7 @@ def open_fixed_table(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Op
 @pytest.mark.parametrize("game", POSITIONS)
 def test_the_corpus_is_written_for_these_tables(app, game, monkeypatch):
     snapshot = apps.load_table(app, open_fixed_table(app, game, monkeypatch).table)
-    assert access.make_reply_address(app, snapshot.seats[0]) == POSITIONS[game].answer
+    assert app.links.make_reply_address(app.settings, snapshot.seats[0]) == POSITIONS[game].answer
     assert snapshot.seats[0].open_since is not None
 
 

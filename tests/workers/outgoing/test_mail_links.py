@@ -11,7 +11,6 @@ import pytest
 from engine import catalogue
 from engine import table as tables
 from service.app import App
-from service.tables import access
 from service.tables.access import Place
 from service.text import words
 from service.text.languages import LANGUAGES
@@ -54,7 +53,7 @@ def test_each_link_of_a_letter_opens_a_mail_with_a_move_of_the_menu(app, game, l
     offered = {str(move) for entry in menu for move in entry.iter_moves()}
     for kind in ("plain", "html"):
         mails = list_mails(letter, kind)
-        assert {to for to, _, _ in mails} == {access.make_reply_address(app, table.seats[place.seat])}
+        assert {to for to, _, _ in mails} == {app.links.make_reply_address(app.settings, table.seats[place.seat])}
         assert {subject for _, subject, _ in mails} == {f"{letter['Subject']} #{table.seats[place.seat].open_since}"}
         moves = {str(parse_move_line(move, menu, vocabulary)) for _, _, move in mails if not move.endswith(" ")}
         assert moves
@@ -81,6 +80,6 @@ def test_an_invitation_is_accepted_by_its_link(app, language):
     seat = apps.load_table(app, place.table).seats[1]
     letter = write_letter(app, place, "invitation", language)
     ((to, subject, word),) = list_mails(letter, "plain")
-    assert (to, subject) == (access.make_reply_address(app, seat), letter["Subject"])
+    assert (to, subject) == (app.links.make_reply_address(app.settings, seat), letter["Subject"])
     deliver(app, place, word)
     assert apps.load_table(app, place.table).seats[1].status == "taken"
