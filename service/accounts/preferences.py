@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from engine import catalogue
 from engine.refusal import Refused
-from service import timing
+from service import links, timing
 from service.app import App
 from service.people import letter_settings, proof, register
 from service.people.letter_settings import LetterSettings, Mode, Span, TableLetterSettings
@@ -60,9 +60,10 @@ def find_recipient(app: App, token: str) -> Recipient:
 
 def load_recipient(app: App, db: Connection, token: str) -> Recipient:
     """Return the person whose settings this token opens; raise Unknown if the token is wrong."""
-    person = proof.check_settings_link(app.links, db, token)
-    row = None if person is None else register.find_person(db, str(person.id))
-    if person is None or row is None:
+    (number,) = links.parse_subject(token, 1)
+    row = register.find_person(db, number)
+    person = proof.check_settings_link(app.links, row, token)
+    if person is None:
         raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
     settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)
     return Recipient(person, row.language, settings, calendar, row.bounced_at is not None, row.settings_number)
@@ -113,20 +114,21 @@ def change_table_settings(
 
 def stop_letters(db: Connection, one: Recipient, table: str = "") -> Mode:
     """Stop the letters of one table, or of all; return the mode before, so that it can be undone."""
-    before = _get_mode(db, one, table)
-    _set_mode(db, one, "none", table)
-    return before
+    before = require_table(db, one, table).otherwise.letters if table else UNSET
+    _store_mode(db, one, "none", table)
+    return one.settings.letters if before is UNSET else before
 
 
 def set_letters(app: App, one: Recipient, mode: Mode, table: str = "") -> None:
     """Choose the letters of one table; without a table, those of all tables without exception."""
     with app.store.writing() as db:
-        _set_mode(db, one, mode, table)
+        if table:
+            require_table(db, one, table)
+        _store_mode(db, one, mode, table)
 
 
-def _set_mode(db: Connection, one: Recipient, mode: Mode, table: str) -> None:
+def _store_mode(db: Connection, one: Recipient, mode: Mode, table: str) -> None:
     if table:
-        require_table(db, one, table)
         letter_settings.choose_mode(db, table, one.id, mode)
         return
     wishes = letter_settings.dump_settings(replace(one.settings, letters=mode))
@@ -191,13 +193,6 @@ def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text
         key = f"wishes/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)
-
-
-def _get_mode(db: Connection, one: Recipient, table: str) -> Mode:
-    if not table:
-        return one.settings.letters
-    own = require_table(db, one, table).otherwise.letters
-    return one.settings.letters if own is UNSET else own
 
 
 def require_table(db: Connection, one: Recipient, table: str) -> TableOfRecipient:

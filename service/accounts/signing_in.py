@@ -10,6 +10,7 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 
 from engine.refusal import Refused
+from service import links
 from service.app import App
 from service.links import hash_token
 from service.notify import channels, table_hooks
@@ -37,10 +38,12 @@ class AnsweredClaim(Struct, frozen=True):
 
 def find_claimed_person(app: App, db: Connection, token: str) -> tuple[ProvenPerson, str]:
     """Return the person whose address this token proves, and the address; raise Unknown if it is wrong or expired."""
-    person = proof.check_confirm_link(app.links, db, token, app.now())
+    (number,) = links.parse_subject(token, 1)
+    row = register.find_person(db, number)
+    person = proof.check_confirm_link(app.links, db, row, token, app.now())
     if person is None:
         raise _make_expired_error()
-    return person, register.find_address(db, person.id)
+    return person, row.address
 
 
 def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
@@ -228,10 +231,10 @@ def _write_and_delete(connection: Connection, at: int) -> None:
 
 def find_person(app: App, token: str) -> Any:
     """Return the person whom this token signs in; raise Unknown if it is wrong, used or expired."""
+    number, _ = links.parse_subject(token, 2)
     with app.store.reading() as db:
-        person = proof.check_sign_in_link(app.links, db, token, app.now())
-        row = None if person is None else register.find_person(db, str(person.id))
-    if row is None:
+        row = register.find_person(db, number)
+    if proof.check_sign_in_link(app.links, row, token, app.now()) is None:
         raise _make_expired_error()
     return row
 

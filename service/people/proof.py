@@ -65,30 +65,29 @@ def require_reader(settings: Settings, seat: SeatRow) -> ProvenPerson:
     return ProvenPerson(seat.person) if seat.person is not None and not settings.confirms else require_holder(seat)
 
 
-def check_settings_link(app_links: Links, db: Connection, token: str) -> ProvenPerson | None:
-    """Return the person whose settings this token opens; None if the token is wrong."""
-    (number,) = links.parse_subject(token, 1)
-    row = register.find_person(db, number)
+def check_settings_link(app_links: Links, row: Any, token: str) -> ProvenPerson | None:
+    """Return the person of this row; None if there is none, or if the token does not open this person's settings."""
     if row is None or register.is_deleted(row):
         return None
     newest = app_links.make_preferences_token(row.id, row.settings_number)
     return ProvenPerson(row.id) if links.is_same(newest, token.lower()) else None
 
 
-def check_confirm_link(app_links: Links, db: Connection, token: str, now: int) -> ProvenPerson | None:
-    """Return the person whose address this token proves; None if it is wrong, or the last letter with it is old."""
-    (number,) = links.parse_subject(token, 1)
-    row = register.find_person(db, number)
+def check_confirm_link(app_links: Links, db: Connection, row: Any, token: str, now: int) -> ProvenPerson | None:
+    """Return the person of this row; None if there is none, or if the token does not prove this person's address.
+
+    A token proves nothing any more when the last letter with it is old.
+    """
     if row is None or not links.is_same(app_links.make_confirm_token(row.id, row.address), token):
         return None
     own = (letters.c.person == row.id, letters.c.kind.startswith("confirm/"), letters.c.due_at > now - CONFIRM_AGE_S)
     return ProvenPerson(row.id) if db.execute(select(exists().where(*own))).scalar_one() else None
 
 
-def check_sign_in_link(app_links: Links, db: Connection, token: str, now: int) -> ProvenPerson | None:
-    """Return the person whom this token signs in; None if it is wrong, used or expired."""
-    number, written = links.parse_subject(token, 2)
-    row, at = register.find_person(db, number), parse_int(written) or 0
+def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> ProvenPerson | None:
+    """Return the person of this row; None if there is none, or if the token is wrong, used or expired."""
+    _, written = links.parse_subject(token, 2)
+    at = parse_int(written) or 0
     if row is None or not links.is_same(app_links.make_sign_in_token(row.id, row.sessions, at), token):
         return None
     is_used = row.signed_at is not None and row.signed_at >= at

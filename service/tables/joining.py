@@ -39,14 +39,20 @@ FREE = "open"
 
 def find_open_table(app: App, token: str) -> Snapshot:
     """Return the open table of this link; raise Unknown if the link is wrong or no seat is free."""
-    (name,) = links.parse_subject(token, 1)
-    if not links.is_same(app.links.make_join_token(name), token):
-        raise Unknown("This link leads to no open table; please ask its sender for the newest one.")
+    name = _check_join_token(app, token)
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, name)
     if not any(seat.status == FREE for seat in table.seats):
         raise Unknown("All seats at this table are taken.")
     return table
+
+
+def _check_join_token(app: App, token: str) -> str:
+    """Return the id of the table that this token opens; raise Unknown if it is wrong."""
+    (name,) = links.parse_subject(token, 1)
+    if not links.is_same(app.links.make_join_token(name), token):
+        raise Unknown("This link leads to no open table; please ask its sender for the newest one.")
+    return name
 
 
 def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: str = "") -> str:
@@ -55,8 +61,7 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: st
     Unless `visit` is the key of a visit by the person of this address, the address is only typed, and the seat gets no
     letters until it is proven. A guest without an address can add one later.
     """
-    table = find_open_table(app, token).row.id
-    name = register.clean_name(guest.name)
+    table, name = _check_join_token(app, token), register.clean_name(guest.name)
     address = register.clean_address(guest.address) if guest.address.strip() else ""
     register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table) as work:
