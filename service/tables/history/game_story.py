@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, delete, select, update
 
-from engine import catalogue, log, record, story, table_events
+from engine import catalogue, log, story, table_events
 from engine.canonical_json import make_decoder
 from engine.log import Entry
 from engine.refusal import Refused
@@ -224,45 +224,54 @@ def load_score_history(app: App, db: Connection, table: Snapshot) -> ScoreHistor
 
 
 def _make_history(game: Any, entries: list[Entry[Any]], seats: int) -> ScoreHistory:
-    positions = tuple(record.fold_each(game, entries))
-    steps = _list_steps(game, entries, positions)
+    scores, steps = _list_scores(game, entries)
     sources = _add_sources(game, steps, seats) if hasattr(game, "sources") else ()
-    return ScoreHistory(tuple(_list_marks(game, positions)), sources, _select_last(steps))
+    return ScoreHistory(tuple(_list_marks(entries, scores)), sources, _select_last(steps))
 
 
-def _list_marks(game: Any, positions: tuple[record.Table, ...]) -> Iterator[Mark]:
+def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, ...]], list[ScoringStep]]:
+    """Return the score after each entry, empty before the game, and the events that changed it unless they were undone.
+
+    This applies only events that change the game's state, which takes half as long as to compute each position.
+    """
+    state: Any = None
+    scores: tuple[int, ...] = ()
+    steps = list[ScoringStep]()
+    before, after = list[tuple[Any, tuple[int, ...]]](), list[tuple[int, ...]]()
+    for entry in entries:
+        before.append((state, scores))
+        is_running = state is not None  # what sets the game up is not a step
+        for event in entry.events:
+            if isinstance(event, table_events.Started):
+                state = game.State()
+            elif isinstance(event, table_events.Undone):
+                state, scores = before[event.to]
+                steps = [step for step in steps if step.seq < event.to]
+            elif type(event) not in table_events.TABLE_EVENTS:
+                state = game.evolve(state, event)
+                then, scores = scores, _get_scores(game, state) if is_running else ()
+                if then != scores:
+                    steps.append(ScoringStep(entry.seq, event, then, scores))
+        if state is not None and not is_running:
+            scores = _get_scores(game, state)
+        after.append(scores)
+    return after, steps
+
+
+def _list_marks(entries: Iterable[Entry[Any]], scores_after: Iterable[tuple[int, ...]]) -> Iterator[Mark]:
     """Yield a mark for each entry that changed the score; the lead changes hands when another seat leads alone."""
     scores_before: tuple[int, ...] = ()
     leader: int | None = None
-    for table in positions:
-        scores = _list_scores(game, table.state) if table.phase in ("playing", "over") else ()
+    for entry, scores in zip(entries, scores_after, strict=True):
         if scores in (scores_before, ()):
             continue
         new_leader = scores.index(max(scores)) if scores.count(max(scores)) == 1 else leader
-        yield Mark(table.length - 1, scores, leader is not None and new_leader != leader)
+        yield Mark(entry.seq, scores, leader is not None and new_leader != leader)
         scores_before, leader = scores, new_leader
 
 
-def _list_scores(game: Any, state: Any) -> tuple[int, ...]:
-    return tuple(standing.score for standing in game.standing(state))
-
-
-def _list_steps(game: Any, entries: list[Entry[Any]], positions: tuple[record.Table, ...]) -> list[ScoringStep]:
-    """List the events that changed the score; what was undone does not count."""
-    steps = list[ScoringStep]()
-    for entry, position in zip(entries, positions, strict=False):
-        state = position.state
-        for event in entry.events:
-            if isinstance(event, table_events.Undone):
-                steps = [step for step in steps if step.seq < event.to]
-                state = positions[event.to].state
-            elif position.phase == "playing" and type(event) not in table_events.TABLE_EVENTS:
-                after = game.evolve(state, event)
-                scores = _list_scores(game, state), _list_scores(game, after)
-                if scores[0] != scores[1]:
-                    steps.append(ScoringStep(entry.seq, event, *scores))
-                state = after
-    return steps
+def _get_scores(game: Any, state: Any) -> tuple[int, ...]:
+    return tuple([standing.score for standing in game.standing(state)])
 
 
 def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[str, int], ...]:
