@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from random import Random
@@ -26,6 +27,7 @@ def goes_together(chosen: dict[str, str], seats: int) -> bool:
     return not games.objection(carcassonne, parsed, seats)
 
 
+@functools.cache
 def list_pairs() -> list[Case]:
     """Return a case for every two boxes that go together, half of them without messages."""
     cases = []

@@ -72,12 +72,16 @@ def _format_default(default: Any) -> str:
 
 def make_cases(several: Iterable[Any]) -> list[Case]:
     """Return a case for every number of seats with the defaults, and one case for every other choice of options."""
+    return [case for game in several for case in _list_cases(game)]
+
+
+@functools.cache  # every test asks for the cases of every game
+def _list_cases(game: Any) -> tuple[Case, ...]:
     cases = list[Case]()
-    for game in several:
-        for number, chosen in enumerate(list_variants(game)):
-            possible = [Case(game, seats, chosen) for seats in find_seat_counts(game, dict(chosen))]
-            cases += possible if number == 0 else possible[number % max(len(possible), 1) :][:1]
-    return cases
+    for number, chosen in enumerate(list_variants(game)):
+        possible = [Case(game, seats, chosen) for seats in find_seat_counts(game, dict(chosen))]
+        cases += possible if number == 0 else possible[number % max(len(possible), 1) :][:1]
+    return tuple(cases)
 
 
 class Position(NamedTuple):
