@@ -46,6 +46,10 @@ class Links:
         """Return the local part of the address for answers by mail; a higher number gives a new one."""
         return f"{table}.{seat}.{self._derive_token(f'answer/{table}/{seat}/{number}')[:26]}"
 
+    def is_answer_address(self, token: str, table: str, seat: int, number: int) -> bool:
+        """Return whether this is the local part of the address for answers from a seat."""
+        return is_same(self.make_answer_address(table, seat, number), token)
+
     def make_reply_address(self, settings: Settings, seat: Any) -> str:
         """Return the reply address of a seat; it is the server's own where the subject names the seat."""
         token = self.make_answer_address(seat.table, seat.seat, seat.link_number)

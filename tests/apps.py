@@ -22,7 +22,7 @@ from service.people import proof
 from service.people.proof import ProvenPerson
 from service.settings import Settings
 from service.store import Store, queries
-from service.store.queries import Verdict
+from service.store.batch import Verdict
 from service.tables import access, branch_orders, hints, judging, opening, snapshots, standing_orders, submitting, talk
 from service.tables.access import Place
 from service.tables.branch_orders import OrdersOfBranch

@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (49, 368), "mail": (32, 223), "reminder": (29, 185)}
+BOUNDS = {"move": (49, 364), "mail": (31, 219), "reminder": (29, 185)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -15,8 +15,7 @@ from sqlalchemy.exc import OperationalError
 from engine.refusal import Refused
 from service.app import App
 from service.store import queries
-from service.store.batch import Batch, StoredVerdict
-from service.store.queries import Verdict
+from service.store.batch import Batch, StoredVerdict, Verdict
 from service.store.rows import SubmissionRow, TableRow
 from service.store.schema import submissions, tables
 from service.tables import judging, locked_table, submitting
@@ -181,7 +180,7 @@ def judge_all(app: App, batch: Batch, claims: Sequence[ClaimedSubmission]) -> Ju
         verdicts[submission.id] = VerdictMessage(claim.table, verdict)
         app.metrics.count("moves", "accepted" if verdict.accepted else "refused")
     for number, message in verdicts.items():
-        batch.store_verdict(StoredVerdict(message.table, number, queries.list_verdict_values(message.verdict)))
+        batch.store_verdict(StoredVerdict(message.table, number, message.verdict))
     batch.flush()
     return Judgement(verdicts, list(changed.values()))
 

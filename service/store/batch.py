@@ -30,6 +30,7 @@ from sqlalchemy import (
 
 from engine.log import SealedEntry
 from service.store.schema import entries, letters, seats, submissions, tables
+from service.text.languages import Sentence
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -73,12 +74,28 @@ class Addition(Struct, frozen=True):
     places: Sequence[int] = ()
 
 
+NO_REASON = Sentence()
+
+
+class Verdict(Struct, frozen=True):
+    """The referee's verdict on a submission, and why; `text` is the untranslated sentence."""
+
+    accepted: bool
+    why: Sentence = NO_REASON
+    rule: str = ""
+    seq: int | None = None
+
+    @property
+    def text(self) -> str:
+        return str(self.why)
+
+
 class StoredVerdict(Struct, frozen=True):
-    """The verdict on a submission, as the columns that hold it."""
+    """The verdict on a submission of a table."""
 
     table: str
     number: int
-    columns: Mapping[str, Any]
+    verdict: Verdict
 
 
 SEAT_COLUMNS = tuple(name for name in SeatUpdate.__struct_fields__ if name != "seat")
@@ -200,7 +217,9 @@ def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequ
             for one in additions
             for letter in one.letters
         ],
-        submissions: [{"key_table": one.table, "key_id": one.number, **one.columns} for one in verdicts],
+        submissions: [
+            {"key_table": one.table, "key_id": one.number, **list_verdict_values(one.verdict)} for one in verdicts
+        ],
     }
     if connection.dialect.name == "postgresql":
         connection.execute(
@@ -226,3 +245,9 @@ def _list_table_values(one: Addition) -> dict[str, Any]:
 def list_seat_values(table: str, update: SeatUpdate) -> dict[str, Any]:
     """The parameters of UPDATE_SEAT for this seat."""
     return {"key_table": table, "key_seat": update.seat, **{name: getattr(update, name) for name in SEAT_COLUMNS}}
+
+
+def list_verdict_values(verdict: Verdict) -> dict[str, Any]:
+    """The columns of a submission that hold its verdict; an accepted one has no reason."""
+    why = "" if verdict.accepted else verdict.why.dump()
+    return {"accepted": verdict.accepted, "sentence": why, "rule": verdict.rule, "seq": verdict.seq}

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -31,7 +30,15 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from engine import log
 from engine.log import Export
-from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, list_seat_values
+from service.store.batch import (
+    NO_REASON,
+    UPDATE_SEAT,
+    OwedLetter,
+    SeatUpdate,
+    Verdict,
+    list_seat_values,
+    list_verdict_values,
+)
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import (
     branches,
@@ -66,22 +73,7 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
     connection.execute(row.on_conflict_do_update(index_elements=[server_facts.c.name], set_={"value": value}))
 
 
-NO_REASON = Sentence()
 NEVER_DUE = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
-
-
-class Verdict(Struct, frozen=True):
-    """The referee's verdict on a submission, and why; `text` is the untranslated sentence."""
-
-    accepted: bool
-    why: Sentence = NO_REASON
-    rule: str = ""
-    seq: int | None = None
-
-    @property
-    def text(self) -> str:
-        return str(self.why)
-
 
 # Part of a single statement: it lets PostgreSQL commit without waiting for the disk.
 NOT_DURABLE = func.set_config("synchronous_commit", "off", True)
@@ -247,11 +239,6 @@ def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]])
         {"key_table": table, "key_id": number, **list_verdict_values(verdict)} for table, number, verdict in verdicts
     ]
     db.execute(STORE_VERDICT, rows)
-
-
-def list_verdict_values(verdict: Verdict) -> dict[str, Any]:
-    """The columns of a submission that hold its verdict."""
-    return {"accepted": verdict.accepted, "sentence": verdict.why.dump(), "rule": verdict.rule, "seq": verdict.seq}
 
 
 def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: bool = True) -> Any:

@@ -135,7 +135,7 @@ def find_by_reply_address(app: App, db: Connection, token: str) -> Place:
     token = token.lower()
     table, number = links.parse_subject(token, 2)
     seat = next((one for one in queries.list_seats(db, table) if str(one.seat) == number), None)
-    if seat is None or not links.is_same(app.links.make_answer_address(table, seat.seat, seat.link_number), token):
+    if seat is None or not app.links.is_answer_address(token, table, seat.seat, seat.link_number):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
     return Place(table, seat.seat, make_seat_link(app, seat))
 

@@ -18,8 +18,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.internet import beacon
 from service.people import limits
-from service.store.batch import Batch
-from service.store.queries import Verdict
+from service.store.batch import Batch, Verdict
 from service.tables import seat_commands, standing_orders
 from service.tables.access import Place, make_transfer_refusal, require_seat, writing_at
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table

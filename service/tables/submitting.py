@@ -41,7 +41,8 @@ from engine.refusal import Refused
 from service.app import App
 from service.links import hash_token
 from service.store import queries
-from service.store.queries import NOT_DURABLE, Verdict, insert_into
+from service.store.batch import Verdict
+from service.store.queries import NOT_DURABLE, insert_into
 from service.store.rows import SubmissionRow
 from service.store.schema import seats, submissions, tables
 from service.tables.access import Place, require_seat

@@ -21,7 +21,7 @@ from werkzeug.wrappers import Request, Response
 from engine.refusal import Refused
 from service.app import App
 from service.links import hash_token
-from service.store.queries import Verdict
+from service.store.batch import Verdict
 from service.tables import submitting
 from service.tables.submitting import LinkedMove, MoveIntake, MoveText, Outcome, StoredSubmission
 from service.wakeups import resolve_soon

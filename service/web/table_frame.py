@@ -15,7 +15,7 @@ from service.internet import beacon as beacons
 from service.numbers import parse_int
 from service.people import letter_settings, register
 from service.store import queries
-from service.store.queries import Verdict
+from service.store.batch import NO_REASON, Verdict
 from service.tables import joining, snapshots, submitting, talk
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
@@ -33,7 +33,7 @@ class VerdictNote(Struct, frozen=True):
 
     kind: Literal["waiting", "accepted", "refused"]
     seq: int | None = None
-    why: Sentence = queries.NO_REASON
+    why: Sentence = NO_REASON
     rule: str = ""
     sentence: str = ""
 

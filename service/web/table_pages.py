@@ -15,8 +15,8 @@ from service.links import hash_token
 from service.numbers import parse_int
 from service.people import register
 from service.settings import DAY_S
+from service.store.batch import Verdict
 from service.store.fingerprints import TableParts
-from service.store.queries import Verdict
 from service.tables import access, branch_orders, hints, judging, seat_commands, snapshots, submitting, talk
 from service.tables.access import Place, Unknown
 from service.tables.history import replays

@@ -17,7 +17,7 @@ from engine import audit as audits
 from engine.game import Game
 from service.app import App
 from service.settings import DAY_S
-from service.store.queries import Verdict
+from service.store.batch import Verdict
 from service.store.schema import letters, submissions
 from service.tables import submitting
 from service.tables.access import Place

@@ -22,7 +22,7 @@ from engine.menu import MenuEntry
 from engine.options import Option
 from engine.record import Request, UndoRequest
 from engine.refusal import Refused
-from service.store.queries import Verdict
+from service.store.batch import Verdict
 from service.tables.submitting import MoveText
 from service.text.languages import translate
 from service.timing import Clock

@@ -26,7 +26,7 @@ from engine.games.kaiser.state import Moved, RoundWon
 from engine.games.kurier.board import INN_NAMES
 from engine.refusal import Refused
 from service import create_app
-from service.store.queries import NO_REASON
+from service.store.batch import NO_REASON
 from service.store.schema import people
 from service.tables import access, submitting
 from service.tables.opening import Invitee
