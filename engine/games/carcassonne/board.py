@@ -63,6 +63,7 @@ from engine.games.carcassonne.tiles import (
     get_plain_name,
     list_neighbours,
     parse_cell,
+    sort_segments,
 )
 from engine.menu import Choice, Menu, MenuEntry, Subset
 
@@ -126,6 +127,7 @@ __all__ = [
     "name_marks",
     "name_sides",
     "parse_cell",
+    "sort_segments",
 ]
 
 

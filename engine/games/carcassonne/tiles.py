@@ -331,6 +331,34 @@ class Pieces(dict[str, dict[int, Piece]]):
         return self[tile]
 
 
+class DrawnSegments(Struct, frozen=True):
+    """The segments that a tile's drawing shows, by kind; `corners` is how many cities fill a corner.
+
+    `marked` are the segments with symbols, without cloisters.
+    """
+
+    cities: tuple[Segment, ...]
+    roads: tuple[Segment, ...]
+    cloisters: tuple[Segment, ...]
+    marked: tuple[Segment, ...]
+    corners: int
+
+
+def sort_segments(tile: str) -> DrawnSegments:
+    """Sort the segments of a tile by how they are drawn; a road on a bridge is drawn with the bridge."""
+    segments = [segment for segment in PIECES[tile][0].segments if "bridge" not in segment.marks]
+    cities, roads, cloisters = (
+        tuple(segment for segment in segments if segment.kind == kind) for kind in ("city", "road", "cloister")
+    )
+    return DrawnSegments(
+        cities=cities,
+        roads=roads,
+        cloisters=cloisters,
+        marked=tuple(segment for segment in segments if segment.marks and segment.kind != "cloister"),
+        corners=sum(city.ends in ((0, 3), (1, 2)) for city in cities),
+    )
+
+
 class FittingTurns(dict[str, tuple[Args, ...]]):
     """The turns in which each tile fits, for each number of surroundings; found when the tile is drawn first."""
 
