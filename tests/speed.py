@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gc
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import hypothesis
 import structlog
+import uvicorn.server
 from flask import Flask
 from hypothesis import HealthCheck
 from sqlalchemy import Engine
@@ -16,6 +18,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from werkzeug.routing import Rule
 
 from service.store import connection as connecting
+from service.web import server as web_servers
 from tests import apps
 from workers.outgoing import emails
 
@@ -56,6 +59,17 @@ def create_engine_with_shared_cache(*args: Any, **words: Any) -> Engine:
     return engine
 
 
+class QuickSleeps:
+    """The asyncio of uvicorn, which sleeps a tenth of a second as it stops, though all connections are closed."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(seconds / 10)
+
+
 def skip_repeated_work() -> None:
     """Share work between the apps of this process; Hypothesis tries fewer examples, which may take long."""
     hypothesis.settings.register_profile(
@@ -68,6 +82,8 @@ def skip_repeated_work() -> None:
     DefaultDialect.__hash__ = lambda self: hash(type(self))  # a dialect is part of the key of a compiled statement
     DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)
     emails.render_png = apps.draw_dot
+    uvicorn.server.asyncio = QuickSleeps()  # type: ignore[assignment]
+    web_servers.ACCEPT_S = 0.005
     # A pretty traceback takes a second, and needs a package that only the tests require.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])

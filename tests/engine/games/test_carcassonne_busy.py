@@ -92,7 +92,7 @@ def test_busy_games_keep_every_promise_and_everything_happens_in_them(figures, s
         for number, (state, events) in enumerate(played):
             folded = games.fold(carcassonne, events, folded)
             assert folded == state
-            if number % 2 == seed % 2 or seeds is not FEW_SEEDS:  # half of the time is for the invariants
+            if number % 4 == seed % 4 or seeds is not FEW_SEEDS:  # checking takes longer than playing
                 check(state)
             happened.update(type(event).__name__ for event in events)
             performed.update(event.number for event in events if type(event).__name__ == "MessagePerformed")
