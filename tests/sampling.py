@@ -76,13 +76,17 @@ def has_mark(value: Any, names: set[str]) -> bool:
 
 
 def mark_rare_cases(name: str, argnames: list[str], values: list[Any]) -> list[Any]:
-    """Mark most cases of a test as soak or release; which ones depends on the test's name, so that tests differ."""
+    """Mark most cases of a test as soak or release; which ones depends on the test's name, so that tests differ.
+
+    What the test itself has marked stays as it is; if it has, the other cases are a sample already, for a release.
+    """
+    is_sample = any(has_mark(value, {"soak", "release"}) for value in values)
     if "case" not in argnames:
         return values
     marked, numbers = list(values), defaultdict[Any, list[int]](list)
     for number, value in enumerate(values):
         case = get_arguments(argnames, value)[argnames.index("case")]
-        if isinstance(case, Case):
+        if isinstance(case, Case) and not has_mark(value, {"soak", "release"}):
             numbers[case.game].append(number)
     for game, of_game in numbers.items():
         is_newest = catalogue.find_all().get(game.META.name, game) is game
@@ -92,7 +96,7 @@ def mark_rare_cases(name: str, argnames: list[str], values: list[Any]) -> list[A
             is_crowded = len(case.chosen) > 1 and not is_newest  # a game with all boxes takes as long as twenty others
             if turn % step or is_crowded:
                 often = turn % max(step // RELEASE_FACTOR, 1) == 0
-                mark = pytest.mark.release if often or is_crowded else pytest.mark.soak
+                mark = pytest.mark.release if often or is_crowded or is_sample else pytest.mark.soak
                 marked[number] = add_mark(argnames, values[number], mark)
     return marked
 
