@@ -84,7 +84,7 @@ def _parse_clock(words: tuple[tuple[str, str], ...], pace: int) -> Clock:
         return Clock(pace)
 
 
-class Calendar(Struct, frozen=True):
+class Calendar(Struct, frozen=True, dict=True):  # `dict` for the cached property
     """The times when a player rests: nights, weekends and vacations, in the player's time zone."""
 
     zone: str = "UTC"
@@ -93,7 +93,7 @@ class Calendar(Struct, frozen=True):
     remind: tuple[int, ...] = ()
     away: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def timezone(self) -> tzinfo:
         return find_zone(self.zone) or UTC
 

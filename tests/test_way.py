@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (49, 364), "mail": (31, 219), "reminder": (29, 185)}
+BOUNDS = {"move": (49, 350), "mail": (31, 219), "reminder": (29, 171)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

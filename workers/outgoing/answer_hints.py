@@ -100,7 +100,7 @@ def find_example(menu: Menu, writer: MoveWriter) -> Example | None:
     if sample is None:
         return None
     entry, move = sample
-    return Example(writer.write(move, entry), str(move))
+    return Example(writer.write(move, entry), _join(entry, move.args))
 
 
 def list_commands(
@@ -241,7 +241,7 @@ def _write_amount(entry: Subset, writer: MoveWriter) -> str:
     return writer.translator.gettext("%(least)s to %(most)s of these", least=entry.least, most=entry.most)
 
 
-def _join(entry: Choice, args: Sequence[str]) -> str:
+def _join(entry: MenuEntry, args: Sequence[str]) -> str:
     """Return a move as it is sent."""
     return " ".join((entry.verb, *args))
 

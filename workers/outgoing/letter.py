@@ -157,11 +157,10 @@ class TableSection(Struct, frozen=True):
 
 
 class Footer(Struct, frozen=True):
-    """The foot of a letter from a table: the receipt, the subject's mark, why the letter comes, and its settings."""
+    """The foot of a letter from a table: the receipt after so many entries, why the letter comes, and its settings."""
 
-    receipt_label: str
     receipt: str
-    mark: str
+    length: int
     reason: str
     settings_link: str
 

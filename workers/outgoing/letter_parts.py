@@ -226,30 +226,15 @@ def write_commands(draft: TableDraft) -> str:
     )
 
 
-def build_footer(draft: TableDraft, mark: str) -> Footer:
-    """Return the foot of a letter from a table; `mark` is the table's mark in the subject."""
-    row, translator, organiser = draft.snapshot.row, draft.translator, draft.organiser
-    reason = (
-        translator.gettext(
-            "You get this letter because %(who)s gave this address a seat at a table of Depesche.", who=organiser
-        )
-        if organiser
-        else translator.gettext("You get this letter because you opened a table of Depesche with this address.")
-    )
-    advice = translator.gettext(
-        "Anyone with this link can play for you, so keep it to yourself. If you do not want to play, do nothing, or"
-        " resign on the table’s page."
-    )
+def build_footer(draft: TableDraft) -> Footer:
+    """Return the foot of a letter from a table."""
+    row, _, organiser = draft.snapshot.row, draft.translator.gettext, draft.organiser
     return Footer(
-        receipt_label=translator.ngettext(
-            "Receipt after %(length)s entry:", "Receipt after %(length)s entries:", row.length, length=row.length
-        ),
         receipt=row.head,
-        mark=translator.gettext(
-            "%(mark)s in the subject is the mark of this table; please leave it in your answers.",
-            mark=f"[{mark}]",
-        ),
-        reason=f"{reason} {advice}",
+        length=row.length,
+        reason=_("You get this letter because %(who)s gave this address a seat at a table of Depesche.", who=organiser)
+        if organiser
+        else _("You get this letter because you opened a table of Depesche with this address."),
         settings_link=f"{draft.addresses.settings}?table={draft.request.table}",
     )
 

@@ -117,7 +117,8 @@ class OwedNotice(Struct, frozen=True):
     """A row of `letters`, what it asks to write, and its reader's settings; without a reader the person is 0.
 
     `deadline` is that of the reader's turn, `at_table` are the reader's settings of the table alone, `treatment` is
-    what they ask of a letter, and `link_number` is that of the seat's link.
+    what they ask of a letter, and `link_number` is that of the seat's link. A notice of a table `needs_proof` that its
+    reader holds the seat, if the server asks for proofs; only an invitation does not.
     """
 
     letter: int
@@ -130,7 +131,7 @@ class OwedNotice(Struct, frozen=True):
     deadline: int | None
     link_number: int | None
     is_bounced: bool
-    is_proven: bool
+    needs_proof: bool
     has_digest_channel: bool  # beside mail
 
 
@@ -171,7 +172,7 @@ def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNoti
         deadline=row.deadline,
         link_number=row.link_number,
         is_bounced=row.bounced_at is not None,
-        is_proven=bool(row.proven),
+        needs_proof=bool(row.table) and not row.proven and row.kind not in UNCONFIRMED_KINDS,
         has_digest_channel=bool(row.has_digest_channel),
     )
 
@@ -179,12 +180,6 @@ def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNoti
 def _find_treatment(kind: LetterKind, settings: LetterSettings) -> Treatment:
     """Return what happens to a letter; remarks that its reader wants by another channel alone are dropped."""
     return "drop" if kind is TALK and not settings.talk else kind.treat(settings.letters)
-
-
-def waits_for_confirmation(app: App, owed: OwedNotice) -> bool:
-    """Return whether a notice waits until its reader has proven to hold the seat; only invitations do not."""
-    is_exempt = not owed.request.table or owed.request.kind in UNCONFIRMED_KINDS
-    return app.settings.confirms and not owed.is_proven and not is_exempt
 
 
 def find_end_of_quiet_hours(app: App, owed: OwedNotice) -> int | None:

@@ -36,7 +36,6 @@ from workers.outgoing.owed import (
     OwedNotice,
     find_end_of_quiet_hours,
     load_owed,
-    waits_for_confirmation,
 )
 
 log = structlog.get_logger()
@@ -210,7 +209,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         close(app, letter, outcome)
     elif not letter.request.address.isascii():
         close_refused(app, letter, NOT_ASCII, NOT_ASCII)
-    elif waits_for_confirmation(app, letter.owed):
+    elif app.settings.confirms and letter.owed.needs_proof:
         postpone(app, letter, queries.NEVER_DUE)
     elif letter.owed.treatment == "digest":
         move_to_digest(app, letter)

@@ -25,7 +25,7 @@ from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import TableDraft
-from workers.outgoing.owed import Topic, find_kind
+from workers.outgoing.owed import LETTER_KINDS, Topic
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -46,7 +46,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     if report is not None:
         draft = replace(draft, report=letter_parts.build_report(draft, report))
     body, section = letter_bodies.WRITERS[draft.kind](draft), letter_parts.build_table_section(draft)
-    letter = Letter(draft.title, body, section, letter_parts.build_footer(draft, section.links.mark))
+    letter = Letter(draft.title, body, section, letter_parts.build_footer(draft))
     return build_message(draft, letter, mail_id)
 
 
@@ -155,7 +155,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    links, kind = letter.table.links, find_kind(draft.kind)
+    links, kind = letter.table.links, LETTER_KINDS[draft.kind]
     proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
     message_id, follows = make_thread(draft, f"{proof}@{app.settings.mail_host}", mail_id)
     content = LetterContent(
