@@ -30,7 +30,7 @@ from service.commands.terminal import (
 if TYPE_CHECKING:
     from engine.audit import Report
     from engine.log import Export
-    from engine.receipts import Comparison, Receipt
+    from service.text.receipts import Comparison, Receipt
 
 
 DRIFT_STATUS, DAMAGE_STATUS = 3, 4
@@ -106,7 +106,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 def parse_receipt(text: str) -> Receipt:
     """Parse a receipt of the command line: the hash, or its beginning, and a number of entries."""
-    from engine.receipts import Receipt
+    from service.text.receipts import Receipt
 
     match = RECEIPT.fullmatch(text.strip().lower())
     if not match:
@@ -241,9 +241,9 @@ def audit_log(
     """Audit one log; a log that cannot be read or followed is damaged, and does not stop the others."""
     from engine import audit as audits
     from engine import catalogue
-    from engine.receipts import compare_receipts
     from engine.refusal import Refused
     from service.internet import beacon
+    from service.text.receipts import compare_receipts
 
     try:
         log = read()

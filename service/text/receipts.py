@@ -1,7 +1,8 @@
-"""Finding receipts in saved letters, in any language that letters are written in.
+"""Receipts from letters: found in saved letters, in any language of letters, and compared with a log.
 
-Players write into letters too. A receipt is read only where a letter has it: at the beginning of a line, which is
-indented in everything that players say, or in an element `code`, which they cannot write.
+A receipt is the head of the log after so many entries. Players write into letters too, so a receipt is read only where
+a letter has it: at the beginning of a line, which is indented in everything that players say, or in an element `code`,
+which they cannot write.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import functools
 import html
 import mailbox
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from pathlib import Path
 
-from engine.receipts import Receipt
+from msgspec import Struct
+
+from engine import log
+from engine.log import Export
 from service.text.languages import LANGUAGES, load_translations
 
 RECEIPT_SENTENCE = (
@@ -31,6 +35,23 @@ CODE_MARK, TAG_MARK = "\x01", "\x02"  # instead of the tag `code`, and of any ot
 GAP = rf"[\s>|*{TAG_MARK}]*"  # between two words of a letter: a space, or a line break and quotation marks
 LINE_START = r"^(?:[>|*] ?)*"
 MAIL = re.compile(rb"(?:[A-Za-z][A-Za-z-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?\n")
+
+
+class Receipt(Struct, frozen=True):
+    """A receipt from a letter: the head after `length` entries, or only its first digits; the table and the source."""
+
+    hash: str
+    length: int
+    source: str = ""
+    table: str = ""
+
+
+class Comparison(Struct, frozen=True):
+    """Whether a receipt agrees with a log, with a sentence that says so."""
+
+    receipt: Receipt
+    agrees: bool
+    sentence: str
 
 
 def find_receipts(path: Path) -> Iterator[Receipt]:
@@ -93,3 +114,23 @@ def _compile_pattern(start: str, mark: str) -> re.Pattern[str]:
 def _make_pattern(sentence: str, mark: str) -> str:
     words = (re.escape(word) for word in (sentence % {"length": " # "} + " @").split())
     return GAP.join(words).replace(re.escape("#"), "([0-9]{1,9})").replace("@", rf"{mark}\s*([0-9a-f]{{64}})")
+
+
+def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:
+    """Compare each receipt of this table with the log's head after that many entries; skip those of other tables.
+
+    The heads are computed from the digests, so the result is valid as far as `engine.audit` finds the chain complete.
+    """
+    heads = log.compute_heads([link.digest for link in export.entries])
+    return tuple(_compare_receipt(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
+
+
+def _compare_receipt(receipt: Receipt, heads: Sequence[str]) -> Comparison:
+    name = f"The receipt after {receipt.length} entries{f' ({receipt.source})' if receipt.source else ''}"
+    if not 0 < receipt.length <= len(heads):
+        return Comparison(receipt, False, f"{name} contradicts the log, which has {len(heads)} entries.")
+    head = heads[receipt.length - 1]
+    if not head.startswith(receipt.hash):
+        why = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
+        return Comparison(receipt, False, f"{name} contradicts the log: {why}.")
+    return Comparison(receipt, True, f"{name} agrees with the log.")

@@ -16,7 +16,6 @@ from sqlalchemy import update
 from engine import catalogue, log
 from engine.audit import audit
 from engine.log import Export
-from engine.receipts import Receipt, compare_receipts
 from service import cli
 from service.app import App
 from service.store.schema import people
@@ -24,6 +23,7 @@ from service.tables import access
 from service.tables.history.replays import Archive
 from service.text import lessons, receipts
 from service.text.languages import LANGUAGES
+from service.text.receipts import Receipt, compare_receipts
 from tests import apps
 from tests.engine import second_verifier
 from tests.sampling import pair_in_turn
