@@ -108,13 +108,6 @@ def list_since(connection: Connection, table: str, seat: int, at: int) -> list[R
     return _make_remarks(connection.execute(others.order_by(talk.c.id.desc()).limit(MAX_IN_LETTER)).all())
 
 
-def list_texts(connection: Connection, person: int, at: int) -> list[str]:
-    """Return the texts of the remarks that others have made since this time at the tables of a person."""
-    others = (seats.c.table == talk.c.table) & (seats.c.seat != talk.c.seat)
-    texts = select(talk.c.text).join(seats, others).where(seats.c.person == person, talk.c.at >= at)
-    return list(connection.execute(texts).scalars())
-
-
 def list_unsent(connection: Connection, table: str, seat: int) -> list[Remark]:
     """Return the remarks of others since this seat's last letter, for the next one."""
     remarks = list_since(connection, table, seat, 0)

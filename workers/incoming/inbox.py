@@ -25,8 +25,8 @@ from service.people import proof
 from service.settings import DAY_S
 from service.store import queries
 from service.store.batch import OwedLetter
-from service.store.schema import mails, people, refused_mails, seats
-from service.tables import access, talk
+from service.store.schema import mails, people, refused_mails, seats, talk
+from service.tables import access
 from service.tables.access import Place
 from service.text.languages import Sentence
 from workers.incoming import bounce_reports, mail_headers, reply_text
@@ -184,7 +184,7 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
     with app.store.reading() as db:
         place = access.find_by_reply_address(app, db, address[1])
         person, owner = _load_player(db, place)
-        remarks = talk.list_texts(db, person, app.now() - QUOTED_DAYS * DAY_S)  # a digest has those of many tables
+        remarks = _load_quotable_remarks(db, person, app.now() - QUOTED_DAYS * DAY_S)
     try:  # without the database: a mail that cannot be parsed is ignored, and an outage must not look like one
         message = mail_headers.parse_message(raw[:PARSED_BYTES])
         headers = MailHeaders.from_message(message)
@@ -268,6 +268,13 @@ def _load_player(db: Connection, place: Place) -> tuple[int, str]:
     if row is None:
         raise Ignored("No person has this seat.")
     return row.id, row.address or ""
+
+
+def _load_quotable_remarks(db: Connection, person: int, since: int) -> list[str]:
+    """Load the remarks that letters to a person may have quoted: those of others, at each table of that person."""
+    others = (seats.c.table == talk.c.table) & (seats.c.seat != talk.c.seat)
+    texts = select(talk.c.text).join(seats, others).where(seats.c.person == person, talk.c.at >= since)
+    return list(db.execute(texts).scalars())
 
 
 def _redact(recipient: str) -> str:

@@ -42,6 +42,7 @@ from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 log = structlog.get_logger()
 
 Mail = Row[Any]
+LINES = make_decoder(tuple[str, ...])  # of the column of that name
 MAX_MOVES = 20
 WAITING_MAILS = select(mails.c.id).where(mails.c.read_at.is_(None))
 PENDING_COUNT = select(func.count()).select_from(WAITING_MAILS.limit(2).subquery()).scalar_subquery().label("pending")
@@ -153,7 +154,7 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     """Play the lines of a mail, in order, up to the first that is refused; raise SecondThought as `_play_lines`."""
     if mail.answers in NOT_PLAYED:
         return Progress(locked, (mail_reports.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
-    lines = make_decoder(tuple[str, ...]).decode(mail.lines)
+    lines = LINES.decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
