@@ -29,7 +29,12 @@ STEPS, OLDER_STEPS = 6, 2  # the second for editions in which no new table is op
 PAGES = ("board.svg", "replay", "log.txt", "log.json", "whatif")
 
 
-EDITIONS = [edition for game in GAMES for edition in list_editions(game)]
+# The newest edition of each game and the oldest one; a release tests those in between.
+EDITIONS = [
+    pytest.param(edition, marks=[pytest.mark.release] if 1 < edition.META.edition < game.META.edition else [])
+    for game in GAMES
+    for edition in list_editions(game)
+]
 every_edition = pytest.mark.parametrize("game", EDITIONS, ids=name_edition)
 
 
