@@ -34,7 +34,7 @@ from engine.log import Export
 from service import create_app
 from service.app import App
 from service.commands import playout
-from service.memory import Caches
+from service.memory import Caches, collect_from_now_on
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
@@ -180,6 +180,7 @@ LONGEST_GAME_OPTIONS = "inns_cathedrals traders_builders abbot river fairy".spli
 def pages() -> Iterator[Measure]:
     """The first page with everything it loads, and the table of a finished game with all expansions."""
     warm_up()
+    collect_from_now_on()  # as a server does when it is warm
     with _temporary_app() as app:
         visitor = Visitor(app)
         start = time.perf_counter()

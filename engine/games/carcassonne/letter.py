@@ -104,9 +104,9 @@ class Sheet:
     def write(self, x: int, y: int, text: object) -> None:
         """Write a text that begins at this column and row."""
         if 0 <= y < len(self.lines):
-            for column, letter in enumerate(str(text), x):
-                if 0 <= column < len(self.lines[y]):
-                    self.lines[y][column] = letter
+            line, first = self.lines[y], max(0, x)
+            letters = str(text)[first - x : max(0, len(line) - x)]
+            line[first : first + len(letters)] = letters
 
     def list_rows(self) -> list[str]:
         """Return the rows without the blanks at their ends."""
