@@ -82,15 +82,19 @@ def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
 
 
 def _postpone(app: App, snapshot: Snapshot) -> None:
-    """Ask again after a pause that doubles; write to the players once if a round is missing for long."""
+    """Ask for the round again after a pause that doubles each time.
+
+    If the round is long overdue, each player gets one letter about it.
+    """
     beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     with app.store.writing() as db:
         if beacon is None or waiting is None:
             queries.set_draw_time(db, snapshot.row.id, None)
             return
-        late = app.now() - beacon.time_of(waiting.round)  # to wait as long again doubles it
-        queries.set_draw_time(db, snapshot.row.id, app.now() + max(beacon.period, min(late, MAX_PAUSE_S)))
-        if late >= beacons.LATE_AFTER_S:
+        late_s = app.now() - beacon.time_of(waiting.round)
+        pause_s = max(beacon.period, min(late_s, MAX_PAUSE_S))  # as long as it is late: so the pauses double
+        queries.set_draw_time(db, snapshot.row.id, app.now() + pause_s)
+        if late_s >= beacons.LATE_AFTER_S:
             for seat in _list_players(snapshot):
                 queries.owe_letter(db, snapshot.row.id, waiting.seq, OwedLetter(seat, "unlit", app.now()))
     app.wakeups.wake("post")

@@ -105,12 +105,12 @@ def load_record(db: Connection, person: int) -> PlayerRecord:
 
 def _select_tables(person: int) -> Select[Any]:
     columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
-    own = (seats.c.person == person, tables.c.moved_to == "", _is_undoubted())
+    own = (seats.c.person == person, tables.c.moved_to == "", _belongs_to_person())
     return select(*columns).select_from(seats.join(tables)).where(*own)
 
 
-def _is_undoubted() -> ColumnElement[bool]:
-    """Select seats that certainly belong to their person: a stranger may take one with another's address."""
+def _belongs_to_person() -> ColumnElement[bool]:
+    """The condition that a seat certainly belongs to its person: a stranger may take one with another's address."""
     return or_(seats.c.proven, (seats.c.status == "invited") & ~tables.c.awaits_confirmation)
 
 
@@ -145,7 +145,7 @@ def _count_places(connection: Connection, person: int) -> dict[str, dict[int, in
     counted = (
         select(tables.c.game, seats.c.place, func.count())
         .select_from(seats.join(tables))
-        .where(seats.c.person == person, seats.c.place.is_not(None), _is_undoubted())
+        .where(seats.c.person == person, seats.c.place.is_not(None), _belongs_to_person())
         .group_by(tables.c.game, seats.c.place)
         .order_by(tables.c.game, seats.c.place)
     )
@@ -166,7 +166,7 @@ def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]
             func.sum(case((seats.c.place > other.c.place, 1), else_=0)),
         )
         .select_from(seats.join(tables).join(other, met))
-        .where(seats.c.person == person, seats.c.place.is_not(None), _is_undoubted())
+        .where(seats.c.person == person, seats.c.place.is_not(None), _belongs_to_person())
         .group_by(other.c.person)
         .order_by(func.count().desc(), func.max(other.c.name))
         .limit(PAGE)

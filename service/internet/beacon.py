@@ -83,14 +83,14 @@ def is_signed(key: str, number: int, signature: str) -> bool:
     message = hashlib.sha256(number.to_bytes(8, "big")).digest()
     try:
         point = G1Point.from_compressed_bytes(bytes.fromhex(signature))
-        public, base = _load_key(key)
+        public, base = _load_points(key)
     except ValueError:
         return False
     return bool(GT.pairing_check([point, -G1Point.hash_to_curve(message, DOMAIN)], [base, public]))
 
 
 @functools.lru_cache(16)
-def _load_key(key: str) -> tuple[Any, Any]:
+def _load_points(key: str) -> tuple[Any, Any]:
     """Return the public key as a point, and the generator."""
     from py_arkworks_bls12381 import G2Point
 

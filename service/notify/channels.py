@@ -6,7 +6,7 @@ A notice is what a channel sends.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct, structs
 from sqlalchemy import Connection
@@ -25,6 +25,8 @@ MAX_CHANNELS = 20  # of a person
 MAX_LABEL_CHARS, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS = 60, 2_000, 300
 FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for this long is switched off
 FAILING_MIN_TIMES = 10
+NO_FAILURES: dict[str, Any] = {"failures": 0, "failing_since": None, "error": ""}
+WORKING_STATE = NO_FAILURES | {"disabled_at": None}
 Outcome = Literal["sent", "gone", "refused", "retry"]
 
 
@@ -46,15 +48,15 @@ class NewChannel(Struct, frozen=True):
 def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     """Add a channel and return its number, and owe its owner a letter about it.
 
-    An old one with the same address gets the new secret and works again.
+    If the person has a channel with this address, it gets the new secret and is switched on, and no letter is owed.
     """
     own = (channel_table.c.person == person.id, channel_table.c.kind == new.kind)
     same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
     if old := next((one for one in same if one.table in ("", new.table)), None):
-        values = {"secret": new.secret, "disabled_at": None, "failures": 0, "failing_since": None, "error": ""}
-        channel_queries.update_channel(db, old.id, **values, link_number=new.link_number if old.table else 0)
+        values = {**WORKING_STATE, "secret": new.secret, "link_number": new.link_number if old.table else 0}
+        channel_queries.update_channel(db, old.id, **values)
         return old.id
-    if not new.table:  # it gets the notices of those for single tables too
+    if not new.table:  # it gets the notices of all tables, so channels for single tables would repeat them
         channel_queries.delete_channels(db, *own, channel_table.c.address == new.address)
     if len(list_own(db, person)) >= MAX_CHANNELS:
         raise Refused("You have {most} ways to be told already; please remove one first.", most=MAX_CHANNELS)
@@ -124,8 +126,7 @@ def remove_address(db: Connection, kind: str, address: str) -> None:
 
 def record_success(db: Connection, channel: ChannelRow, now: int) -> None:
     """Record that a channel took a notice."""
-    values = {"ok_at": now, "failures": 0, "failing_since": None, "error": ""}
-    channel_queries.update_channel(db, channel.id, **values)
+    channel_queries.update_channel(db, channel.id, **NO_FAILURES, ok_at=now)
 
 
 def record_failure(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
@@ -153,8 +154,7 @@ def switch_off(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
 
 def switch_on(db: Connection, channel: ChannelRow) -> None:
     """Send notices to a channel again."""
-    values = {"disabled_at": None, "failures": 0, "failing_since": None, "error": ""}
-    channel_queries.update_channel(db, channel.id, **values)
+    channel_queries.update_channel(db, channel.id, **WORKING_STATE)
 
 
 def wants(channel: ChannelRow, group: str) -> bool:

@@ -205,7 +205,10 @@ def delete_person(connection: Connection, person: int) -> None:
 
 
 class Lookalikes(Struct, frozen=True):
-    """The replacement of each letter, the same for all letters that look alike; and the signs that look like a dot."""
+    """The replacement of each letter, the same for all letters that look alike; and the signs that look like a dot.
+
+    `dots` are at the foot of the line like a full stop, `raised_dots` in its middle.
+    """
 
     by_letter: dict[str, str]
     dots: frozenset[str]

@@ -110,7 +110,7 @@ def show_lesson(name: str, number: int) -> Response:
 
 
 def _join_fields(*names: str) -> str:
-    """Return the words that these fields of the address have, as much as a move can have."""
+    """Join what these fields of the query say, with single spaces, up to the length of the longest move."""
     values = (value for name in names for value in request.args.getlist(name))
     return " ".join(" ".join(values)[:MAX_ATTEMPT_CHARS].split())
 

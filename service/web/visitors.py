@@ -38,7 +38,7 @@ def find_visit_key() -> str:
 
 def require_visitor() -> SignedIn:
     """Return the person who is signed in; raise Refused if there is none. Reads in a transaction of its own."""
-    return _require(load_visitor())
+    return _check_signed_in(load_visitor())
 
 
 @contextmanager
@@ -50,10 +50,11 @@ def writing_as_visitor() -> Iterator[tuple[Connection, SignedIn]]:
     if not find_visit_key():
         raise _make_sign_in_refusal()
     with get_app().store.writing() as db:
-        yield db, _require(find_visitor(db))
+        yield db, _check_signed_in(find_visitor(db))
 
 
-def _require(person: SignedIn | None) -> SignedIn:
+def _check_signed_in(person: SignedIn | None) -> SignedIn:
+    """Return the person; raise Refused if there is none."""
     if person is None:
         raise _make_sign_in_refusal()
     return person

@@ -242,7 +242,7 @@ def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
 def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     """Return a mail for each table that an answer to a digest names; the whole mail if no line names a table.
 
-    A seat that is not proven is no table of the sender: another player may have typed the sender's address there.
+    Seats that are not proven do not count: another player may have typed the sender's address there.
     """
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
     with app.store.reading() as db:

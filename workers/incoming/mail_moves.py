@@ -158,9 +158,9 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
-    written = [line for place, line in enumerate(lines) if not place or _join_words(line) not in signatures]
-    own = [part for line in written for part in _split_moves(line, vocabulary)]
-    progress = _play_lines(Progress(locked), mail, own, vocabulary)
+    unsigned = [line for number, line in enumerate(lines) if number == 0 or _join_words(line) not in signatures]
+    moves = [part for line in unsigned for part in _split_moves(line, vocabulary)]
+    progress = _play_lines(Progress(locked), mail, moves, vocabulary)
     return progress if progress.lines else Progress(locked, mail_reports.report_no_move(lines), True)
 
 

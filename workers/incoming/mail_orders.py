@@ -120,7 +120,7 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
 def _find_move(
     locked: LockedTable, state: Any, seat: int, part: str, is_own: bool, words: Vocabulary
 ) -> tuple[int, Move]:
-    """Find the one player and move that a part means."""
+    """Return the seat and the move that this part of a line means; raise a question if none fits, or several."""
     others = [one.seat for one in locked.seats if (one.seat == seat) == is_own]
     named = [one for one in others if not is_own and split_words(part)[:1] == split_words(locked.seats[one].name)[:1]]
     readings = [
