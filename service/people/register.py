@@ -162,10 +162,9 @@ def find_or_create_person(connection: Connection, address: str, name: str, at: i
     }
     try:
         with connection.begin_nested():
-            connection.execute(insert(people), row)
+            return int(connection.execute(insert(people).returning(people.c.id), row).scalar_one())
     except IntegrityError:  # another request inserted the person in this moment
-        pass
-    return int(connection.execute(by_address).scalar_one())
+        return int(connection.execute(by_address).scalar_one())
 
 
 def find_person(connection: Connection, number: str) -> Any:
