@@ -34,8 +34,9 @@ def one_in(step: int, values: Iterable[Any]) -> list[Any]:
 
 
 def one_of(values: Iterable[Any], chosen: Any) -> list[Any]:
-    """Return parameters for `parametrize`: one of the values, and the others only before a release."""
-    return [value if value == chosen else pytest.param(value, marks=pytest.mark.release) for value in values]
+    """Return parameters for `parametrize`: one of the values or tuples, and the others only before a release."""
+    arguments = [(value, value if isinstance(value, tuple) else (value,)) for value in values]
+    return [value if value == chosen else pytest.param(*given, marks=pytest.mark.release) for value, given in arguments]
 
 
 def pair_in_turn(

@@ -18,6 +18,7 @@ LASTING_OF_PAGE = ("route", "on", "once", "add_init_script", "expose_function", 
 LASTING_OF_CONTEXT = (
     "new_cdp_session", "new_page", "route", "on", "add_init_script", "set_offline", "grant_permissions", "close",
 )  # fmt: skip
+LASTING_OF_CLOCK = ("install",)
 
 
 class Window:
@@ -36,7 +37,8 @@ class Window:
         self._scheme = self._own_scheme = options.get("color_scheme", "light")
         self._emulate_media = self.page.emulate_media
         self.page.emulate_media = self._note_media  # type: ignore[method-assign]
-        for owner, names in ((self.page, LASTING_OF_PAGE), (self.context, LASTING_OF_CONTEXT)):
+        lasting = (self.page, LASTING_OF_PAGE), (self.context, LASTING_OF_CONTEXT), (self.page.clock, LASTING_OF_CLOCK)
+        for owner, names in lasting:
             for name in names:
                 setattr(owner, name, self._retire_when_called(getattr(owner, name)))
 

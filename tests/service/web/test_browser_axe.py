@@ -1,7 +1,7 @@
 """axe-core finds nothing on any page: wide and light, in dark colours, and as narrow as a phone.
 
-In `make test` every other page is checked by every rule in one of these modes, in turn, and the pages of a game are
-shown by the games in turn; before a release every game shows every page in every mode.
+In `make test` every fourth page is checked by every rule in one of these modes, in turn, and the table of each game;
+before a release every page of every game in every mode.
 """
 
 from itertools import count
@@ -13,8 +13,10 @@ from engine import catalogue
 from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.axe import MODES, find_violations
+from tests.sampling import one_of
 from tests.services import RunningService, Visit
 
+STEP = 4  # of the pages that `make test` checks; it is prime to the number of modes, so that all have their turn
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
 
@@ -28,7 +30,7 @@ class Judge:
     def check(self, page: Page, *paths: str) -> None:
         for path in paths:
             number = next(self._pages)
-            if self._everything or number % 2 == 0:
+            if self._everything or number % STEP == 0:
                 page.goto(path)
                 assert self._find_violations(page, number) == [], path
 
@@ -73,7 +75,7 @@ def test_it_finds_what_is_wrong(visit: Visit) -> None:
 
 
 def test_pages_without_a_table(service: RunningService, visit: Visit, judge: Judge) -> None:
-    page = visit("/")
+    page = visit("about:blank")
     service.open_table()
     service.wait_for_letter("anna@example.org")
     judge.check(page, "/", "/rules", "/help", "/gallery", "/api", "/mailbox", "/mailbox/1")
@@ -84,7 +86,7 @@ def test_ones_own_tables(service: RunningService, visit: Visit, judge: Judge) ->
     service.submit(opened.links[0], "resign")
     free = apps.open_new(app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")])
     anna = apps.load_table(app, free.table).seats[0].person
-    page, key = visit("/"), app.links.make_sign_in_token(anna, 0, app.now())
+    page, key = visit("about:blank"), app.links.make_sign_in_token(anna, 0, app.now())
     apps.owe_confirm_letter(app, anna)
     judge.check(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.make_confirm_token(anna, 'anna@example.org')}")
     judge.check(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
@@ -106,10 +108,15 @@ def test_what_the_links_in_letters_open(service: RunningService, visit: Visit, j
     wishes = service.app.links.make_preferences_token(apps.load_table(service.app, opened.table).seats[0].person)
     settings, followers = f"/wishes/{wishes}", f"/t/{opened.links[0]}/followers"
     judge.check(
-        visit("/"), f"{settings}?table={opened.table}", f"{settings}/stop", f"{settings}/connections", followers
+        visit("about:blank"),
+        f"{settings}?table={opened.table}",
+        f"{settings}/stop",
+        f"{settings}/connections",
+        followers,
     )
 
 
+@pytest.mark.release
 def test_the_gallery(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.start_table(Invitee("Clara", "clara@example.org"), Invitee("Bot"))
     service.submit(opened.links[0], "resign")
@@ -126,6 +133,7 @@ def test_what_if(service: RunningService, visit: Visit, judge: Judge) -> None:
     judge.check(page, page.url)
 
 
+@pytest.mark.release
 def test_problems(service: RunningService, chromium: Browser, judge: Judge) -> None:
     with chromium.new_page(base_url=service.address) as page:
         judge.check(page, "/nowhere", "/t/nowhere")
@@ -133,19 +141,19 @@ def test_problems(service: RunningService, chromium: Browser, judge: Judge) -> N
 
 def test_gathering(service: RunningService, visit: Visit, judge: Judge) -> None:
     opened = service.open_table()
-    judge.check(visit("/"), f"/t/{opened.links[0]}", f"/t/{opened.watch}")
+    judge.check(visit("about:blank"), f"/t/{opened.links[0]}", f"/t/{opened.watch}")
 
 
-@every_game
+@pytest.mark.parametrize("game", one_of(catalogue.find_all(), "kaiser"))
 def test_a_new_table_and_its_rules(visit: Visit, judge: Judge, game: str) -> None:
-    page, rules = visit("/"), f"/rules/{game}"
-    judge.check_in_turn(page, game, f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1")
+    rules = f"/rules/{game}"
+    judge.check(visit("about:blank"), f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1")
 
 
 @every_game
 def test_a_table_from_its_beginning_to_its_end(service: RunningService, visit: Visit, judge: Judge, game: str) -> None:
     opened, steps = service.start_table(game=game), count()
-    page, mover = visit("/"), list_seats(service, opened)[0]
+    page, mover = visit("about:blank"), list_seats(service, opened)[0]
     judge.check_in_turn(page, game, mover, own=mover)
     page.goto("about:blank")  # or it would show every move
     service.play_until(opened.table, lambda _: next(steps) > 25)

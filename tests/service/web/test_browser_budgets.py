@@ -108,7 +108,7 @@ def test_without_a_script_everything_has_a_name_and_the_board_can_be_read(
     assert page.locator(".offers h3").count() == page.locator(".offers > div").count() > 0
 
 
-@every_game
+@pytest.mark.parametrize("game", one_of(catalogue.find_all(), "kurier"))
 def test_the_focus_goes_down_the_page_and_is_seen(service: RunningService, visit: Visit, game: str) -> None:
     opened = service.start_table(game=game)
     page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
@@ -122,14 +122,6 @@ def test_the_focus_goes_down_the_page_and_is_seen(service: RunningService, visit
         assert seen, what
         assert place > before, what
         before = place
-
-
-def test_a_screen_reader_reads_each_step_of_a_choice_and_the_verdict(service: RunningService, visit: Visit) -> None:
-    opened = service.start_table()
-    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
-    assert player.page.locator(".bar output").get_attribute("aria-live") == "polite"
-    player.move()
-    expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
 
 
 @pytest.mark.parametrize("game", one_of(catalogue.find_all(), "carcassonne"))

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from engine.games import carcassonne
 from engine.menu import Choice
 from tests.browsing import MENU, SHORT_GAMES, Player, find_point
+from tests.sampling import one_of
 from tests.services import RunningService, Visit, fixed_seed
 
 STEPS = 6
@@ -100,6 +101,7 @@ def test_a_courier_is_dragged_from_the_tray_to_an_inn(service: RunningService, v
     expect(page.locator("[data-stage] .planned")).to_have_count(1)
 
 
+@pytest.mark.release
 def test_a_card_is_dragged_to_the_field_of_its_ride(service: RunningService, visit: Visit) -> None:
     with fixed_seed(bytes([7]) * 32):
         opened = service.start_table(game="turfmaster")
@@ -136,13 +138,13 @@ def test_a_finger_drags_a_piece_and_not_the_board(service: RunningService, visit
     assert page.evaluate(READ_MOVE) == ""
 
 
-@pytest.mark.parametrize("moves", [0, 1])
-def test_a_second_finger_or_escape_lets_the_piece_go(service: RunningService, visit: Visit, moves: int) -> None:
+@pytest.mark.parametrize("key", one_of(["Escape", ""], "Escape"))
+def test_a_second_finger_or_escape_lets_the_piece_go(service: RunningService, visit: Visit, key: str) -> None:
     page, seat = open_page(service, visit, "kaiser")
     start, end = SHORT_GAMES[seat].split()[0].split("-")
     drag(page, find_point(page, start), end, drop=False)
-    if moves:
-        page.keyboard.press("Escape")
+    if key:
+        page.keyboard.press(key)
     else:
         page.locator("[data-stage]").dispatch_event("pointerdown", {"pointerId": 7, "clientX": 200, "clientY": 200})
     expect(page.locator("svg.carried")).to_have_count(0)

@@ -47,7 +47,7 @@ def open_end(service: RunningService, visit: Visit, find_finished: FindFinished)
 
 
 # In the short games of the others points are made once.
-@pytest.mark.parametrize("game", one_of(["carcassonne", "kurier"], "carcassonne"))
+@pytest.mark.parametrize("game", one_of(["carcassonne", "kurier"], "kurier"))
 def test_the_last_points_are_stepped_through_to_the_final_scores(open_end: OpenEnd, game: str) -> None:
     page, scores = open_end(game, **PHONE)
     page.locator("[data-count=open]").click()
@@ -66,6 +66,7 @@ def test_the_last_points_are_stepped_through_to_the_final_scores(open_end: OpenE
     expect(bar).to_be_hidden()
 
 
+@pytest.mark.release
 def test_the_winner_sees_confetti_once_and_not_with_reduced_motion(open_end: OpenEnd) -> None:
     page, _ = open_end("kaiser", reduced_motion="no-preference")
     expect(page.get_by_role("heading", name="You and Bert win", exact=True)).to_be_visible()

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from service.tables.opening import Invitee
@@ -38,6 +39,7 @@ def test_a_hint_is_put_together_on_the_board_and_waits_for_confirmation(service:
     expect(page.get_by_text("Not possible.")).to_have_count(0)
 
 
+@pytest.mark.release
 def test_a_good_move_can_be_dropped_for_another(service: RunningService, visit: Visit) -> None:
     _, page = ask_for_hint(service, visit, "kaiser")
     page.get_by_role("button", name="Start over").click()
@@ -45,6 +47,7 @@ def test_a_good_move_can_be_dropped_for_another(service: RunningService, visit: 
     expect(page.locator(".bar .made")).to_be_hidden()
 
 
+@pytest.mark.release
 def test_the_tile_of_a_hint_is_shown_on_the_board(service: RunningService, visit: Visit) -> None:
     move, page = ask_for_hint(service, visit, "carcassonne")
     assert re.match(r"place ", move)

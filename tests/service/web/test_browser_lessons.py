@@ -113,13 +113,8 @@ def test_the_numbers_of_the_answer_lead_through_a_lesson(
     solve_by_numbers(page, str(lessons.get_answer(lessons.load_lessons(name)[number - 1])))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.release if number else [])
-        for number, name in enumerate(catalogue.find_all())
-    ],
-)
+@pytest.mark.release
+@every_game
 def test_three_right_moves_take_a_newcomer_a_minute_and_a_half(
     service: RunningService, visit: Visit, name: str
 ) -> None:

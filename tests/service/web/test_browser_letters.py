@@ -25,6 +25,7 @@ from tests.services import RunningService, Visit
 PHONE = {"viewport": {"width": 375, "height": 740}, "has_touch": True}
 LINK = re.compile(r'href="([^"]*\?say=[^"]*)"')
 BOOK: tuple[Table, ...] = (entries, submissions, seats, orders)
+SEND_MS = 2_500  # after which a move without Confirm has been sent
 OTHERS = 3  # links of a letter that are opened besides the one it leads with
 LETTER_TIMEOUT_S = 60.0  # until a letter is drawn and sent on a busy machine
 
@@ -92,7 +93,7 @@ def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
     service: RunningService, visit: Visit, game: str, turns: int
 ) -> None:
     table = service.start_table(game=game, letters=True).table
-    reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
+    reader, page = visit("about:blank", java_script_enabled=False, **PHONE), visit("about:blank", **PHONE)
     for _ in range(turns):
         snapshot = apps.load_table(service.app, table)
         letter = letter_to(service, to_move(service, table))
@@ -121,11 +122,14 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     seat = to_move(service, opened.table)
     (other,) = set(opened.links) - {seat}
     apps.change(service.app, move_at_once, access.find(service.app, seat), True)
-    page = visit(links_of(letter_to(service, seat))[0], **PHONE)
+    page = visit("about:blank", **PHONE)
+    page.clock.install()
+    page.goto(links_of(letter_to(service, seat))[0])
     expect(page.locator("form.deed[data-at-once][data-said]")).to_be_attached()
     settled = moves_of(service, opened.table)
     apps.say(service.app, access.find(service.app, other), "Take your time!")
     Player(page, tap).refresh()
     expect(page.get_by_text("Take your time!").first).to_be_attached()
-    page.wait_for_timeout(2_500)  # what would be sent is sent
+    page.clock.fast_forward(SEND_MS)
+    page.wait_for_timeout(100)  # what would be sent is sent
     assert moves_of(service, opened.table) == settled

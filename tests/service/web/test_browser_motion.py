@@ -15,14 +15,6 @@ from tests.services import RunningService, Visit
 
 GENEROUS = 4  # times: tests run beside others
 
-# All that moves takes ten times as long, so that a test sees it.
-SLOW_MOTION = """() => {
-  const moves = Element.prototype.animate;
-  Element.prototype.animate = function (frames, how) {
-    return moves.call(this, frames, { ...how, duration: how.duration * 10 });
-  };
-}"""
-
 LIST_GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
 
 
@@ -54,9 +46,16 @@ def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: 
     assert time.monotonic() - began < 3 * GENEROUS
 
 
-# What came to the board or left it, by kind: how large a piece is at first, and how far it comes.
-LIST_COMING = """() => document.getAnimations().map((one) => [
-  one.effect.target.dataset?.laid ?? one.effect.target.dataset?.piece ?? "", one.effect.getKeyframes()[0]])"""
+# Notes what comes to the board or leaves it, by kind: how large a piece is at first, and how far it comes.
+NOTE_COMING = """() => {
+  window.coming = [];
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (...all) {
+    const begun = animate.apply(this, all);
+    window.coming.push([this.dataset.laid ?? this.dataset.piece ?? "", begun.effect.getKeyframes()[0]]);
+    return begun;
+  };
+}"""
 
 
 def test_a_new_tile_is_set_down_and_a_new_figure_comes_from_its_player(service: RunningService, visit: Visit) -> None:
@@ -64,23 +63,24 @@ def test_a_new_tile_is_set_down_and_a_new_figure_comes_from_its_player(service: 
     mover = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[1 - mover]}", reduced_motion="no-preference")
     page.wait_for_load_state("networkidle")
-    page.evaluate(SLOW_MOTION)
+    page.evaluate(NOTE_COMING)
     service.play_until(opened.table, lambda state: len(state.tiles) == 2)
-    page.wait_for_function(
-        f"() => ({LIST_COMING})().some(([kind, {{ scale }}]) => kind === 'tile' && scale === '1.35')"
-    )
+    Player(page).refresh()
+    page.wait_for_function("() => window.coming.some(([kind, { scale }]) => kind === 'tile' && scale === '1.35')")
     figure = next(
         entry
         for entry in carcassonne.menu(apps.load_table(service.app, opened.table).position.state, mover)
         if entry.verb == "figure"
     )
     service.submit(opened.links[mover], " ".join(("figure", *figure.options[0])))
-    page.wait_for_function(f"() => ({LIST_COMING})().some(([kind]) => kind === '{mover}-meeple')")
-    [start] = [frame for kind, frame in page.evaluate(LIST_COMING) if kind == f"{mover}-meeple"]
+    Player(page).refresh()
+    page.wait_for_function("(figure) => window.coming.some(([kind]) => kind === figure)", arg=f"{mover}-meeple")
+    [start] = [frame for kind, frame in page.evaluate("window.coming") if kind == f"{mover}-meeple"]
     assert "scale" not in start or start["scale"] in (None, "none", "auto")
     assert max(abs(float(length)) for length in re.findall(r"-?[\d.]+", start["translate"])) > 50
 
 
+@pytest.mark.release
 def test_escape_ends_what_plays_since_the_last_move(service: RunningService, visit: Visit) -> None:
     page, _ = open_after_moves(service, visit, 2)
     page.evaluate("document.querySelector('.table').dataset.since = '4 5 6 4 5 6'")
@@ -133,6 +133,7 @@ def test_where_the_lead_changed_a_touch_shows_that_moment(finished_game: str, vi
     expect(page.locator(".past")).to_have_count(1)
 
 
+@pytest.mark.release
 def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(finished_game: str, visit: Visit) -> None:
     page = visit(f"{finished_game}/replay")
     turned = page.locator("[data-part=chances] a[data-at]").first
@@ -166,6 +167,7 @@ GAINS = """() => {
 }"""
 
 
+@pytest.mark.release
 def test_points_float_to_the_score(service: RunningService, visit: Visit) -> None:
     page, winning = open_after_moves(service, visit, 8, reduced_motion="no-preference")
     page.evaluate(GAINS)

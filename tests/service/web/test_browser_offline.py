@@ -77,6 +77,7 @@ def test_a_move_made_offline_is_sent_when_the_line_is_back(
     assert service_length(service, new_table) == length + 1
 
 
+@pytest.mark.release
 def test_a_kept_move_that_comes_too_late_is_told(service: RunningService, new_table: OpenedTable, page: Page) -> None:
     move = find_move(service, new_table)
     page.context.set_offline(True)

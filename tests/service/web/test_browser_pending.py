@@ -22,8 +22,8 @@ from tests.sampling import one_of
 from tests.services import RunningService, Visit, fixed_seed
 from workers import referee
 
-RELEASE = pytest.mark.release
 SLOWER, SHOWN_MS, TRIES = 6, 100, 6  # than this machine; other tests run at the same time
+SEND_MS = 2_200  # after which a move without Confirm has been sent
 VERBS = {"kaiser": "move", "kurier": "travel", "turfmaster": "ride", "carcassonne": "figure"}
 PENDING = "[data-stage] .pending:not([display=none])"
 PLANNED = "[data-stage] .piece.planned"
@@ -135,6 +135,7 @@ def test_what_is_on_the_board_before_the_verdict_does_not_glide_there_again(
     assert page.evaluate("() => window.glided") == []
 
 
+@pytest.mark.release
 def test_a_tile_and_its_figure_do_not_come_to_the_board_twice(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="carcassonne")
     place = f"/t/{opened.links[service.find_mover(opened.table)]}"
@@ -170,9 +171,7 @@ RARE = {
 UNKNOWN = {"bridge hand", "flock grow"}
 
 
-@pytest.mark.parametrize(
-    "begin", [one if n % 8 == 0 else pytest.param(one, marks=RELEASE) for n, one in enumerate(RARE)]
-)
+@pytest.mark.parametrize("begin", one_of(RARE, "castle make"))
 def test_a_rare_move_is_seen_before_its_verdict(service: RunningService, visit: Visit, begin: str) -> None:
     box, seed, coming, leaving = RARE[begin]
     with fixed_seed(bytes([seed]) * 32):
@@ -217,6 +216,7 @@ def test_a_courier_that_is_not_known_yet_rolls_until_the_verdict(service: Runnin
     expect(player.page.locator(".bar .confirm")).to_have_text("Confirm")
 
 
+@pytest.mark.release
 def test_dice_roll_from_the_card_of_the_last_rider_until_they_are_thrown(service: RunningService, visit: Visit) -> None:
     opened = service.start_table(game="turfmaster")
     service.play_until(
@@ -261,6 +261,7 @@ def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_tw
     apps.change(service.app, move_at_once, access.find(service.app, opened.links[seat]), True)
     length = apps.load_table(service.app, opened.table).row.length
     page = visit(f"/t/{opened.links[seat]}")
+    page.clock.install()
     page.locator("form.deed[data-said]").wait_for(state="attached")
     start, end = SHORT_GAMES[seat].split()[0].split("-")
     for token in (start, end):
@@ -268,10 +269,13 @@ def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_tw
     expect(page.locator(PLANNED)).to_have_count(1)
     page.locator(".bar .again", has_text="Undo").click()
     expect(page.locator(PLANNED)).to_have_count(0)
-    page.wait_for_timeout(2_200)
+    page.clock.fast_forward(SEND_MS)
+    page.wait_for_timeout(100)  # what would be sent is sent
     assert apps.load_table(service.app, opened.table).row.length == length
     for token in (start, end):
         click(page, token)
+    expect(page.locator(PLANNED)).to_have_count(1)
+    page.clock.fast_forward(SEND_MS)
     expect(page.locator(".note.good")).to_be_visible()
     assert apps.load_table(service.app, opened.table).row.length == length + 1
 

@@ -9,9 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
-from service.tables import access
+from engine.menu import Choice
+from service.tables import access, branches
 from tests import apps
-from tests.browsing import MENU, Player, short_game, tap
+from tests.browsing import Player, short_game, tap
+from tests.sampling import one_of
 from tests.services import RunningService, Visit
 
 WINDOWS = {"phone": (390, 844), "small phone": (360, 640), "phone on its side": (844, 390), "laptop": (1366, 650)}
@@ -64,33 +66,44 @@ def list_badges(page: Page) -> list[str]:
     return texts
 
 
+def load_moves(service: RunningService, link: str) -> list[str]:
+    """Return all moves that were made at the table."""
+    snapshot = apps.load_table(service.app, access.find(service.app, link).table)
+    return [entry.move for entry in apps.load_entries(service.app, snapshot, 0) if entry.move]
+
+
 def list_orders(service: RunningService, link: str) -> list[str]:
     return [order.move for order in apps.list_orders(service.app, access.find(service.app, link))]
 
 
-@every_window
+@pytest.mark.parametrize(
+    ("window", "pairs"), one_of([("phone", 1), *((window, 2) for window in WINDOWS)], ("phone", 1))
+)
 def test_a_plan_with_conditions_is_made_and_followed_by_taps_alone(
-    service: RunningService, visit: Visit, window: str
+    service: RunningService, visit: Visit, window: str, pairs: int
 ) -> None:
+    """A plan of so many moves of the other player, each with the own answer."""
     page, link, mover = open_waiting(service, visit, window)
-    moves = [move for _, move in short_game(mover)][:4]
+    moves = [move for _, move in short_game(mover)][: 2 * pairs]
     tap_inside(page, "Plan ahead")
     page.wait_for_url("**/whatif/*")
     make_moves(page, moves)
     tap_inside(page, "Order my moves")
     page.wait_for_url(f"**/t/{link}#plan")
-    expect(page.locator(".badge")).to_have_count(2)
-    assert page.locator(".ordered.own").count() == 2
-    assert page.locator(".ordered.others").count() == 2
+    expect(page.locator(".badge")).to_have_count(pairs)
+    assert page.locator(".ordered.own").count() == pairs
+    assert page.locator(".ordered.others").count() == pairs
     page.locator(".badge").first.tap()
     card = page.locator(".plan .card:visible")
     expect(card).to_be_in_viewport(ratio=0.99)
     expect(card).to_contain_text(re.compile("If (Anna|Bert) plays “.* → .*”"))
-    assert list_orders(service, link) == [moves[1], moves[3]]
+    assert list_orders(service, link) == moves[1::2]
     other = apps.load_table(service.app, access.find(service.app, link).table).seats[mover]
     service.submit(access.make_seat_link(service.app, other), moves[0])  # as foreseen
-    expect(page.locator(".badge")).to_have_count(1)
-    assert list_orders(service, link) == [moves[3]]
+    Player(page).refresh()
+    expect(page.locator(".badge")).to_have_count(pairs - 1)
+    assert list_orders(service, link) == moves[3::2]
+    assert load_moves(service, link)[-2:] == moves[:2]
 
 
 @every_window
@@ -102,6 +115,7 @@ def test_moves_of_a_plan_are_put_in_another_order_and_taken_out_by_taps_on_their
     moves = [f"move {theirs}11 {theirs}6", f"move {own}11 {own}6", f"move {theirs}10 {theirs}3"]
     tap_inside(page, "Plan ahead")
     make_moves(page, moves)
+    close_plan_by_a_touch_beside(page)
     touch_number(page, "3")
     tap_inside(page, "Earlier")
     expect(page.locator(".plan li")).to_have_count(3)
@@ -134,6 +148,7 @@ def test_orders_that_always_hold_are_reordered_and_cancelled_on_the_board(
     assert list_orders(service, link) == [first]
 
 
+@pytest.mark.release
 def test_moves_are_ordered_whatever_the_others_play(service: RunningService, visit: Visit) -> None:
     page, link, mover = open_waiting(service, visit)
     moves = [move for _, move in short_game(mover)][:2]
@@ -146,15 +161,11 @@ def test_moves_are_ordered_whatever_the_others_play(service: RunningService, vis
     assert list_orders(service, link) == [moves[1]]
 
 
-def test_a_touch_beside_a_plan_closes_it_and_a_move_can_be_chosen_with_it(
-    service: RunningService, visit: Visit
-) -> None:
-    page, _, mover = open_waiting(service, visit)
-    tap_inside(page, "Plan ahead")
-    make_moves(page, [move for _, move in short_game(mover)][:2])
-    page.locator(".badge", has_text="1").tap()
+def close_plan_by_a_touch_beside(page: Page) -> None:
+    """Open the card of one move after the other, and close it."""
+    touch_number(page, "1")
     expect(page.locator(".plan details[open]")).to_have_count(1)
-    page.locator(".badge", has_text="2").tap()
+    touch_number(page, "2")
     expect(page.locator(".plan details[open] .number")).to_have_text("2")
     page.locator(".bar .prompt").tap()
     expect(page.locator(".plan details[open]")).to_have_count(0)
@@ -182,25 +193,28 @@ def test_a_plan_of_any_game_has_its_moves_as_a_list_with_numbers(
         assert set(list_badges(page)) <= set(numbers)
 
 
+def order_tile_with_figure(service: RunningService, link: str) -> None:
+    """Order the own moves of a branch: the tile of the other player, no figure, the own tile, and a figure on it."""
+    app, place = service.app, access.find(service.app, link)
+    table = apps.load_table(app, place.table)
+    number = apps.change_with_app(app, branches.begin, place, table.row.length)
+    for step, entry in enumerate((0, -1, 0, 0)):
+        state = apps.load(app, branches.play_out, table, apps.run_query(app, branches.find, place, number)).states[-1]
+        choice = table.game.menu(state, state.turn)[entry]
+        assert isinstance(choice, Choice)
+        move = " ".join((choice.verb, *choice.options[0]))
+        apps.change_with_app(app, branches.play, place, number, step, state.turn, move)
+    apps.order_branch(app, place, number)
+
+
 def test_a_plan_shows_the_tile_that_is_known_and_the_back_of_later_ones_with_their_figures(
     service: RunningService, visit: Visit
 ) -> None:
     opened = service.start_table(game="carcassonne")
     link = opened.links[1 - service.find_mover(opened.table)]
+    order_tile_with_figure(service, link)
     page = visit(f"/t/{link}", viewport={"width": 390, "height": 844}, has_touch=True)
     known = page.locator(".tray .tile use").first.get_attribute("href")
-    tap_inside(page, "Plan ahead")
-    page.wait_for_url("**/whatif/*")
-    for step in range(1, 5):  # the tile of the other player, no figure, the own tile, and a figure on it
-        player = Player(page, tap, step)
-        page.locator("form.deed[data-said]").wait_for(state="attached")
-        entry = page.evaluate(MENU)["menu"][0 if step != 2 else -1]
-        move = " ".join([entry["verb"], *entry["options"][0]])
-        player.put_together(move)
-        player.find_send_button(move).tap()
-        page.wait_for_url(re.compile(rf"\?step={step}$"))
-    tap_inside(page, "Order my moves")
-    page.wait_for_url(f"**/t/{link}#plan")
     own, others = page.locator(".ordered.own"), page.locator(".ordered.others")
     expect(own).to_have_count(2)
     expect(own.first).to_contain_text("not known yet")

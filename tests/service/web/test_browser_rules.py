@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from engine import catalogue
-from tests.sampling import one_of
 from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
 
@@ -72,7 +71,8 @@ def languages(request: pytest.FixtureRequest, name: str) -> tuple[str, ...]:
     return longest if request.param else (longest[list(catalogue.find_all()).index(name) // 2 % 2],)
 
 
-@pytest.mark.parametrize("name", one_of(catalogue.find_all(), "kurier"))
+@pytest.mark.release
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_rules_print_on_two_sheets_with_their_pictures_and_the_summary_on_one_side(
     name: str, service: RunningService, chromium: Browser, languages: tuple[str, ...]
 ) -> None:

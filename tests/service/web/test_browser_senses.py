@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browsing import Player
+from tests.sampling import one_of
 from tests.services import RunningService, Visit
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
@@ -32,7 +33,7 @@ def open_middle(service: RunningService, visit: Visit, game: str, seats: int = 0
     return visit(f"/t/{opened.links[seats or mover]}")
 
 
-@pytest.mark.parametrize("game", ["kaiser", "carcassonne"])
+@pytest.mark.parametrize("game", one_of(["kaiser", "carcassonne"], "kaiser"))
 def test_sentences_name_a_place_as_the_board_does_if_the_reader_wishes(
     service: RunningService, visit: Visit, game: str
 ) -> None:
@@ -56,12 +57,14 @@ def test_sentences_name_a_place_as_the_board_does_if_the_reader_wishes(
     expect(label).to_be_hidden()
 
 
+@pytest.mark.release
 def test_the_course_shows_the_names_of_its_fields(service: RunningService, visit: Visit) -> None:
     page = open_middle(service, visit, "turfmaster")
     page.get_by_role("button", name="Names of the places").click()
     expect(page.locator("[data-stage] .label text", has_text="A10")).to_be_visible()
 
 
+@pytest.mark.release
 def test_sounds_are_off_until_they_are_chosen_and_the_device_remembers_them(
     service: RunningService, visit: Visit
 ) -> None:
@@ -90,6 +93,7 @@ def test_sounds_are_off_until_they_are_chosen_and_the_device_remembers_them(
     expect(button).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.release
 def test_the_strip_says_which_player_the_reader_is_on_a_phone_too(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
     page = visit(f"/t/{opened.links[0]}", **PHONE)
@@ -100,6 +104,7 @@ def test_the_strip_says_which_player_the_reader_is_on_a_phone_too(service: Runni
     assert page.locator(".strip").evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
+@pytest.mark.release
 def test_the_player_to_move_breathes_unless_motion_is_reduced(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
     moving = "(one) => getComputedStyle(one).animationName"

@@ -9,8 +9,11 @@ from service.tables import access, seat_commands, submitting
 from service.tables.opening import OpenedTable
 from tests import apps
 from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
+from tests.sampling import one_of
 from tests.service.web.test_browser import find_spot
 from tests.services import RunningService, Visit
+
+POLL_MS = 4_500  # longer than the interval of polling
 
 
 def open_game(service: RunningService, visit: Visit, at_once: bool = False) -> tuple[OpenedTable, int, Page]:
@@ -41,7 +44,7 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
-@pytest.mark.parametrize("game", ["kurier", "turfmaster"])
+@pytest.mark.parametrize("game", one_of(["kurier", "turfmaster"], "kurier"))
 def test_cards_and_couriers_beside_the_board_can_still_be_chosen_after_a_remark(
     service: RunningService, visit: Visit, game: str
 ) -> None:
@@ -61,24 +64,19 @@ def test_cards_and_couriers_beside_the_board_can_still_be_chosen_after_a_remark(
 
 def test_an_open_page_gets_news_at_once_and_stops_polling(service: RunningService, visit: Visit) -> None:
     opened, seat, page = open_game(service, visit)
+    page.clock.install()
+    page.reload()
     with page.expect_response("**/live/*") as stream:
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it connects at once
     assert stream.value.headers["content-type"] == "text/event-stream"
-    page.wait_for_timeout(4_500)  # longer than the interval of polling
+    page.clock.fast_forward(POLL_MS)  # it has begun to poll before it was connected
+    page.wait_for_timeout(200)
     app, urls = service.app, list[str]()
     page.on("request", lambda request: urls.append(request.url))
+    page.clock.fast_forward(POLL_MS)
     apps.say(app, access.find(app, opened.links[1 - seat]), "Are you there?")
     expect(page.get_by_text("Are you there?").first).to_be_attached(timeout=2_000)
     assert len([url for url in urls if "/pulse" in url]) == 1
-
-
-def test_a_click_that_completes_a_move_makes_it_if_the_player_chose_so(service: RunningService, visit: Visit) -> None:
-    _, seat, page = open_game(service, visit, at_once=True)
-    start, end = SHORT_GAMES[seat].split()[0].split("-")
-    find_spot(page, start).click()
-    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
-    find_spot(page, end).click()
-    expect(page.get_by_text("Accepted.")).to_be_visible()
 
 
 def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Visit) -> None:
@@ -92,6 +90,7 @@ def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Vis
     expect(page.get_by_role("button", name="Confirm", exact=True)).to_be_visible()
 
 
+@pytest.mark.release
 def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: RunningService, visit: Visit) -> None:
     opened = service.start_table()
     seat = service.find_mover(opened.table)

@@ -15,7 +15,9 @@ from tests.sampling import one_of
 from tests.services import RunningService, Visit, fixed_seed
 
 ZOOMS = 3
-SMALL_PHONE = {"width": 360, "height": 640}
+LAPTOP, PHONE, SMALL_PHONE = (
+    {"width": width, "height": height} for width, height in ((1366, 650), (390, 844), (360, 640))
+)
 CROWDED_GUEST = "Wolga-Wirtshaus officer"
 READ_VIEW = "() => document.querySelector('[data-stage]').getAttribute('viewBox')"
 READ_TURN = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
@@ -109,7 +111,7 @@ def test_a_tile_and_a_figure_confirmed_together_become_two_entries(
 DRAW_LATE = """() => new Promise((done) => {
   const draw = requestAnimationFrame;
   draw(() => draw(() => setTimeout(() => draw(() => {
-    window.requestAnimationFrame = (next) => setTimeout(next, 4000);
+    window.requestAnimationFrame = (next) => setTimeout(next, 1000);
     done();
   }), 300)));
 })"""
@@ -177,7 +179,7 @@ def table_with_dispatch(service: RunningService) -> OpenedTable:
     return opened
 
 
-@pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("window", one_of([LAPTOP, PHONE], PHONE))
 def test_the_dispatch_is_touched_beside_its_courier(
     service: RunningService, visit: Visit, table_with_dispatch: OpenedTable, window: dict[str, int]
 ) -> None:
