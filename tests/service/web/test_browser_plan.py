@@ -115,7 +115,8 @@ def test_moves_of_a_plan_are_put_in_another_order_and_taken_out_by_taps_on_their
     moves = [f"move {theirs}11 {theirs}6", f"move {own}11 {own}6", f"move {theirs}10 {theirs}3"]
     tap_inside(page, "Plan ahead")
     make_moves(page, moves)
-    close_plan_by_a_touch_beside(page)
+    if window == "phone":  # on the smallest ones the open card of a move covers the number of another
+        close_plan_by_a_touch_beside(page)
     touch_number(page, "3")
     tap_inside(page, "Earlier")
     expect(page.locator(".plan li")).to_have_count(3)
