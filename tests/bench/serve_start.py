@@ -21,7 +21,7 @@ from tests.bench.open_pages import request_json, run_service
 STARTS, TABLES = 3, 10
 MAX_START_S, MAX_MEMORY_MB = 1.5, 110.0
 PLAYERS = [{"name": name, "address": f"{name.lower()}@example.org"} for name in ("Anna", "Berta")]
-START_S, REST_S = 5.0, 125.0  # of the worker; each job of RQ ends and begins again within two minutes
+START_S, REST_S = 5.0, 125.0  # of the worker, whose RQ jobs end and begin again every five minutes
 QUIET_S, QUIET_CPU_S, MAX_WAIT_S = 5.0, 0.05, 120.0  # the letters are written if so little is done in so long
 MAX_IDLE_PERCENT = 0.2
 
