@@ -139,9 +139,7 @@ class Listener:
             node = self._find(sight.find_next(moves).label) if moves else self._choose(self.list_choices())
             if not node or not self.press(node):
                 continue
-            answer = self._wait_for_words()
-            self.forget()  # what is spoken from now on is news
-            if "Accepted." in answer:
+            if "Accepted." in self._wait_for_words():
                 return
         raise AssertionError(f"no move after {MAX_CHOICES} choices: {self.page.evaluate('window.spoken')}")
 
@@ -156,9 +154,9 @@ class Listener:
         return self.random.choice(choices)
 
     def _wait_for_words(self) -> str:
-        """Return what is spoken after a choice: it is read back, or the move is answered."""
+        """Return what is spoken after a choice: it is read back, or the move is answered. What follows is news."""
         self.page.wait_for_function(ANSWERED, timeout=PAGE_TIMEOUT_MS)
-        return str(self.page.evaluate("window.spoken.join(' ')"))
+        return str(self.page.evaluate("window.spoken.splice(0).join(' ')"))
 
 
 def _read_node(node: dict[str, Any]) -> Node | None:
