@@ -163,12 +163,14 @@ def test_a_client_that_reads_nothing_is_disconnected(port: int) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_client_that_reads_slowly_gets_all(port: int) -> None:
+def test_a_client_that_reads_slowly_gets_all(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole takes longer than a client may be silent, and a piece may be held up for half a second."""
+    monkeypatch.setattr(server, "IDLE_S", 0.6)
     with connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") as client:
         received = 0
         while piece := client.recv(2**20):
             received += len(piece)
-            time.sleep(0.02)
+            time.sleep(0.05)
     assert received > len(LARGE_PAGE)
 
 
