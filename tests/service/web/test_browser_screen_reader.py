@@ -125,6 +125,10 @@ class Listener:
     def wait_for_turn(self) -> None:
         self.page.wait_for_function(IS_ITS_TURN, timeout=PAGE_TIMEOUT_MS)
 
+    def wait_for_length(self, length: int) -> None:
+        """Wait until the page shows a log of this length: the other player's last move may leave the turn as it was."""
+        self.page.wait_for_function(f"(length) => ({READ_LENGTH})() >= length", arg=length, timeout=PAGE_TIMEOUT_MS)
+
     def move(self, moves: Sequence[str] = ()) -> None:
         """Make any move as soon as it can; or the first of these, and the second one too if both are sent together."""
         self.wait_for_turn()
@@ -206,6 +210,7 @@ def test_a_whole_game_from_its_first_word_to_its_last(service: RunningService, v
         listener.move(moves)
         if short.play_other():
             listener.listen("win" if short.is_over() else "It is your turn")
+            listener.wait_for_length(short.length)
     assert listener.is_over()
 
 
