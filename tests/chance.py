@@ -14,7 +14,7 @@ CHANCE = os.environ.get("CHANCE", "")
 
 
 def begin(test: str) -> None:
-    """Begin the random bytes of a test anew; other threads that draw keys do not change which seed comes next."""
+    """Draw the same random bytes as in the last run of this test; seeds do not depend on the keys that threads draw."""
     seeds, others = Random(f"{CHANCE}{test}"), Random(f"{CHANCE}{test}")
 
     def draw_bytes(size: int = SEED_BYTES) -> bytes:
