@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import threading
+from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 import msgspec
@@ -21,7 +22,9 @@ KINDS = bytes(
     b"0"[0] if chr(one) in "0123456789" else b"a"[0] if chr(one) in 'abcdef"' else b" "[0] for one in range(256)
 )
 LONG_NUMBER = b" " + b"0" * 16
-ENCODER = msgspec.json.Encoder(order="sorted")
+
+encode: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode
+"""Return the one JSON form that is hashed: UTF-8, no white space, keys in order."""
 
 _analysing = threading.Lock()
 
@@ -45,11 +48,6 @@ def convert(value: Any, kind: type[Kind], *, strict: bool = True) -> Kind:
     """Convert plain values to this type; unless `strict`, texts are converted to numbers too. Safe in any thread."""
     make_decoder(kind)
     return msgspec.convert(value, kind, strict=strict)
-
-
-def encode(value: Any) -> bytes:
-    """Return the one JSON form that is hashed: UTF-8, no white space, keys in order."""
-    return ENCODER.encode(value)
 
 
 def decode_object(text: str | bytes) -> dict[str, Any]:

@@ -53,7 +53,12 @@ def allow(names: Iterable[str]) -> None:
     for name, entry in find_installed().items() if new else ():
         if name in new:
             _packages[name] = _load(entry)
-    find_all.cache_clear()
+    _clear_caches()
+
+
+def _clear_caches() -> None:
+    for cached in (find_all, find, find_board):
+        cached.cache_clear()
 
 
 def refuse_missing(names: Iterable[str]) -> None:
@@ -89,6 +94,7 @@ def _load(entry: metadata.EntryPoint) -> Game:
     return cast(Game, game)
 
 
+@functools.cache
 def find(name: str, edition: int | None = None) -> Game:
     """Return the game of that name in its newest edition, or in the edition that a table is played in.
 
@@ -134,7 +140,6 @@ def find_board(game: Game) -> ModuleType | None:
     return sys.modules.get(f"{getattr(game, '__package__', None)}.board")
 
 
-@functools.cache
 def _load_edition(newest: Game, edition: int) -> Game:
     """Return an earlier edition: what `make_edition` of the game makes, else its module `edition_1`, and so on."""
     if not 0 < edition < newest.META.edition:
@@ -176,7 +181,5 @@ def reload(name: str) -> None:
         for module in [module for module in sys.modules if f"{module}.".startswith(f"{entry.module}.")]:
             del sys.modules[module]
     importlib.invalidate_caches()
-    find_all.cache_clear()
-    find_board.cache_clear()
-    _load_edition.cache_clear()
+    _clear_caches()
     allow([name])

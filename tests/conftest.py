@@ -1,5 +1,6 @@
 """Fixtures that all tests share. A test names the real servers it needs; without one it is skipped, in CI it fails."""
 
+import inspect
 import os
 import re
 from collections.abc import Callable, Generator, Iterator
@@ -12,6 +13,8 @@ import pytest
 import redis
 from playwright.sync_api import Browser
 
+from engine import catalogue
+from engine.game import Game
 from service.app import App
 from tests import apps, chance, receivers, sampling, servers, services, speed
 from tests.databases import MigratedDatabase
@@ -323,3 +326,14 @@ def site(tmp_path: Path) -> Iterator[Site]:
 @pytest.fixture
 def visitor(site: Site) -> Visitor:
     return site.new_visitor()
+
+
+@pytest.fixture
+def use_games(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that makes these the only games of the catalogue."""
+
+    def use(**games: Game) -> None:
+        monkeypatch.setattr(catalogue, "find_all", lambda: games)
+        monkeypatch.setattr(catalogue, "find", inspect.unwrap(catalogue.find))  # which remembers what it has found
+
+    return use

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from random import Random
 from typing import Annotated
@@ -30,13 +29,11 @@ def _lowest(state, event):
 
 
 @pytest.fixture
-def two_editions(monkeypatch):
+def two_editions(monkeypatch, use_games):
     """Put High Card into the catalogue, with a second edition in which the lowest card wins."""
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": LOWEST})
+    use_games(highcard=LOWEST)
     monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
     monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
-    # A cache of its own: the editions that other tests have collected must stay the ones that tables find.
-    monkeypatch.setattr(catalogue, "_load_edition", functools.cache(catalogue._load_edition.__wrapped__))
 
 
 @pytest.mark.usefixtures("two_editions")

@@ -79,9 +79,9 @@ def refused(depesche):
 
 
 @pytest.fixture
-def high_card(monkeypatch):
+def high_card(monkeypatch, use_games):
     """A game with secrets, in the catalogue and with templates."""
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
+    use_games(highcard=highcard)
     files = {
         "games/highcard/sentences.txt": SENTENCES_TEMPLATE,
         "games/highcard/board.txt": "mine {{ view.own | join(' ') }}",
@@ -351,9 +351,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_playout_finds_a_game_that_breaks_a_promise(depesche, monkeypatch, fault):
+def test_playout_finds_a_game_that_breaks_a_promise(depesche, use_games, fault):
     forgetful.calls = 0
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, **FAULTS[fault])})
+    use_games(highcard=worse(highcard, **FAULTS[fault]))
     result = depesche("playout", "highcard", "--count", 3, "--seed", "x y", "--limit", 50)
     assert result.status == 1
     assert fault in result.err
@@ -362,8 +362,8 @@ def test_playout_finds_a_game_that_breaks_a_promise(depesche, monkeypatch, fault
     assert result.json["seed"] == "x y"
 
 
-def test_a_broken_playout_saves_its_moves_including_the_last(depesche, monkeypatch, tmp_path):
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, decide=fail_to_decide)})
+def test_a_broken_playout_saves_its_moves_including_the_last(depesche, use_games, tmp_path):
+    use_games(highcard=worse(highcard, decide=fail_to_decide))
     result = depesche("playout", "highcard", "--seed", 1, "--log", tmp_path / "log.json", "--json")
     assert result.status == 1
     assert result.json["games"] == 0
@@ -550,8 +550,8 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
         assert "This log cannot be described" in refused("replay", gap)
 
 
-def test_a_game_without_drawings_is_refused(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
+def test_a_game_without_drawings_is_refused(refused, tmp_path, use_games):
+    use_games(highcard=highcard)
     file = save(tmp_path / "log", play.play_to_end(highcard, 2, incident_rate=0))
     assert "no template games/highcard/sentences.txt" in refused("replay", file)
 
@@ -613,13 +613,11 @@ def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path
     assert [one["verdict"] for one in reports] == ["tampering", "unusable", "sound"]
 
 
-def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
+def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, use_games):
     file = save(tmp_path / "log", play_kaiser())
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": make_variant(kaiser, menu=lambda state, seat: ())})
+    use_games(kaiser=make_variant(kaiser, menu=lambda state, seat: ()))
     assert depesche("audit", file).status == 3
-    monkeypatch.setattr(
-        catalogue, "find_all", lambda: {"kaiser": make_variant(kaiser, menu=lambda state, seat: 1 // 0)}
-    )
+    use_games(kaiser=make_variant(kaiser, menu=lambda state, seat: 1 // 0))
     result = depesche("audit", file)
     assert (result.status, "cannot be followed" in result.out) == (4, True)
 
