@@ -22,7 +22,7 @@ from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
-from engine.options import list_words
+from engine.options import list_open_words
 from engine.record import Rewind, Table
 from engine.refusal import Refused
 from engine.table_events import TABLE_EVENTS, Ended, Opened, RoundDrawn, RoundNamed, UndoAsked, Undone, WentSealed
@@ -30,8 +30,8 @@ from engine.table_events import TABLE_EVENTS, Ended, Opened, RoundDrawn, RoundNa
 Kind = Literal["tampering", "drift"]
 
 NEEDS_MENU = frozenset(("expire", "miss"))  # commands of the server that need an open menu, so they depend on the rules
-RELEASES_DRAWS = frozenset((RoundDrawn, WentSealed))  # events after which a command that waited is carried out
-MAY_DRAW = frozenset(("start", "expire", "round", "sealed", "agree"))
+ENDS_WAITING = frozenset((RoundDrawn, WentSealed))  # events after which a command that waited is carried out
+MAY_DRAW = frozenset(("start", "expire", "round", "sealed", "agree"))  # commands of the table that may cause draws
 
 
 class Finding(Struct, frozen=True):
@@ -69,21 +69,14 @@ def audit(
     `running` is for the host, who has the seed of a table that has not ended. `verify_signature` checks signatures of a
     beacon; without it they are not checked, and the report says so.
     """
-    fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
-    finding, replayed = (_report_tampering(*fault) if fault else None), 0
-    checked = 0
-    if finding is None and export.seed is not None:
-        seed = bytes.fromhex(export.seed)
-        finding, checked = _replay(game, export, seed) if game else _check_without_rules(export, seed)
-        replayed = checked if game else 0
-    proven = checked if export.seed else sum(link.salt is not None for link in export.entries)
+    finding, correct = _check_entries(game, export, running=running, verify_signature=verify_signature)
     finding = _check_head(export, finding)
     return Report(
         entries=len(export.entries),
-        replayed=replayed,
+        replayed=correct if game else 0,
         head=export.head,
         finding=finding,
-        proven=0 if finding else proven,
+        proven=0 if finding else _count_proven(export),
         seals_name="table" in export.opening,
         has_rules=game is not None,
         rounds=0 if finding else beacons.count_rounds(export),
@@ -91,12 +84,36 @@ def audit(
     )
 
 
+def _check_entries(
+    game: Game | None, export: Export, *, running: bool, verify_signature: VerifySignature | None
+) -> tuple[Finding | None, int]:
+    """Check the format, the rounds and, with the seed, each entry; return the first fault and how many are right."""
+    fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
+    if fault:
+        return _report_tampering(*fault), 0
+    if export.seed is None:
+        return None, 0
+    seed = bytes.fromhex(export.seed)
+    return _replay(game, export, seed) if game else _check_without_rules(export, seed)
+
+
+def _count_proven(export: Export) -> int:
+    """Return how many entries of a log without faults are proven: all by the seed, or those that have a salt."""
+    if export.seed is not None:
+        return len(export.entries)
+    return sum(link.salt is not None for link in export.entries)
+
+
 def _report_tampering(seq: int, sentence: str) -> Finding:
     return Finding(seq, "tampering", sentence)
 
 
+def _report_wrong_digest(seq: int) -> Finding:
+    return _report_tampering(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
+
+
 def _check_head(export: Export, finding: Finding | None) -> Finding | None:
-    """Report a wrong head as tampering; an earlier finding tells at which entry."""
+    """Report a wrong head as tampering, at the entry of an earlier finding if there is one, else at the last entry."""
     if finding and finding.kind == "tampering":
         return finding
     if not log.has_wrong_head(export):
@@ -117,8 +134,9 @@ def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, in
         table = history[-1]
         if entry.move == "start" and table.phase == "gathering":
             key = chances.derive_key(seed, (seat.nonce for seat in table.seats))
-        finding = _check_draws(entry, _derive_entry_key(entry, key)) if entry.draws else None
-        after = finding or _judge_again(game, table, entry, history.__getitem__)
+        if finding := _check_draws(entry, _derive_entry_key(entry, key)):
+            return finding, number
+        after = _judge_again(game, table, entry, history.__getitem__)
         if isinstance(after, Finding):
             return after, number
         history.append(after)
@@ -131,9 +149,7 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
     for number, link in enumerate(export.entries):
         entry = canonical_json.convert(link.entry, Entry[dict[str, Any]])
         if log.compute_digest(seed, number, canonical_json.encode(entry)) != link.digest:
-            return _report_tampering(
-                number, f"Entry {number} is not the one that was sealed: its digest differs."
-            ), number
+            return _report_wrong_digest(number), number
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
         if entry.move == "start" and not key:
             key = chances.derive_key(seed, (nonces[seat] for seat in sorted(nonces)))
@@ -143,16 +159,18 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
 
 
 def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, seed: bytes) -> Entry[Any] | Finding:
-    """Decode an entry if its digest is right and it is in canonical form."""
+    """Decode an entry; return a finding if its digest is wrong, or if it cannot be read or has another form today."""
     body = canonical_json.encode(link.entry)
     if log.compute_digest(seed, seq, body) != link.digest:
-        return _report_tampering(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
+        return _report_wrong_digest(seq)
     try:
         entry = decode(body)
     except msgspec.MsgspecError as error:
         return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}.")
-    again = canonical_json.encode(entry)
-    return entry if again == body else _compare_forms(link.entry, canonical_json.decode_object(again)) or entry
+    canonical = canonical_json.encode(entry)
+    if canonical == body:
+        return entry
+    return _compare_forms(link.entry, canonical_json.decode_object(canonical)) or entry
 
 
 def _compare_forms(then: dict[str, Any], now: dict[str, Any]) -> Finding | None:
@@ -178,7 +196,10 @@ def _has_only_more_fields(then: Any, now: Any) -> bool:
 
 
 def _derive_entry_key(entry: Entry[Any], key: bytes) -> bytes:
-    """Return the key for the draws of this entry: the table's, combined with the beacon's round if it draws by one."""
+    """Return the key for the draws of this entry: the table's, combined with the beacon's round if it draws by one.
+
+    Without the rules of its game the events of an entry are plain dicts.
+    """
     match entry.events[0]:
         case RoundDrawn(_, signature) | {"type": "table.RoundDrawn", "signature": str(signature)}:
             return chances.derive_round_key(key, signature)
@@ -201,15 +222,15 @@ def _check_draws(entry: Entry[Any], key: bytes) -> Finding | None:
 
 def _judge_again(game: Game, table: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
     """Judge the command by today's rules, with the draws as recorded; return the table after it if they agree."""
-    chance = _make_pending_chance(table, entry) if table.beacon else Chance(_replay_draws(entry))
-    move = Move.parse(entry.move or "-")
+    chance = _make_chance(table, entry)
+    move = Move.parse(entry.move or "-")  # an empty command meets an objection, because it differs from “-”
     if why := _find_objection(table, entry, move):
         return _report_tampering(entry.seq, f"The table’s own law forbids {_name_entry(entry)}: {why}.")
     try:
         after, events = tables.play(game, table, entry.seat, move, chance, rewind)
-    except (Refused, DifferentDraw) as refused:
+    except (Refused, DifferentDraw) as error:
         kind: Kind = "drift" if _depends_on_rules(entry, move) else "tampering"
-        return Finding(entry.seq, kind, f"Today's rules would not allow {_name_entry(entry)}: {refused}")
+        return Finding(entry.seq, kind, f"Today's rules would not allow {_name_entry(entry)}: {error}")
     same = events == entry.events or _remove_later_options(game, entry, events) == entry.events
     if same and tuple(chance.draws) == entry.draws:
         return after
@@ -226,14 +247,11 @@ class DifferentDraw(Exception):
     """Today's rules make another draw than the recorded one."""
 
 
-def _make_pending_chance(table: Table, entry: Entry[Any]) -> Chance:
-    """Return chance for a table with a beacon: a command whose round is not drawn yet may not draw."""
-    assert table.beacon
-    return (
-        Chance(_replay_draws(entry))
-        if table.waiting_command
-        else chances.make_pending(table.beacon.find_next_round(entry.at))
-    )
+def _make_chance(table: Table, entry: Entry[Any]) -> Chance:
+    """Return chance with the recorded draws; at a table with a beacon, no command draws before its round is drawn."""
+    if table.beacon and not table.waiting_command:
+        return chances.make_pending(table.beacon.find_next_round(entry.at))
+    return Chance(_replay_draws(entry))
 
 
 def _replay_draws(entry: Entry[Any]) -> chances.Source:
@@ -269,7 +287,7 @@ def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
         return "no seat can act there now"
     if entry.draws and move.verb not in MAY_DRAW and _is_table_command(entry, move):
         return "nothing is drawn for it"
-    if entry.seat is None and move.verb == "open" and not _matches_command(entry, move):
+    if entry.seat is None and move.verb == "open" and not _matches_open_command(entry, move):
         return "the opening says something else than the command"
     return ""
 
@@ -283,11 +301,11 @@ def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
     """Whether the rules of the game, and not only those of the table, can be the reason why an entry is refused."""
     if not _is_table_command(entry, move):
         return True
-    if any(type(event) in RELEASES_DRAWS for event in entry.events[:2]):
+    if any(type(event) in ENDS_WAITING for event in entry.events[:2]):  # a seat's consent may be the first event
         return True
     if entry.seat is not None:
         return False
-    if move.verb == "start":
+    if move.verb == "start":  # if it did more than start the table, it has set up the game
         return bool(entry.draws) or len(entry.events) > 1
     return move.verb in NEEDS_MENU or move.verb == "open"
 
@@ -327,11 +345,11 @@ def _begins_with_table_event(events: tuple[Any, ...]) -> bool:
     return type(events[0]) in TABLE_EVENTS
 
 
-def _matches_command(entry: Entry[Any], move: Move) -> bool:
-    """Whether the opening says exactly what its command says, each word once."""
+def _matches_open_command(entry: Entry[Any], move: Move) -> bool:
+    """Whether the event of an opening has exactly the words of its command, each once, in any order."""
     match entry.events:
         case (Opened() as opened,):
-            return sorted(move.args) == sorted(list_words(opened))
+            return sorted(move.args) == sorted(list_open_words(opened))
     return False
 
 

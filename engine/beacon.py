@@ -67,7 +67,10 @@ class RoundFault(NamedTuple):
 
 
 def find_faults(export: Export, verify_signature: VerifySignature | None) -> Iterator[RoundFault]:
-    """Yield the entries that name the wrong round, draw by another round than was named, or draw by none."""
+    """Yield the entries that name the wrong round, draw by another round than was named, or draw by none.
+
+    `expected` is the round that was named and is not drawn yet.
+    """
     try:
         beacon = parse(export.opening.get("beacon", {}))
     except (Refused, AttributeError, TypeError):
@@ -78,16 +81,16 @@ def find_faults(export: Export, verify_signature: VerifySignature | None) -> Ite
         events = link.entry["events"]
         if not beacon and (not events or events[0]["type"] not in ROUND_EVENTS):
             continue  # most entries of most logs
-        kinds = {str(event["type"]): event for event in events}
-        if named := kinds.get("table.RoundNamed"):
-            if why := _check_named(beacon, expected, named, link.entry):
+        events_by_type = {str(event["type"]): event for event in events}
+        if named := events_by_type.get("table.RoundNamed"):
+            if why := _find_wrong_naming(beacon, expected, named, link.entry):
                 yield RoundFault(seq, f"Entry {seq} {why}.")
             expected = named.get("round")
-        elif drawn := kinds.get("table.RoundDrawn"):
-            if why := _check_drawn(beacon, expected, drawn, verify_signature):
+        elif drawn := events_by_type.get("table.RoundDrawn"):
+            if why := _find_wrong_round(beacon, expected, drawn, verify_signature):
                 yield RoundFault(seq, f"Entry {seq} {why}.")
             expected = None
-        elif "table.WentSealed" in kinds:
+        elif "table.WentSealed" in events_by_type:
             if beacon is None or expected is None:
                 yield RoundFault(seq, f"Entry {seq} goes on sealed, though no round is waited for.")
             beacon = expected = None
@@ -103,7 +106,10 @@ def _is_uncertain(draw: Any) -> bool:
     return False
 
 
-def _check_named(beacon: Beacon | None, expected: int | None, named: dict[str, Any], entry: dict[str, Any]) -> str:
+def _find_wrong_naming(
+    beacon: Beacon | None, expected: int | None, named: dict[str, Any], entry: dict[str, Any]
+) -> str:
+    """Return what is wrong with an entry that names a round; empty if nothing is."""
     if beacon is None:
         return "names a round, though its table knows no beacon"
     if expected is not None:
@@ -114,9 +120,10 @@ def _check_named(beacon: Beacon | None, expected: int | None, named: dict[str, A
     return "" if named.get("round") == due else f"names round {named.get('round')}, and its time asks for {due}"
 
 
-def _check_drawn(
+def _find_wrong_round(
     beacon: Beacon | None, expected: int | None, drawn: dict[str, Any], verify_signature: VerifySignature | None
 ) -> str:
+    """Return what is wrong with the round that an entry draws by; empty if nothing is."""
     number, signature = drawn.get("round"), drawn.get("signature")
     if beacon is None or expected is None:
         return "draws by a round that no entry named"

@@ -19,7 +19,7 @@ from engine.refusal import Refused
 Chooser = Callable[[Game, Any, int, Menu, Random], Move]
 """Chooses a move for a seat in a position, from its menu."""
 
-REDEALS = 6
+REDEALS = 6  # a menu is public if it is the same in so many deals
 
 
 def pick_random_move(menu: Menu, random: Random) -> Move:
@@ -55,7 +55,7 @@ def play_out(
     while open_menus := [(seat, menu) for seat in range(seats) if (menu := game.menu(state, seat))]:
         seat, menu = open_menus[0] if len(open_menus) == 1 else random.choice(open_menus)
         move = choose(game, state, seat, menu, random)
-        if choose is not choose_at_random:
+        if choose is not choose_at_random:  # a random move is from the menu
             games.check(menu, move)
         state, events = games.perform(game, state, seat, move, chance)
         yield seat, move, state, events
@@ -67,7 +67,7 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
     Even a spectator can tell that it is the only move, nothing is drawn for it, and all see all of it.
     """
     menu = tables.menu(game, table, seat)
-    if menus.count(menu) != 1 or not _is_public(game, table, seat, menu):
+    if menus.count(menu) != 1 or not _is_menu_public(game, table, seat, menu):
         return None
     move, chance = next(menus.iter_moves(menu)), tables.make_sealed_chance(table, seed)
     try:
@@ -78,7 +78,7 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
     return move if public and not chance.draws else None
 
 
-def _is_public(game: Game, table: Table, seat: int, menu: Menu) -> bool:
+def _is_menu_public(game: Game, table: Table, seat: int, menu: Menu) -> bool:
     """Whether the menu is the same in other deals of what a spectator cannot see."""
     chance = chances.make_from_random(Random(table.length))
     deals = (game.redeal(table.state, None, chance) for _ in range(REDEALS))

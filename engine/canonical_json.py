@@ -16,11 +16,18 @@ import msgspec
 
 Kind = TypeVar("Kind")
 
+
+def _classify_byte(byte: int) -> int:
+    """Return “0” for a digit, “a” for what can be before a digit inside a hash, and a blank for all other bytes."""
+    if byte in b"0123456789":
+        return ord("0")
+    return ord("a") if byte in b'abcdef"' else ord(" ")
+
+
 MAX_INT = 2**53 - 1  # every language counts exactly up to here
-# A number of sixteen digits may be too large; it follows neither a quotation mark nor a digit, as those of hashes do.
-KINDS = bytes(
-    b"0"[0] if chr(one) in "0123456789" else b"a"[0] if chr(one) in 'abcdef"' else b" "[0] for one in range(256)
-)
+# In a text of these classes one search finds each number that may be too large: it has sixteen digits or more. The long
+# numbers inside hashes do not count, because they follow a letter of the hash or a quotation mark.
+BYTE_CLASSES = bytes(map(_classify_byte, range(256)))
 LONG_NUMBER = b" " + b"0" * 16
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode
@@ -67,7 +74,7 @@ def _check_with_json(raw: bytes, value: Any) -> None:
         "parse_constant": _refuse_fraction,
         "parse_int": _check_int,
     }
-    json.loads(raw, object_pairs_hook=_check_keys, **numbers)
+    json.loads(raw, object_pairs_hook=_check_keys, **numbers)  # only for the checks on the way
     try:
         encode(value)
     except UnicodeEncodeError as error:
@@ -76,9 +83,9 @@ def _check_with_json(raw: bytes, value: Any) -> None:
 
 def _is_in_our_form(raw: bytes) -> bool:
     """Whether this is, apart from white space, the output of our encoder: then it can be decoded in one way only."""
-    if LONG_NUMBER in raw.translate(KINDS):
+    if LONG_NUMBER in raw.translate(BYTE_CLASSES):
         return False
-    return msgspec.json.encode(WHOLE_NUMBERS.decode(raw)) == msgspec.json.format(raw, indent=-1)
+    return msgspec.json.encode(WHOLE_NUMBER_DECODER.decode(raw)) == msgspec.json.format(raw, indent=-1)
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:
@@ -90,7 +97,7 @@ def _refuse_fraction(text: str) -> None:
     raise msgspec.ValidationError(f"all numbers are whole, not {text[:40]}")
 
 
-WHOLE_NUMBERS = msgspec.json.Decoder(float_hook=_refuse_fraction)
+WHOLE_NUMBER_DECODER = msgspec.json.Decoder(float_hook=_refuse_fraction)
 
 
 def _check_int(text: str) -> None:

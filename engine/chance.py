@@ -126,7 +126,7 @@ def _draw_sealed(key: bytes, entry: int, _: str, faces: Sequence[Any], index: in
 def compute_draw(key: bytes, entry: int, index: int, size: int) -> int:
     """Return the result of one draw, from 0 to size - 1, all equally likely; everyone who knows the key can compute it.
 
-    It is taken from SHAKE-256; bits that are too large are skipped.
+    It is the first number of an endless SHAKE-256 stream, cut to as many bits as `size` needs, that is not too large.
     """
     if size < 2:
         return 0
@@ -138,7 +138,7 @@ def compute_draw(key: bytes, entry: int, index: int, size: int) -> int:
         for number in _split_numbers(stream.digest(length), width):
             if number & mask < size:
                 return number & mask
-        length *= 2
+        length *= 2  # the longer digest begins with the same numbers, which are too large again
 
 
 def _split_numbers(stream: bytes, width: int) -> Iterable[int]:

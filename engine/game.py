@@ -165,7 +165,7 @@ def is_over(game: Game, state: Any) -> bool:
 def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outcome:
     """Apply these events, and then all that the rules force; for a state made by hand, call it without events.
 
-    `advance` applies several forced events at once, and must change nothing else.
+    A game's `advance` only saves time: it returns the same events and state as `upkeep` and `evolve` do one by one.
     """
     events, upkeep, evolve, advance = list(first), game.upkeep, game.evolve, getattr(game, "advance", None)
     for event in first:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -26,7 +27,7 @@ Event = TypeVar("Event")
 GENESIS = bytes(32).hex()
 HASH = re.compile("[0-9a-f]{64}")
 FORMAT: Literal["depesche-log-1"] = "depesche-log-1"
-RECENT_ENTRIES = 20  # of a seat that has not moved yet
+RECENT_ENTRIES = 20  # the most that are new to a seat that has not moved yet
 FIELDS = frozenset(("seq", "at", "seat", "move", "draws", "events", "edition"))
 
 
@@ -91,8 +92,7 @@ def derive_salt(seed: bytes, seq: int) -> bytes:
 
 def compute_digest(seed: bytes, seq: int, body: bytes) -> str:
     """Return the digest of an entry, with the salt that follows from the seed."""
-    sha = hashlib.sha256
-    return sha(sha(b"depesche salt 1" + seed + seq.to_bytes(8, "big")).digest() + body).hexdigest()
+    return compute_salted_digest(derive_salt(seed, seq), body)
 
 
 def compute_salted_digest(salt: bytes, body: bytes) -> str:
@@ -107,18 +107,14 @@ def extend_head(head: str, digest: str) -> str:
 
 def compute_head(digests: Iterable[str], head: str = GENESIS) -> str:
     """Return the head after entries with these digests."""
-    result, sha, from_hex = bytes.fromhex(head), hashlib.sha256, bytes.fromhex
     for one in digests:
-        result = sha(result + from_hex(one)).digest()
-    return result.hex()
+        head = extend_head(head, one)
+    return head
 
 
 def compute_heads(digests: Sequence[str]) -> tuple[str, ...]:
     """Return the head after each entry, in order."""
-    heads, head = list[str](), GENESIS
-    for one in digests:
-        head = extend_head(head, one)
-        heads.append(head)
+    _, *heads = itertools.accumulate(digests, extend_head, initial=GENESIS)
     return tuple(heads)
 
 
@@ -139,7 +135,7 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
 
 
 def make_link(seed: bytes, entry: Entry[Any], redacted: Entry[Any], digest: str) -> Link:
-    """Return the link of an entry for a reader before the end; with its salt if nothing is hidden from the reader."""
+    """Return the link of an entry for a reader before the end; with its salt if `redact` returned the entry itself."""
     whole = redacted is entry
     salt = derive_salt(seed, entry.seq).hex() if whole else None
     return Link(digest, whole, canonical_json.decode_object(canonical_json.encode(redacted)), salt)
@@ -164,10 +160,11 @@ def find_format_fault(export: Export, *, running: bool = False) -> FormatFault |
 
     `running` allows a seed before the end of the table, as in the logs of the host.
     """
-    checks = (_check_order, _check_opening, _check_seed, _check_redacted if export.seed is None else _check_disclosed)
-    for check in checks:
-        for fault in check(export):
-            return fault
+    check_disclosure = _check_redacted if export.seed is None else _check_disclosed
+    checks = (_check_entries, _check_opening, _check_seed, check_disclosure)
+    faults = itertools.chain.from_iterable(check(export) for check in checks)
+    if fault := next(faults, None):
+        return fault
     return _find_wrong_end(export) if export.seed is not None and not running else None
 
 
@@ -176,7 +173,8 @@ def has_wrong_head(export: Export) -> bool:
     return compute_head(link.digest for link in export.entries) != export.head
 
 
-def _check_order(export: Export) -> Iterator[FormatFault]:
+def _check_entries(export: Export) -> Iterator[FormatFault]:
+    """Check each entry by itself, and their order; a caller that goes on after a fault may meet an error."""
     if not export.entries:
         yield FormatFault(0, "The log has no entries.")
     is_hash, before = HASH.fullmatch, 0
@@ -187,8 +185,10 @@ def _check_order(export: Export) -> Iterator[FormatFault]:
             yield FormatFault(number, f"Entry {number} is missing or out of order.")
         if not is_hash(link.digest):
             yield FormatFault(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
-        if why := _find_wrong_shape(entry) or ("" if entry["events"] or not link.whole else "is whole, yet empty"):
+        if why := _find_wrong_shape(entry):
             yield FormatFault(number, f"Entry {number} {why}.")
+        if link.whole and not entry["events"]:
+            yield FormatFault(number, f"Entry {number} is whole, yet empty.")
         if entry["at"] < before:
             yield FormatFault(number, f"Entry {number} is dated before the entry that it follows.")
         before = entry["at"]
@@ -275,16 +275,13 @@ def _find_wrong_redaction(link: Link, salted: bool) -> str:
 
 
 def _find_wrong_end(export: Export) -> FormatFault | None:
-    """The seed is revealed when the table is over, so the last event of the last entry, and no other, is the end."""
+    """Return what is wrong with the end of a log with its seed: its last event, and no other, ends the table."""
     last = len(export.entries) - 1
     for seq, link in enumerate(export.entries):
-        events = link.entry["events"]
-        ends = 0
-        for event in events:
-            ends += event["type"] == "table.Ended"
-        if not ends:
+        types = [event["type"] for event in link.entry["events"]]
+        if "table.Ended" not in types:
             continue
-        if ends > 1 or events[-1]["type"] != "table.Ended":
+        if types.index("table.Ended") < len(types) - 1:
             return FormatFault(seq, f"In entry {seq} something happens after the end of the table.")
         return FormatFault(seq + 1, f"Entry {seq + 1} comes after the end of the table.") if seq < last else None
     return FormatFault(last, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
@@ -300,7 +297,7 @@ def find_mover(entry: Entry[Any]) -> int | None:
 
 def _find_waiting_mover(events: Sequence[Any]) -> int | None:
     """Return the seat whose move waited for its draws and is made in this entry, or None."""
-    for place, event in enumerate(events[:2]):
+    for place, event in enumerate(events[:2]):  # a seat's consent to go on without the beacon may come before
         if isinstance(event, RoundDrawn | WentSealed):
             following = events[place + 1]
             return following.seat if isinstance(following, TimedOut) else event.seat
@@ -327,11 +324,18 @@ def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> 
     return entries[first:][-RECENT_ENTRIES:]
 
 
-def find_recent(entries: list[Entry[Any]], seat: int) -> tuple[frozenset[int], int]:
-    """Return the numbers of the entries of this seat's last turn, and of the first entry since its last move.
+class LastTurn(NamedTuple):
+    """The numbers of the entries of a seat's last turn, and the number of the first entry after its last own move.
 
     A move that the server made for the seat is of its last turn, and no move of its own.
     """
+
+    entries: frozenset[int]
+    since: int
+
+
+def find_last_turn(entries: list[Entry[Any]], seat: int) -> LastTurn:
+    """Return the last turn of a seat; without a move of its own, `since` is as in `find_entries_since_own_move`."""
     turn = set[int]()
     for entry in reversed(entries):
         mover = find_mover(entry)
@@ -339,7 +343,7 @@ def find_recent(entries: list[Entry[Any]], seat: int) -> tuple[frozenset[int], i
             turn.add(entry.seq)
         elif mover is not None and turn:
             break
-    return frozenset(turn), len(entries) - len(find_entries_since_own_move(entries, seat))
+    return LastTurn(frozenset(turn), len(entries) - len(find_entries_since_own_move(entries, seat)))
 
 
 def hear(game: Game, event: Any, seat: int | None) -> Any:
@@ -368,7 +372,7 @@ def hear_entries(game: Game, entries: Iterable[Entry[Any]], seat: int | None) ->
 
 
 def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
-    """Return the entry as the seat may know it: if an event is hidden from it, so are the draws and the move.
+    """Return the entry itself if the seat may know all of it; else a copy without hidden events, draws and move.
 
     Draws from hidden things are hidden from all: the place of a known card among hidden ones tells of the others. A
     move that waits for its draws is hidden from all other seats: it is not known yet which of its events will be.

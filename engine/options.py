@@ -138,11 +138,11 @@ def make_open_command(
     beacon_words = beacons.make_words(beacon) if beacon else {}
     commitment = chances.commit(seed)
     opened = Opened(game.META.name, game.META.edition, seats, commitment, options, dict(clock), name, beacon_words)
-    return Move("open", tuple(list_words(opened)))
+    return Move("open", tuple(list_open_words(opened)))
 
 
-def list_words(opened: Opened) -> list[str]:
-    """Return the arguments of the command that leads to this event."""
+def list_open_words(opened: Opened) -> list[str]:
+    """Return the words after `open` in the command that leads to this event."""
     words = [opened.game, str(opened.seats), opened.commitment]
     words += [f"{name}={_format_option(value)}" for name, value in opened.options.items()]
     words += [f"clock.{name}={value}" for name, value in opened.clock.items()]
@@ -154,22 +154,24 @@ def _format_option(value: Any) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
-def parse_open_command(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Opened:
-    """Return the event that these words lead to; raise Refused if they do not open a table."""
+def parse_open_command(game: Game, seat_count: str, commitment: str, words: Sequence[str]) -> Opened:
+    """Return the event that a command leads to; `words` are its options, clock, name and beacon, in any order.
+
+    Raise Refused if they do not open a table.
+    """
     if not COMMITMENT.fullmatch(commitment):
         raise Refused("A table is opened with the commitment to its seed, 64 hexadecimal digits.")
-    seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
-    rest, clock_words = _split_prefix("clock.", chosen)
-    rest, name_words = _split_prefix("table.", rest)
-    rest, beacon_words = _split_prefix("beacon.", rest)
+    seats = int(seat_count) if re.fullmatch("[0-9]{1,3}", seat_count) else 0
+    words, clock_words = _split_prefix("clock.", words)
+    words, name_words = _split_prefix("table.", words)
+    option_words, beacon_words = _split_prefix("beacon.", words)
     if not all(map(CLOCK_WORD.fullmatch, clock_words)):
         raise Refused("Give the table’s clock in plain words, such as clock.pace=86400.")
-    options = parse(game.META.options, dict(map(_split_pair, rest)))
-    refusal = games.objection(game, options, seats)
-    if refusal:
+    options = parse(game.META.options, dict(map(_split_pair, option_words)))
+    if refusal := games.objection(game, options, seats):
         raise refusal
     clock, beacon = dict(map(_split_pair, clock_words)), dict(map(_split_pair, beacon_words))
-    beacons.parse(beacon)
+    beacons.parse(beacon)  # raises Refused if they are not the words of a beacon
     name, plain = _parse_name(name_words), msgspec.to_builtins(options)
     return Opened(game.META.name, game.META.edition, seats, commitment, plain, clock, name, beacon)
 

@@ -167,7 +167,7 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
-    last_turn, since = log.find_recent(draft.entries, seat)
+    last_turn, since = log.find_last_turn(draft.entries, seat)
     described = narration.describe_entries(game, draft.entries[min(last_turn | {since}) :], draft.narrator, seat)
     chapters = [chapter for chapter in described if chapter.seq >= since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
