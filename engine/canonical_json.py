@@ -17,7 +17,7 @@ import msgspec
 Kind = TypeVar("Kind")
 
 
-def _classify_byte(byte: int) -> int:
+def _find_byte_class(byte: int) -> int:
     """Return “0” for a digit, “a” for what can be before a digit inside a hash, and a blank for all other bytes."""
     if byte in b"0123456789":
         return ord("0")
@@ -27,7 +27,7 @@ def _classify_byte(byte: int) -> int:
 MAX_INT = 2**53 - 1  # every language counts exactly up to here
 # In a text of these classes one search finds each number that may be too large: it has sixteen digits or more. The long
 # numbers inside hashes do not count, because they follow a letter of the hash or a quotation mark.
-BYTE_CLASSES = bytes(map(_classify_byte, range(256)))
+BYTE_CLASSES = bytes(map(_find_byte_class, range(256)))
 LONG_NUMBER = b" " + b"0" * 16
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder(order="sorted").encode

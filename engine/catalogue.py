@@ -49,10 +49,8 @@ def allow(names: Iterable[str]) -> None:
 
     A name without a package is skipped, so that its tables can still be listed; `find_missing` returns these names.
     """
-    new = set(names) - _packages.keys()
-    for name, entry in find_installed().items() if new else ():
-        if name in new:
-            _packages[name] = _load(entry)
+    if new := set(names) - _packages.keys():
+        _packages.update({name: _load(entry) for name, entry in find_installed().items() if name in new})
     _clear_caches()
 
 
@@ -136,7 +134,7 @@ def find_editions(name: str) -> tuple[Game, ...]:
 
 @functools.cache
 def find_board(game: Game) -> ModuleType | None:
-    """Return the module `board` of a game, which all its editions share; None if there is none."""
+    """Return the module `board` of a game, which all its editions share; None if the game has imported none."""
     return sys.modules.get(f"{getattr(game, '__package__', None)}.board")
 
 
