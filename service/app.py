@@ -43,8 +43,9 @@ class App:
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.metrics = Metrics(self.redis)
         is_shared = settings.redis != EMBEDDED
-        self._waiting = connect_redis(settings.redis, WAKEUP_TIMEOUT_S) if is_shared and not redis else self.redis
-        self.wakeups = Wakeups(self.redis, self._waiting)
+        has_second_client = is_shared and not redis
+        self._blocking_redis = connect_redis(settings.redis, WAKEUP_TIMEOUT_S) if has_second_client else self.redis
+        self.wakeups = Wakeups(self.redis, self._blocking_redis)
         self.verdicts = VerdictMessages(self.redis, self.wakeups.outage, is_shared=is_shared)
         self.relay = settings.smtp
         self.inbound = ""  # where the local mailbox sends answers to
@@ -53,7 +54,7 @@ class App:
         self.client = SafeClient(settings.proxy)
 
     def open(self) -> None:
-        """Migrate the database; raise Refused if its links were made with another secret."""
+        """Migrate the database and make its key of web push; raise Refused if another secret made its links."""
         self.store.migrate()
         server_facts.claim_database(self.store, self.links)
         push_keys.make_key(self.store)
@@ -62,22 +63,24 @@ class App:
         self.metrics.flush()
         self.verdicts.close()
         self.store.close()
-        self._waiting.close()
+        self._blocking_redis.close()
         self.redis.close()
 
     def __reduce__(self) -> Any:
-        """Pickle the settings and the time: another process creates its own app from them."""
-        return _make_at, (self.settings, self.now())
+        """Pickle the settings and the time: another process works with an app of its own, whose clock stops there."""
+        return _restore_app, (self.settings, self.now())
 
 
-def _make_at(settings: Settings, now: int) -> App:
-    app = _make_app(settings)
+def _restore_app(settings: Settings, now: int) -> App:
+    """Return the app that this process has for these settings, with its clock set to the given time."""
+    app = _get_own_app(settings)
     app.now = lambda: now
     return app
 
 
 @functools.cache
-def _make_app(settings: Settings) -> App:
+def _get_own_app(settings: Settings) -> App:
+    """Create an app for these settings the first time; pieces of work that are sent here share it."""
     return App(settings)
 
 

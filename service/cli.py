@@ -66,12 +66,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes, and no error
     try:
         status = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes as it ends
         return FINE
     except KeyboardInterrupt:
         return INTERRUPT
@@ -82,18 +82,13 @@ def _run(argv: Sequence[str] | None) -> int:
     words = sys.argv[1:] if argv is None else argv
     root = make_parser(words[0] if words else "")
     try:
-        args, unknown = root.parse_known_args(words)
-        if unknown:
-            getattr(args, "parser", root).refuse_unknown(unknown)
-        if "run" in args:
-            _allow_packages()
-            return int(args.run(args))
+        return _run_command(root, words)
     except SystemExit as left:  # argparse has printed help
         return int(left.code or FINE)
     except (Misuse, Refused) as refused:
         print_error(str(refused))
         return MISUSE
-    except BrokenPipeError:
+    except BrokenPipeError:  # no error to describe: `main` ends quietly
         raise
     except Exception as error:
         sentence = describe_error(error)
@@ -101,21 +96,35 @@ def _run(argv: Sequence[str] | None) -> int:
             raise
         print_error(sentence)
         return MISUSE
-    root.print_help(sys.stderr)
-    return MISUSE
+
+
+def _run_command(root: Parser, words: Sequence[str]) -> int:
+    """Run the command that the words name and return its exit status; print the help if they name none."""
+    args, unknown = root.parse_known_args(words)
+    if unknown:
+        getattr(args, "parser", root).refuse_unknown(unknown)
+    if "run" not in args:
+        root.print_help(sys.stderr)
+        return MISUSE
+    _allow_packages()
+    return int(args.run(args))
 
 
 def _allow_packages() -> None:
-    """Allow the games of installed packages, or refuse a wrong name; without any, the command starts faster."""
-    named = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
-    if any(named.values()):
-        from engine import catalogue
-        from service import settings
+    """Allow the installed games that DEPESCHE_GAMES names; raise Refused if one is not installed.
 
-        words = settings.read_setting_files(named, settings.VARIABLES)
-        names = settings.parse_package_names(words.get("DEPESCHE_GAMES", ""))
-        catalogue.allow(names)
-        catalogue.refuse_missing(name for name in names if catalogue.NAME.fullmatch(name))  # other names: `Settings`
+    Without that setting nothing is imported for it, so that the command starts faster.
+    """
+    variables = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
+    if not any(variables.values()):
+        return
+    from engine import catalogue
+    from service import settings
+
+    texts = settings.read_setting_files(variables, settings.VARIABLES)
+    names = settings.parse_package_names(texts.get("DEPESCHE_GAMES", ""))
+    catalogue.allow(names)
+    catalogue.refuse_missing(name for name in names if catalogue.NAME.fullmatch(name))  # `load_settings` refuses others
 
 
 if __name__ == "__main__":

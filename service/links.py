@@ -13,9 +13,9 @@ from service.settings import Settings
 
 
 class LetterAddresses(Struct, frozen=True):
-    """The addresses in a letter to a seat: its page of the table, that for answers, and that of the letter settings.
+    """The addresses in a letter to a seat: of its page, for answers, and of the letter settings.
 
-    `mark` is the mark of the table or seat in the subject.
+    `mark` is what the subject ends with (see `make_subject_mark`).
     """
 
     page: str
@@ -48,12 +48,12 @@ class Links:
 
     def is_answer_address(self, token: str, table: str, seat: int, number: int) -> bool:
         """Return whether this is the local part of the address for answers from a seat."""
-        return is_same(self.make_answer_address(table, seat, number), token)
+        return is_same_secret(self.make_answer_address(table, seat, number), token)
 
     def make_reply_address(self, settings: Settings, seat: Any) -> str:
         """Return the reply address of a seat; it is the server's own where the subject names the seat."""
         token = self.make_answer_address(seat.table, seat.seat, seat.link_number)
-        match settings.answered_at:
+        match settings.answer_place:
             case "subject":
                 return settings.sender_address
             case "plus":
@@ -61,8 +61,8 @@ class Links:
         return f"play+{token}@{settings.mail_host}"
 
     def make_subject_mark(self, settings: Settings, seat: Any) -> str:
-        """Return the mark at the end of a subject: the beginning of the table's id, or the proof of the seat."""
-        if settings.answered_at == "subject":
+        """Return the end of a subject: the beginning of the table's id, or the token that an answer needs there."""
+        if settings.answer_place == "subject":
             return self.make_answer_address(seat.table, seat.seat, seat.link_number)
         return str(seat.table[:6])
 
@@ -92,7 +92,7 @@ class Links:
         return self._derive_token(f"again/{table}")
 
     def make_preferences_token(self, person: int, number: int = 0) -> str:
-        """Return the token at the foot of every letter to a person, for the letter settings; a higher number is new."""
+        """Return the token of the link to a person's letter settings; a higher number gives a new one."""
         purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"
         return f"{person}.{self._derive_token(purpose)}"
 
@@ -130,13 +130,14 @@ class Links:
         return base64.b32encode(made).decode().lower()
 
 
-def parse_subject(token: str, parts: int) -> tuple[str, ...]:
-    """Return the parts of a token before its proof; missing ones are empty."""
-    words = token.split(".")[:-1]
-    return tuple([*words, *[""] * parts][:parts])
+def parse_token(token: str, count: int) -> tuple[str, ...]:
+    """Return the parts of a token that say what it is for, before the proof at its end; missing ones are empty."""
+    *parts, _proof = token.split(".")
+    missing = [""] * max(0, count - len(parts))
+    return (*parts[:count], *missing)
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same_secret(one: str, other: str) -> bool:
     """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 

@@ -1,7 +1,7 @@
 """The memory of a process: LRU caches that its threads share, the search for garbage, and free memory given back.
 
-Emptying a cache costs time and loses nothing. It is an OrderedDict, because cachetools with a lock takes half as long
-again for a hit (see docs/decisions/code.md).
+Emptying a cache costs time and loses nothing. A cache is an OrderedDict, because cachetools with a lock takes half as
+long again for a hit (see docs/decisions/code.md).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from engine.record import Table
 
-WORK_S, PAUSE_S = 0.5, 10.0
+WORK_S, PAUSE_S = 0.5, 10.0  # at least, between two times that memory is given back
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -48,12 +48,14 @@ class LRU(Generic[T]):
             return cached
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
+        """Put a value; the values that were not used for longest make room for it."""
         with self._lock:
-            self._free += self._values.pop(key)[1] if key in self._values else 0
+            _, old_size = self._values.pop(key, (None, 0))
             self._values[key] = (value, size)
-            self._free -= size
+            self._free += old_size - size
             while self._free < 0:
-                self._free += self._values.popitem(last=False)[1][1]
+                _key, (_value, dropped_size) = self._values.popitem(last=False)
+                self._free += dropped_size
 
     def put_all(self, sized: Mapping[Hashable, tuple[T, int]]) -> None:
         """Put each value with its size."""
@@ -62,23 +64,26 @@ class LRU(Generic[T]):
 
 
 class Caches:
-    """The caches of the server: positions of tables, turns, boards, chapters, stories, scores, and links that exist."""
+    """The caches of the server; what is Any belongs to modules that this one may not import."""
 
     def __init__(self) -> None:
-        self.newest = LRU[Table](2_000)
-        self.marks = LRU[tuple[str, Table]](1_000)
+        self.positions = LRU[Table](2_000)
+        self.earlier_positions = LRU[tuple[str, Table]](1_000)  # with the hash of the last entry, by table and length
         self.turns = LRU[Any](2_000)
         self.stories = LRU[Any](200)
         self.boards = LRU[Any](200)
-        self.stages = LRU[Any](200)
+        self.staged_boards = LRU[Any](200)
         self.chapters = LRU[Any](4_000)
         self.score_histories = LRU[Any](2_000)
-        self.links = LRU[bool](4_000)
+        self.links = LRU[bool](4_000)  # that exist
 
 
 @contextmanager
 def put_off_collections() -> Iterator[None]:
-    """Collect no garbage in here until `collect_from_now_on`: what a start creates stays, and a search takes 0.1 s."""
+    """Put off collections of garbage, at most until this ends: each takes 0.1 s, and what a start creates stays.
+
+    Inside, `collect_from_now_on` ends the delay.
+    """
     gc.disable()
     try:
         yield
@@ -93,7 +98,7 @@ def collect_from_now_on() -> None:
 
 
 def release_memory() -> None:
-    """Give back what glibc keeps for later: after work, a twentieth of what the process has."""
+    """Give the memory back that glibc keeps for later; after work, that is a twentieth of what the process has."""
     with suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -102,14 +107,15 @@ class MemoryReleaser:
     """Gives memory back from time to time, and never in a process that does nothing."""
 
     def __init__(self) -> None:
-        self._work_s = 0.0
+        self._worked_before_s = 0.0
         self._next_at = 0.0
 
     def release_after_work(self) -> bool:
-        """Give memory back if this process has worked for WORK_S seconds since the last time; return whether it did."""
-        work_s, now = time.process_time(), time.monotonic()
-        if now < self._next_at or work_s - self._work_s < WORK_S:
+        """Give memory back if WORK_S of work and PAUSE_S have passed since the last time; return whether it did."""
+        now = time.monotonic()
+        work_s = time.process_time() - self._worked_before_s
+        if now < self._next_at or work_s < WORK_S:
             return False
         release_memory()
-        self._work_s, self._next_at = time.process_time(), now + PAUSE_S
+        self._worked_before_s, self._next_at = time.process_time(), now + PAUSE_S
         return True

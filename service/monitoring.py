@@ -65,13 +65,15 @@ class Metrics:
         try:
             yield
         finally:
-            self.time(name, label, time.perf_counter() - began)
+            self.add_duration(name, label, time.perf_counter() - began)
 
-    def time(self, name: str, label: str, seconds: float) -> None:
+    def add_duration(self, name: str, label: str, seconds: float) -> None:
         """Add a duration to a timer."""
+        numbers = {f"{name}|{label}|count": 1, f"{name}|{label}|microseconds": round(seconds * 1e6)}
         bucket = next((bucket for bucket in BUCKETS_S if seconds <= bucket), None)
-        within = {} if bucket is None else {f"{name}|{label}|{bucket}": 1}
-        self._add({**within, f"{name}|{label}|count": 1, f"{name}|{label}|microseconds": round(seconds * 1e6)})
+        if bucket is not None:
+            numbers[f"{name}|{label}|{bucket}"] = 1
+        self._add(numbers)
 
     def _add(self, numbers: dict[str, int]) -> None:
         with self._lock:
@@ -106,11 +108,11 @@ class Metrics:
         with self._lock:
             if self._timer is not None or not self._pending:
                 return
-            self._timer = threading.Timer(FLUSH_AFTER_S, self._flush_late)
+            self._timer = threading.Timer(FLUSH_AFTER_S, self._flush_by_timer)
             self._timer.daemon = True
             self._timer.start()
 
-    def _flush_late(self) -> None:
+    def _flush_by_timer(self) -> None:
         with self._lock:
             self._timer = None
         self.flush()
@@ -136,8 +138,8 @@ class Outage:
         self._logged_at = 0.0
         self._failures = 0
 
-    def begin(self, error: Exception) -> None:
-        """Record that it did not answer."""
+    def record_failure(self, error: Exception) -> None:
+        """Record that it did not answer, which may begin an outage."""
         now = time.monotonic()
         with self._lock:
             if self.since is None:
@@ -148,8 +150,8 @@ class Outage:
             self._logged_at = now
         log.warning(f"{self._name} does not answer", error=find_first_line(error), times=self._failures)
 
-    def end(self) -> None:
-        """Record that it answered."""
+    def record_answer(self) -> None:
+        """Record that it answered, which ends an outage."""
         with self._lock:
             since, self.since = self.since, None
         if since is not None:

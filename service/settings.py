@@ -34,7 +34,16 @@ URL_PATTERN = re.compile(r"[!-~]*")  # the characters of a URL
 SENDER_PATTERN = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 MIN_SECRET_CHARS = 16
 LUCK_CHOICES = ("sealed", "public")
-CHOICES = (("luck", LUCK_CHOICES), ("logs", ("plain", "json")), ("answer_to", ("play", "plus", "subject")))
+CHOICES = {"luck": LUCK_CHOICES, "logs": ("plain", "json"), "answer_to": ("play", "plus", "subject")}
+MAX_NUMBER = 10**9
+RANGES = {
+    "port": (1, 65_535),
+    "reminder": (0, 1),
+    **dict.fromkeys(("pace", "vacation", "gather", "thinking", "verdict_wait", "proxies"), (0, MAX_NUMBER)),
+    **dict.fromkeys(
+        ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"), (1, MAX_NUMBER)
+    ),
+}
 MAX_PLUS_NAME_CHARS = 64 - 47  # RFC 5321 allows 64 characters before the @; 47 are a plus and a seat's token
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 PREFIX = "DEPESCHE_"
@@ -48,15 +57,15 @@ QUICKNET = (  # drand's public beacon, a round every three seconds
     "0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a "
     "1692803367 3"
 )
-SCHEMES = (
-    ("smtp", ("smtp", "smtps", "smtp+tls"), "smtp+tls://user:password@mail.example.org:587"),
-    ("redis", ("redis", "rediss", "unix"), "redis://cache/0"),
-    ("imap", ("imaps", "imap"), "imaps://user:password@mail.example.org/INBOX"),
-    ("address", ("http", "https"), "https://games.example.org"),
-    ("database", ("sqlite", "postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@db/depesche"),
-    ("proxy", ("http",), "http://proxy:3128"),
-    ("replica", ("postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@replica/depesche"),
-)
+URL_SETTINGS = {  # each with its schemes and an example
+    "smtp": (("smtp", "smtps", "smtp+tls"), "smtp+tls://user:password@mail.example.org:587"),
+    "redis": (("redis", "rediss", "unix"), "redis://cache/0"),
+    "imap": (("imaps", "imap"), "imaps://user:password@mail.example.org/INBOX"),
+    "address": (("http", "https"), "https://games.example.org"),
+    "database": (("sqlite", "postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@db/depesche"),
+    "proxy": (("http",), "http://proxy:3128"),
+    "replica": (("postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@replica/depesche"),
+}
 
 
 class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached properties
@@ -74,23 +83,23 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     smtp: str = EMBEDDED
     sender: str = "depesche@localhost"
     dkim: str = ""  # the selector of the relay's key, for `depesche doctor`
-    pace: int = 3 * DAY_S
-    reminder: float = 0.25
-    vacation: int = 30
-    verdict_wait: float = 2.0
+    pace: int = 3 * DAY_S  # seconds for a move where the organiser chooses no time
+    reminder: float = 0.25  # the part of the time that is left at the reminder
+    vacation: int = 30  # days of vacation that a player has in a year
+    verdict_wait: float = 2.0  # seconds that a page waits for a verdict
     thinking: float = 2.0  # seconds that a bot may take
-    lease: int = 120
+    lease: int = 120  # seconds after which another process takes over what was begun
     opens_per_hour: int = 30
     moves_per_minute: int = 120
     invitations_per_day: int = 30
-    confirm: bool = True
-    gather: int = 60
-    inbound: str = ""
+    confirm: bool = True  # see `confirms`
+    gather: int = 60  # see `turn_letter_delay_s`
+    inbound: str = ""  # where answers by mail are taken: an address and a port
     imap: str = ""  # an ordinary mailbox that answers are fetched from
     answer_to: str = ""  # play, plus or subject: the place of the seat's token in an answer
     answers_per_hour: int = 30
-    require_authentication: bool = False
-    trusted_authserv: str = ""
+    require_authentication: bool = False  # of the senders of answers
+    trusted_authserv: str = ""  # the mail server whose Authentication-Results are believed
     logs: str = "plain"  # for people, or json for programs
     metrics: str = ""  # the password of /metrics for other machines
     proxy: str = ""  # the way out for requests to addresses that players choose
@@ -121,7 +130,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         return 0 if self.smtp == EMBEDDED else self.gather
 
     @cached_property
-    def answered_at(self) -> str:
+    def answer_place(self) -> str:
         """The place of the seat's token in an answer: `play+…`, the sender's address with a plus, or the subject."""
         return self.answer_to or ("plus" if self.imap else "play")
 
@@ -210,7 +219,6 @@ def _refuse_unknown(names: Iterable[str]) -> None:
 
 def check_settings(settings: Settings) -> Settings:
     """Return the settings; raise Refused if a server cannot run with them."""
-    _refuse_out_of_range("port", settings.port, 1, 65_535)
     if settings.secret:
         _check_secret(settings.secret, "DEPESCHE_SECRET")
     if settings.inbound:
@@ -218,54 +226,59 @@ def check_settings(settings: Settings) -> Settings:
     for package in settings.packages:
         if not NAME.fullmatch(package):
             raise Refused("DEPESCHE_GAMES lists names of games such as liars_dice, not “{name}”.", name=package)
-    for name, schemes, example in SCHEMES:
-        _refuse_scheme(name, getattr(settings, name), schemes, example)
-    for name in ("pace", "vacation", "lease", "gather", "thinking", "verdict_wait", "proxies"):
-        _refuse_out_of_range(name, getattr(settings, name), 0)
-    for name in ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"):
-        _refuse_out_of_range(name, getattr(settings, name), 1)
-    _refuse_out_of_range("reminder", settings.reminder, 0, 1)
-    for name, words in CHOICES:
+    for name in URL_SETTINGS:
+        if (text := getattr(settings, name)) not in ("", EMBEDDED):
+            _refuse_url(name, text)
+    for name, (least, most) in RANGES.items():
+        _refuse_out_of_range(name, getattr(settings, name), least, most)
+    for name, words in CHOICES.items():
         _refuse_other_choices(name, getattr(settings, name), words)
     _refuse_mailbox(settings)
     beacons.parse_source(settings.beacon)
+    _refuse_sender(settings)
+    return settings
+
+
+def _refuse_sender(settings: Settings) -> None:
+    """Raise Refused for a sender that is no address, or whose name leaves no room for a plus and a seat's token."""
     if not SENDER_PATTERN.fullmatch(settings.sender_address) or not settings.sender.isprintable():
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender
         )
     name = settings.sender_address.partition("@")[0]
-    if settings.answered_at == "plus" and len(name) > MAX_PLUS_NAME_CHARS:
+    if settings.answer_place == "plus" and len(name) > MAX_PLUS_NAME_CHARS:
         raise Refused(
             "“{name}” in DEPESCHE_SENDER is too long for plus addresses, which take {most} characters before the @; "
             "use a shorter one, or set DEPESCHE_ANSWER_TO to subject.",
             name=name,
             most=MAX_PLUS_NAME_CHARS,
         )
-    return settings
 
 
 def refuse_address(text: str) -> None:
     """Raise Refused if this cannot be the address of a server."""
-    _, schemes, example = next(row for row in SCHEMES if row[0] == "address")
-    _refuse_scheme("address", text or "nothing", schemes, example)
+    _refuse_url("address", text)
 
 
-def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str) -> None:
-    """Raise Refused for a URL of another scheme, which might mean a connection without encryption."""
-    if text in ("", EMBEDDED):
-        return
+def _refuse_url(name: str, text: str) -> None:
+    """Raise Refused for what cannot be the URL of this setting; another scheme might mean no encryption."""
+    if not _is_url_for(name, text):
+        _, example = URL_SETTINGS[name]
+        raise Refused("DEPESCHE_{name} has to be an address like {example}.", name=name.upper(), example=example)
+
+
+def _is_url_for(name: str, text: str) -> bool:
     try:
         parts = urlsplit(text)
         _ = parts.port  # raises ValueError if the port is no number
-        good = parts.scheme in schemes and bool(parts.hostname or parts.path) and text.isprintable()
-        if name != "database":  # that of SQLite is a file, which may be called anything
-            good = good and bool(URL_PATTERN.fullmatch(text))
-        if name == "address":
-            good = good and bool(parts.hostname) and not (parts.query or parts.fragment)
     except ValueError:
-        good = False
-    if not good:
-        raise Refused("DEPESCHE_{name} has to be an address like {example}.", name=name.upper(), example=example)
+        return False
+    schemes, _ = URL_SETTINGS[name]
+    if parts.scheme not in schemes or not (parts.hostname or parts.path) or not text.isprintable():
+        return False
+    if name == "address" and (not parts.hostname or parts.query or parts.fragment):
+        return False
+    return name == "database" or bool(URL_PATTERN.fullmatch(text))  # the file of SQLite may have any name
 
 
 def _refuse_mailbox(settings: Settings) -> None:
@@ -291,8 +304,8 @@ def _refuse_other_choices(name: str, text: str, words: tuple[str, ...]) -> None:
         )
 
 
-def _refuse_out_of_range(name: str, number: float, least: int, most: int = 10**9) -> None:
-    if not least <= number <= most:  # not a number is no number either
+def _refuse_out_of_range(name: str, number: float, least: int, most: int) -> None:
+    if not least <= number <= most:  # as it is for the float NaN, too
         raise Refused(
             "DEPESCHE_{name} has to be a number from {least} to {most}, not {number}.",
             name=name.upper(),

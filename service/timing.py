@@ -6,7 +6,7 @@ vacation. A deadline in a vacation, quiet hours or a free weekend moves to its e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache, cached_property, lru_cache
 from typing import Annotated, Literal
@@ -29,9 +29,10 @@ Late = Literal["move", "seat", "resign", "skip"]
 class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
     """The agreements of a table besides its rules: time for each move, or a bank of time, or no limit, and more.
 
-    `late` is the effect of a missed deadline: a bot makes this move, takes the seat until its player comes back, or
-    takes it for good; or the move is skipped if the game allows that. With `hints` players may ask for a good
-    move although they play against people.
+    `grace` is the time between a deadline and its effect, `late`: a bot makes this move, takes the seat until its
+    player comes back, or takes it for good; or the move is skipped if the game allows that. After `offer_after` missed
+    deadlines in a row the seat is offered to a substitute. If `automatic`, moves that leave no choice are made at once.
+    With `hints` players may ask for a good move although they play against people.
     """
 
     pace: Seconds = 3 * DAY_S
@@ -88,10 +89,10 @@ class Calendar(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     """The times when a player rests: nights, weekends and vacations, in the player's time zone."""
 
     zone: str = "UTC"
-    quiet: tuple[int, int] | None = None
-    weekends: bool = False
-    remind: tuple[int, ...] = ()
-    away: tuple[tuple[str, str], ...] = ()
+    quiet: tuple[int, int] | None = None  # the hours when the night begins and ends
+    weekends: bool = False  # whether they are free
+    remind: tuple[int, ...] = ()  # seconds before a deadline
+    away: tuple[tuple[str, str], ...] = ()  # the first and the last day of each vacation
 
     @cached_property
     def timezone(self) -> tzinfo:
@@ -117,41 +118,39 @@ def find_local_date(calendar: Calendar, at: int) -> date:
     return datetime.fromtimestamp(at, calendar.timezone).date()
 
 
-def iter_absences(calendar: Calendar) -> Iterator[tuple[int, int]]:
-    """Yield the vacations as pairs of moments, in order; adjacent ones are joined."""
-    begin = end = 0
-    for first, last in sorted(calendar.away):
-        start = _to_midnight(date.fromisoformat(first), calendar)
-        stop = _to_midnight(date.fromisoformat(last) + timedelta(days=1), calendar)
-        if start > end:
-            if end:
-                yield begin, end
-            begin = start
-        end = max(end, stop)
-    if end:
-        yield begin, end
+def list_absences(calendar: Calendar) -> list[tuple[int, int]]:
+    """Return when each vacation begins and ends, in order; adjacent ones are joined."""
+    absences = list[tuple[int, int]]()
+    for first_day, last_day in sorted(calendar.away):
+        begin = _find_moment(date.fromisoformat(first_day), 0, calendar)
+        end = _find_moment(date.fromisoformat(last_day) + timedelta(days=1), 0, calendar)
+        if absences and begin <= absences[-1][1]:
+            earlier_begin, earlier_end = absences.pop()
+            begin, end = earlier_begin, max(earlier_end, end)
+        absences.append((begin, end))
+    return absences
 
 
 def is_away(at: int, calendar: Calendar) -> bool:
     """Return whether this moment is in a vacation."""
-    return any(begin <= at < end for begin, end in iter_absences(calendar))
+    return any(begin <= at < end for begin, end in list_absences(calendar))
 
 
 def compute_time_spent(since: int, at: int, calendar: Calendar) -> int:
     """Return the seconds of a seat's time that ran down between two moments."""
-    away = (min(at, end) - max(since, begin) for begin, end in iter_absences(calendar))
-    return max(0, at - since - sum(part for part in away if part > 0))
+    away = sum(max(0, min(at, end) - max(since, begin)) for begin, end in list_absences(calendar))
+    return max(0, at - since - away)
 
 
 def compute_deadline(since: int, left: int, calendar: Calendar) -> int:
     """Return the deadline of a seat that had `left` seconds at the moment `since`."""
     at = since
-    for begin, end in iter_absences(calendar):
+    for begin, end in list_absences(calendar):
         if end <= at:
             continue
         if at + left < begin:
             break
-        left -= max(0, begin - at)
+        left -= max(0, begin - at)  # the seat's time runs down until the vacation, and goes on after it
         at = end
     return _skip_rest(at + left, calendar)
 
@@ -169,28 +168,28 @@ def find_next_letter_time(at: int, calendar: Calendar) -> int:
 
 
 def find_next_digest_time(after: int, hour: int, calendar: Calendar) -> int:
-    """Return the time of the daily letter: at this hour of the reader's next day at home, or after the quiet hours."""
+    """Return the time of the next daily letter: this hour on a day outside vacations, or the end of quiet hours."""
     day = find_local_date(calendar, after)
-    while (at := int(datetime.combine(day, time(hour), calendar.timezone).timestamp())) <= after or is_away(
-        at, calendar
-    ):
+    at = _find_moment(day, hour, calendar)
+    while at <= after or is_away(at, calendar):
         day += timedelta(days=1)
+        at = _find_moment(day, hour, calendar)
     return find_next_letter_time(at, calendar)
 
 
 def _find_end_of_rest(at: int, calendar: Calendar) -> int:
     """Return when the vacation, weekend or quiet hours around a moment end; the moment itself outside of them."""
-    for begin, end in iter_absences(calendar):
+    for begin, end in list_absences(calendar):
         if begin <= at < end:
             return end
     now = datetime.fromtimestamp(at, calendar.timezone)
     if calendar.weekends and now.weekday() >= SATURDAY:
-        return _to_midnight(now.date() + timedelta(days=7 - now.weekday()), calendar)
+        return _find_moment(now.date() + timedelta(days=7 - now.weekday()), 0, calendar)
     if calendar.quiet is None or not _is_quiet(now.hour, *calendar.quiet):
         return at
-    end = calendar.quiet[1]
-    morning = now.date() + timedelta(days=1 if now.hour >= end else 0)
-    return int(datetime.combine(morning, time(end), calendar.timezone).timestamp())
+    _, end_hour = calendar.quiet
+    morning = now.date() + timedelta(days=1 if now.hour >= end_hour else 0)
+    return _find_moment(morning, end_hour, calendar)
 
 
 def _is_quiet(hour: int, begin: int, end: int) -> bool:
@@ -198,8 +197,8 @@ def _is_quiet(hour: int, begin: int, end: int) -> bool:
     return begin <= hour < end if begin <= end else hour >= begin or hour < end
 
 
-def _to_midnight(day: date, calendar: Calendar) -> int:
-    return int(datetime.combine(day, time(), calendar.timezone).timestamp())
+def _find_moment(day: date, hour: int, calendar: Calendar) -> int:
+    return int(datetime.combine(day, time(hour), calendar.timezone).timestamp())
 
 
 def list_reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
@@ -207,9 +206,9 @@ def list_reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[in
     return tuple(sorted(calendar.remind, reverse=True)) or (round(left * share),)
 
 
-def find_next_reminder(due: int, ahead: tuple[int, ...], after: int) -> int | None:
+def find_next_reminder(due_at: int, leads: tuple[int, ...], after: int) -> int | None:
     """Return the time of the next reminder after this moment; None if there is none."""
-    return min((due - lead for lead in ahead if due - lead > after), default=None)
+    return min((due_at - lead for lead in leads if due_at - lead > after), default=None)
 
 
 class Due(Struct, frozen=True):
@@ -225,7 +224,7 @@ def compute_due(since: int, left: int, calendar: Calendar, share: float, now: in
     return Due(at, find_next_reminder(at, list_reminder_leads(left, calendar, share), now))
 
 
-def time_for_turn(clock: Clock, left: int | None) -> int:
+def compute_turn_time(clock: Clock, left: int | None) -> int:
     """Return the seconds of a seat as its turn begins: the pace, or the rest of its bank plus the increment."""
     if not clock.bank:
         return clock.pace
@@ -239,19 +238,19 @@ def parse_calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_week
     return msgspec.structs.replace(own, away=away, weekends=own.weekends or spare_weekends)
 
 
-def dump_calendar(one: Calendar) -> str:
+def dump_calendar(calendar: Calendar) -> str:
     """Return a calendar as text to store, without the vacations, which are rows of their own."""
-    return msgspec.json.encode(msgspec.structs.replace(one, away=())).decode()
+    return msgspec.json.encode(msgspec.structs.replace(calendar, away=())).decode()
 
 
-def check_calendar(one: Calendar) -> Calendar:
+def check_calendar(calendar: Calendar) -> Calendar:
     """Return the calendar; raise Refused if it leaves no time to move."""
-    if find_zone(one.zone) is None:
-        raise Refused("There is no time zone “{zone}”; one is called Europe/Amsterdam.", zone=one.zone[:40])
-    if one.quiet is not None:
-        begin, end = one.quiet
+    if find_zone(calendar.zone) is None:
+        raise Refused("There is no time zone “{zone}”; one is called Europe/Amsterdam.", zone=calendar.zone[:40])
+    if calendar.quiet is not None:
+        begin, end = calendar.quiet
         if not (0 <= begin < 24 and 0 <= end < 24) or not 0 < (end - begin) % 24 <= 14:
             raise Refused("Quiet hours begin and end at full hours and last at most 14 hours.")
-    if len(one.remind) > 3 or any(not HOUR_S <= lead <= 14 * DAY_S for lead in one.remind):
+    if len(calendar.remind) > 3 or any(not HOUR_S <= lead <= 14 * DAY_S for lead in calendar.remind):
         raise Refused("There can be up to three reminders, an hour to two weeks before the time is up.")
-    return one
+    return calendar

@@ -51,10 +51,10 @@ Receive = Callable[[bytes], object]
 class Wakeups:
     """Wakes workers and open pages. Without Redis the service works on, only slower."""
 
-    def __init__(self, redis: Redis, waiting: Redis) -> None:
-        """Send wake-ups to one client of Redis, and wait for them with another, whose answers may take minutes."""
+    def __init__(self, redis: Redis, blocking_redis: Redis) -> None:
+        """Send wake-ups with one client of Redis, and wait for them with another, whose answers may take minutes."""
         self.redis = redis
-        self._waiting = waiting
+        self._blocking_redis = blocking_redis
         self.outage = Outage("Redis")
 
     def get_queue(self, name: str) -> Queue:
@@ -73,14 +73,15 @@ class Wakeups:
         return count == 1
 
     def wait_for_work(self, queues: Sequence[str], seconds: float) -> Sequence[str]:
-        """Wait until one of these queues is woken, and return it; return none of them after `seconds`.
+        """Wait until one of these queues is woken; return those to look into, which are none after `seconds`.
 
-        Without Redis return all of them after a second at most. Log lines name the request that sent the wake-up.
+        Without Redis they are all of them, after a second at most. Log lines of this thread name from now on the
+        request that sent the wake-up.
         """
         try:
             with self._log_outages():
                 keys = (f"wakeup:{queue}" for queue in queues)
-                woken: Any = self._waiting.execute_command("BLPOP", *keys, seconds)  # type: ignore[no-untyped-call]
+                woken: Any = self._blocking_redis.execute_command("BLPOP", *keys, seconds)  # type: ignore[no-untyped-call]
             if not woken:
                 return ()
             self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
@@ -98,7 +99,7 @@ class Wakeups:
         queue = self.get_queue(job)
         with suppress(RedisError), self._log_outages():
             if not queue.count:
-                queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=-1)  # each work has a limit
+                queue.enqueue(JOBS[job], result_ttl=0, failure_ttl=3600, job_timeout=-1)  # its steps have time limits
 
     def _execute(self, *command: Any) -> Any:
         """Execute a raw command; the client's own methods take as long to check their arguments as Redis to answer."""
@@ -111,10 +112,10 @@ class Wakeups:
         try:
             yield
         except RedisError as error:
-            self.outage.begin(error)
+            self.outage.record_failure(error)
             raise
         if self.outage.since is not None:
-            self.outage.end()
+            self.outage.record_answer()
 
     def announce(self, *tables: str, topic: str = "") -> None:
         """Tell the open pages of these tables to reload; the topic `talk` concerns their players alone."""
@@ -146,7 +147,7 @@ class VerdictMessages:
         self._is_subscribed = threading.Event()
         self._closed = threading.Event()
         if not is_shared:
-            self._is_subscribed.set()
+            self._is_subscribed.set()  # every verdict is published by this process
 
     def publish(self, messages: Mapping[int, bytes]) -> None:
         """Publish the verdicts on these submissions to all processes."""
@@ -156,7 +157,7 @@ class VerdictMessages:
             try:
                 self._redis.execute_command("PUBLISH", VERDICTS, encoded)  # type: ignore[no-untyped-call]  # of redis
             except RedisError as error:
-                self._outage.begin(error)
+                self._outage.record_failure(error)
 
     @property
     def is_listening(self) -> bool:
@@ -169,11 +170,11 @@ class VerdictMessages:
             return
         with self._lock:
             if self._listener is None:
-                self._listener = threading.Thread(target=self._listen, name="verdicts", daemon=True)
+                self._listener = threading.Thread(target=self._receive_until_closed, name="verdicts", daemon=True)
                 self._listener.start()
         self._is_subscribed.wait(SUBSCRIBE_S)
 
-    def call(self, number: int, receive: Receive) -> None:
+    def add_receiver(self, number: int, receive: Receive) -> None:
         """Call this function with the verdict on a submission, now or when it comes."""
         with self._lock:
             message = self._messages.get(number)
@@ -182,8 +183,8 @@ class VerdictMessages:
         if message is not None:
             receive(message)
 
-    def forget(self, number: int, receive: Receive) -> None:
-        """Do not call this function any more."""
+    def remove_receiver(self, number: int, receive: Receive) -> None:
+        """Do not call this function any more with the verdict on a submission."""
         with self._lock:
             others = [one for one in self._receivers.pop(number, ()) if one != receive]
             if others:
@@ -192,19 +193,19 @@ class VerdictMessages:
     def wait(self, number: int, seconds: float) -> bytes | None:
         """Wait for the verdict on a submission; return None after `seconds`, or when none can come."""
         received = SimpleQueue[bytes]()
-        self.call(number, received.put)
+        self.add_receiver(number, received.put)
         try:
             return received.get(timeout=max(0, self.limit_wait(seconds)))
         except Empty:
             return None
         finally:
-            self.forget(number, received.put)
+            self.remove_receiver(number, received.put)
 
     async def wait_in_loop(self, number: int, seconds: float) -> bytes | None:
         """Wait as `wait` does, but in an event loop and without a thread."""
         received = asyncio.get_running_loop().create_future()
         receive = partial(resolve_soon, received)
-        self.call(number, receive)
+        self.add_receiver(number, receive)
         try:
             async with asyncio.timeout(max(0, self.limit_wait(seconds))):
                 message: bytes = await received
@@ -212,7 +213,7 @@ class VerdictMessages:
         except TimeoutError:
             return None
         finally:
-            self.forget(number, receive)
+            self.remove_receiver(number, receive)
 
     @property
     def waiting_count(self) -> int:
@@ -234,22 +235,22 @@ class VerdictMessages:
                 receive(message)
 
     def close(self) -> None:
-        """Receive nothing more; the connection to Redis is closed next."""
+        """Let the thread that receives end as soon as its connection to Redis is closed."""
         self._closed.set()
 
-    def _listen(self) -> None:
+    def _receive_until_closed(self) -> None:
         while not self._closed.is_set():
             try:
-                self._receive_all()
+                self._receive_until_failure()
             except (RedisError, OSError, ValueError) as error:  # ValueError: the connection was closed meanwhile
                 if self._closed.is_set():
                     return
                 self._is_subscribed.clear()
-                self._outage.begin(error)
+                self._outage.record_failure(error)
                 time.sleep(RETRY_S)
 
-    def _receive_all(self) -> None:
-        """Receive verdicts until Redis fails."""
+    def _receive_until_failure(self) -> None:
+        """Subscribe to verdicts, and receive them until Redis fails."""
         with self._redis.pubsub() as subscription:  # type: ignore[no-untyped-call]
             subscription.subscribe(VERDICTS)
             while True:
@@ -257,7 +258,7 @@ class VerdictMessages:
                 if message and message["type"] == "subscribe":
                     self._is_subscribed.set()
                     if self._outage.since is not None:
-                        self._outage.end()
+                        self._outage.record_answer()
                 elif message:
                     self._deliver(_decode_verdicts(message["data"]))
 

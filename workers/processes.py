@@ -148,7 +148,7 @@ def run_worker(app: App, job: str) -> None:
             if worker._shutdown_requested_date:
                 return
         except RedisError as error:
-            app.wakeups.outage.begin(error)
+            app.wakeups.outage.record_failure(error)
         residents.work_once(app, job)
 
 
@@ -215,7 +215,7 @@ def run_thread(app: App, job: str, stop: threading.Event) -> None:
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:
-            app.wakeups.outage.begin(error)
+            app.wakeups.outage.record_failure(error)
         except SystemExit:  # the process for bots was stopped during its work
             return
         residents.work_once(app, job)

@@ -134,7 +134,7 @@ def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
     with app.store.reading() as connection:
         row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
         occupied = _list_seats(connection, person.id)
-    if not links.is_same(typed.strip().casefold(), row.address.casefold()):
+    if not links.is_same_secret(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
     while True:  # a player who joins a table meanwhile has another seat to give up
         for seat in occupied:

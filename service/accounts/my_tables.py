@@ -205,12 +205,12 @@ def close_feeds(db: Connection, person: ProvenPerson) -> None:
 
 def find_reader(app: App, db: Connection, token: str) -> FeedReader:
     """Return the person whose calendar and feed this token opens; raise Unknown if the token is wrong or closed."""
-    (number,) = links.parse_subject(token, 1)
+    (number,) = links.parse_token(token, 1)
     row = register.find_person(db, number)
     if (
         row is None
         or not row.feeds_open
-        or not links.is_same(app.links.make_feeds_token(row.id, row.feeds_number), token)
+        or not links.is_same_secret(app.links.make_feeds_token(row.id, row.feeds_number), token)
     ):
         raise Unknown("This address does not work any more; you find the new one in your settings.")
     return FeedReader(row.id, row.language, row.since)

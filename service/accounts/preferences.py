@@ -60,7 +60,7 @@ def find_recipient(app: App, token: str) -> Recipient:
 
 def load_recipient(app: App, db: Connection, token: str) -> Recipient:
     """Return the person whose settings this token opens; raise Unknown if the token is wrong."""
-    (number,) = links.parse_subject(token, 1)
+    (number,) = links.parse_token(token, 1)
     row = register.find_person(db, number)
     person = proof.check_settings_link(app.links, row, token)
     if person is None:

@@ -38,7 +38,7 @@ class AnsweredClaim(Struct, frozen=True):
 
 def find_claimed_person(app: App, db: Connection, token: str) -> tuple[ProvenPerson, str]:
     """Return the person whose address this token proves, and the address; raise Unknown if it is wrong or expired."""
-    (number,) = links.parse_subject(token, 1)
+    (number,) = links.parse_token(token, 1)
     row = register.find_person(db, number)
     person = proof.check_confirm_link(app.links, db, row, token, app.now())
     if person is None:
@@ -231,7 +231,7 @@ def _write_and_delete(connection: Connection, at: int) -> None:
 
 def find_person(app: App, token: str) -> Any:
     """Return the person whom this token signs in; raise Unknown if it is wrong, used or expired."""
-    number, _ = links.parse_subject(token, 2)
+    number, _ = links.parse_token(token, 2)
     with app.store.reading() as db:
         row = register.find_person(db, number)
     if proof.check_sign_in_link(app.links, row, token, app.now()) is None:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, or_, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service.app import App
-from service.links import is_same
+from service.links import is_same_secret
 from service.people import register
 from service.settings import DAY_S
 from service.store import channel_queries, queries
@@ -164,7 +164,7 @@ def get_link(app: App, renew: bool = False) -> str:
 def is_host_link(app: App, token: str) -> bool:
     """Return whether this is the token of the host's page."""
     with app.store.reading() as connection:
-        return is_same(app.links.make_host_token(_get_link_number(connection)), token)
+        return is_same_secret(app.links.make_host_token(_get_link_number(connection)), token)
 
 
 def _get_link_number(connection: Connection) -> int:

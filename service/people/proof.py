@@ -70,7 +70,7 @@ def check_settings_link(app_links: Links, row: Any, token: str) -> ProvenPerson 
     if row is None or register.is_deleted(row):
         return None
     newest = app_links.make_preferences_token(row.id, row.settings_number)
-    return ProvenPerson(row.id) if links.is_same(newest, token.lower()) else None
+    return ProvenPerson(row.id) if links.is_same_secret(newest, token.lower()) else None
 
 
 def check_confirm_link(app_links: Links, db: Connection, row: Any, token: str, now: int) -> ProvenPerson | None:
@@ -78,7 +78,7 @@ def check_confirm_link(app_links: Links, db: Connection, row: Any, token: str, n
 
     A token proves nothing any more when the last letter with it is old.
     """
-    if row is None or not links.is_same(app_links.make_confirm_token(row.id, row.address), token):
+    if row is None or not links.is_same_secret(app_links.make_confirm_token(row.id, row.address), token):
         return None
     own = (letters.c.person == row.id, letters.c.kind.startswith("confirm/"), letters.c.due_at > now - CONFIRM_AGE_S)
     return ProvenPerson(row.id) if db.execute(select(exists().where(*own))).scalar_one() else None
@@ -86,9 +86,9 @@ def check_confirm_link(app_links: Links, db: Connection, row: Any, token: str, n
 
 def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> ProvenPerson | None:
     """Return the person of this row; None if there is none, or if the token is wrong, used or expired."""
-    _, written = links.parse_subject(token, 2)
+    _, written = links.parse_token(token, 2)
     at = parse_int(written) or 0
-    if row is None or not links.is_same(app_links.make_sign_in_token(row.id, row.sessions, at), token):
+    if row is None or not links.is_same_secret(app_links.make_sign_in_token(row.id, row.sessions, at), token):
         return None
     is_used = row.signed_at is not None and row.signed_at >= at
     return ProvenPerson(row.id) if at <= now < at + HOUR_S and not is_used else None

@@ -93,10 +93,10 @@ class Store:
             yield
         except OperationalError as error:
             if is_unavailable(error):
-                self.outage.begin(error)
+                self.outage.record_failure(error)
             raise
         if self.outage.since is not None:
-            self.outage.end()
+            self.outage.record_answer()
 
     def find_version(self) -> int | None:
         """Return a number that changes with each commit of any process; None with PostgreSQL, which has none.

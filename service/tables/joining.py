@@ -49,8 +49,8 @@ def find_open_table(app: App, token: str) -> Snapshot:
 
 def _check_join_token(app: App, token: str) -> str:
     """Return the id of the table that this token opens; raise Unknown if it is wrong."""
-    (name,) = links.parse_subject(token, 1)
-    if not links.is_same(app.links.make_join_token(name), token):
+    (name,) = links.parse_token(token, 1)
+    if not links.is_same_secret(app.links.make_join_token(name), token):
         raise Unknown("This link leads to no open table; please ask its sender for the newest one.")
     return name
 
@@ -128,11 +128,11 @@ def make_offer_token(app: App, seat: Any) -> str:
 
 def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
     """Return the table and the seat that this token offers; raise Unknown if it does not, or no longer."""
-    name, number = links.parse_subject(token, 2)
+    name, number = links.parse_token(token, 2)
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, name)
     seat = parse_int(number, len(table.seats) - 1)
-    if seat is None or not links.is_same(make_offer_token(app, table.seats[seat]), token):
+    if seat is None or not links.is_same_secret(make_offer_token(app, table.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
     if table.position.phase != "playing" or not table.position.seats[seat].offered:
         raise Unknown("This seat is no longer offered.")

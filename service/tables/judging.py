@@ -84,7 +84,7 @@ def _publish_work(app: App, work: Work) -> None:
 def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
     """Cache the new positions of changed tables, tell their open pages, and wake the workers that they need."""
     for locked in changed:
-        app.caches.newest.put(locked.row.id, locked.position)
+        app.caches.positions.put(locked.row.id, locked.position)
     app.wakeups.announce(*(locked.row.id for locked in changed))
     wakes = {queue for locked in changed for queue in locked.wakes}
     if any(seat.has_channels for locked in changed for seat in locked.seats):

@@ -365,7 +365,7 @@ def _compute_time_left(turn: SeatTurn) -> int | None:
     if left is not None and (turn.ends_pause or turn.has(Returned) or turn.returns_from_vacation):
         left = max(left, clock.courtesy)
     if turn.begins_turn and not turn.continues_turn:
-        return timing.time_for_turn(clock, left)
+        return timing.compute_turn_time(clock, left)
     return clock.pace if clock.pace and (turn.has_moved or turn.continues_turn) and turn.is_to_move else left
 
 

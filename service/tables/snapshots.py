@@ -49,7 +49,7 @@ def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow,
         return cached.position
     stored = cached.entries or queries.list_entries(db, row.id, cached.position.length, row.length)
     position = _replay(caches, db, game, row, cached.position, stored)
-    caches.newest.put(row.id, position)
+    caches.positions.put(row.id, position)
     return position
 
 
@@ -70,7 +70,7 @@ def load_cached(caches: Caches, db: Connection, rows: Sequence[TableRow]) -> dic
 
 
 def _get_cached(caches: Caches, row: TableRow) -> Table | None:
-    cached = caches.newest.get(row.id)
+    cached = caches.positions.get(row.id)
     return cached if cached is not None and cached.length <= row.length else None
 
 
@@ -96,14 +96,14 @@ def load_position_before(caches: Caches, db: Connection, row: TableRow, seq: int
         entry = log.make_entry_decoder(game).decode(one.body)
         position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
         if position.length % CACHED_EVERY == 0:
-            caches.marks.put((row.id, position.length), (one.hash, position))
+            caches.earlier_positions.put((row.id, position.length), (one.hash, position))
     return position
 
 
 def _find_nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
     """The nearest cached position before entry `seq`, with its hash; the empty table if there is none."""
     for length in range(seq - seq % CACHED_EVERY, 0, -CACHED_EVERY):
-        cached = caches.marks.get((table, length))
+        cached = caches.earlier_positions.get((table, length))
         if cached is not None:
             return cached
     return "", Table()

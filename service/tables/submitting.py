@@ -159,7 +159,7 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
     if verdict is None:
         message = app.verdicts.wait(submitted.number, seconds)
         verdict = decode_verdict(message, submitted) or load_verdict(app, submitted)
-    app.metrics.time("verdict_seconds", "page", time.perf_counter() - began)
+    app.metrics.add_duration("verdict_seconds", "page", time.perf_counter() - began)
     return verdict
 
 

@@ -21,7 +21,7 @@ from service.app import App
 from service.hosting import local_mailbox, overview
 from service.hosting.local_mailbox import StoredLetter
 from service.hosting.overview import Overview
-from service.links import is_same
+from service.links import is_same_secret
 from service.settings import EMBEDDED
 from service.store.schema import server_facts
 from service.store.server_facts import NAMES, Notices
@@ -242,4 +242,4 @@ def send_metrics() -> Response:
 
 
 def _has_token(token: str) -> bool:
-    return bool(token) and is_same(request.headers.get("Authorization", ""), f"Bearer {token}")
+    return bool(token) and is_same_secret(request.headers.get("Authorization", ""), f"Bearer {token}")

@@ -95,8 +95,8 @@ class Live:
         if not scope["path"].startswith(PATH) or scope["method"] != "GET":
             return None
         token = scope["path"].removeprefix(PATH)
-        table, kind = links.parse_subject(token, 2)
-        return f"{table}.{kind}" if links.is_same(self._app.links.make_live_token(table, kind), token) else None
+        table, kind = links.parse_token(token, 2)
+        return f"{table}.{kind}" if links.is_same_secret(self._app.links.make_live_token(table, kind), token) else None
 
     def name_client(self, scope: Scope) -> str:
         """Return a name for the network of a client; the trusted proxies in front of this server say who it is."""

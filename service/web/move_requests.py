@@ -123,7 +123,7 @@ class MoveRequests:
         verdict = submitting.decode_verdict(message, stored)
         if verdict is None:
             verdict = await self._pages.run(submitting.load_verdict, self._app, stored)
-        self._app.metrics.time("verdict_seconds", "page", time.perf_counter() - began)
+        self._app.metrics.add_duration("verdict_seconds", "page", time.perf_counter() - began)
         return verdict
 
     async def _send(self, request: MoveRequest, response: Response, allowance: Allowance, send: Send) -> None:

@@ -117,9 +117,9 @@ class RateLimits:
         try:
             count, left_ms = add_count([name], [own, period_s])
         except RedisError as error:
-            self._outage.begin(error)
+            self._outage.record_failure(error)
             return
-        self._outage.end()
+        self._outage.record_answer()
         with self._lock:
             counter.shared, counter.own = int(count), counter.own - own
             counter.ends_at = time.time() + int(left_ms) / 1_000

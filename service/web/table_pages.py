@@ -113,7 +113,7 @@ def send_picture(link: str) -> Response:
     place, snapshot = _load_started(link)
     position = (place.table, snapshot.row.length)
     board = drawing.draw_staged_board(
-        get_app().caches.stages, position, make_scene(place, snapshot), make_narrator(place, snapshot)
+        get_app().caches.staged_boards, position, make_scene(place, snapshot), make_narrator(place, snapshot)
     )
     response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
     response.headers["Content-Type"] = "image/svg+xml"

@@ -188,7 +188,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
     menu, orders = snapshots.open_menu(table.game, table.position, place.seat), load_orders(db, place, table)
     scene, narrator = make_scene(place, table, menu, list_planned_words(orders)), make_narrator(place, table)
-    board = drawing.draw_staged_board(get_app().caches.stages, (place.table, table.row.length), scene, narrator)
+    board = drawing.draw_staged_board(get_app().caches.staged_boards, (place.table, table.row.length), scene, narrator)
     chosen = _find_chosen_words(menu, hint := _find_hint(db, place, table))
     chapters, happened = _load_chapters(db, place, table, narrator)
     is_over = table.position.phase == "over"

@@ -174,7 +174,7 @@ class Crowd:
 
     def _wait_for_verdict(self, moves: Game, outcome: Outcome) -> None:
         if isinstance(outcome, StoredSubmission):
-            self._app.verdicts.call(outcome.number, partial(self._go_on, moves, outcome))
+            self._app.verdicts.add_receiver(outcome.number, partial(self._go_on, moves, outcome))
         else:
             self._results.put(AssertionError(f"{moves[0]} was not stored: {outcome!r}"))
 

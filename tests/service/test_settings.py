@@ -127,7 +127,7 @@ def test_a_name_that_leaves_no_room_for_a_plus_address_is_refused() -> None:
     long = {"DEPESCHE_SENDER": "games-of-our-board-game-club@example.org", "DEPESCHE_ANSWER_TO": "plus"}
     with pytest.raises(Refused, match="too long for plus addresses, which take 17 characters"):
         settings.load_settings(long)
-    assert settings.load_settings({**long, "DEPESCHE_ANSWER_TO": "play"}).answered_at == "play"
+    assert settings.load_settings({**long, "DEPESCHE_ANSWER_TO": "play"}).answer_place == "play"
 
 
 @pytest.mark.parametrize("command", ["games", "doctor", "audit x"])

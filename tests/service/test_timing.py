@@ -122,7 +122,7 @@ def test_reminders_come_before_the_deadline_and_each_once(left: int, since: int,
 def test_a_bank_never_holds_more_than_at_the_start_nor_less_than_the_increment(times: list[int]) -> None:
     clock, left = Clock(0, 10 * DAY_S, HOUR_S), None
     for used in times:
-        began = timing.time_for_turn(clock, left)
+        began = timing.compute_turn_time(clock, left)
         assert HOUR_S <= began <= 10 * DAY_S
         left = max(0, began - used)
 

@@ -11,14 +11,14 @@ import redis
 
 from engine.refusal import Refused
 from service.app import App
-from service.settings import SCHEMES, check_settings
+from service.settings import URL_SETTINGS, check_settings
 from service.web import wire
 from tests import apps
 from workers import processes, residents
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
 
-FORMS = [(name, scheme) for name, schemes, _ in SCHEMES for scheme in schemes]
+FORMS = [(name, scheme) for name, (schemes, _) in URL_SETTINGS.items() for scheme in schemes]
 CLOSED_PORT = "127.0.0.1:1"
 
 

@@ -172,7 +172,7 @@ def record(app: App, db: Connection, one: PreparedDelivery, answer: SenderAnswer
     match answer.outcome:
         case "sent":
             channels.record_success(db, channel, now)
-            app.metrics.time("delivery_seconds", channel.kind, max(0, now - delivery.created_at))
+            app.metrics.add_duration("delivery_seconds", channel.kind, max(0, now - delivery.created_at))
         case "gone":
             channels.record_gone(db, channel, now, answer.why)
         case "refused":

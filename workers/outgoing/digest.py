@@ -65,7 +65,7 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
         return None
     headline = write_count(draft.translator, len(turns) + more)
     links, settings = draft.app.links, draft.app.settings
-    mark = links.make_subject_mark(settings, waiting[0]) if settings.answered_at == "subject" else ""
+    mark = links.make_subject_mark(settings, waiting[0]) if settings.answer_place == "subject" else ""
     return PersonalLetter(
         subject=f"{headline} [{mark}]" if mark else headline,
         headline=headline,

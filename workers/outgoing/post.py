@@ -290,7 +290,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
     """Return the address that bounces go to. An ordinary mailbox has one address: there, a header names the letter."""
     address = f"{app.links.make_bounce_address(letter.id)}@{app.settings.mail_host}"
-    if app.settings.answered_at == "play":
+    if app.settings.answer_place == "play":
         return address
     del message[RETURN_HEADER]
     message[RETURN_HEADER] = address

@@ -156,7 +156,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
     links, kind = letter.table.links, LETTER_KINDS[draft.kind]
-    proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
+    proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answer_place == "subject" else ""
     message_id, follows = make_thread(draft, f"{proof}@{app.settings.mail_host}", mail_id)
     content = LetterContent(
         subject=write_subject(draft, kind.topic, links.subject),

@@ -274,7 +274,7 @@ def load_world(app: App, db: Connection, table: Snapshot, reader: Viewpoint, ent
         at,
         first,
         last,
-        stage=drawing.draw_staged_board(app.caches.stages, (table.row.id, at + 1), scene, narrator).stage,
+        stage=drawing.draw_staged_board(app.caches.staged_boards, (table.row.id, at + 1), scene, narrator).stage,
         standing=table.game.standing(then.state),
         chapters=narration.describe_entries(table.game, entry, narrator, reader.seat),
     )

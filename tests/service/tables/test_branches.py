@@ -115,7 +115,7 @@ def test_a_branch_does_not_depend_on_hidden_information(app: App, game: Any) -> 
     before = replay_states(app, place, number)
     for number_of_deal in range(5):
         other = game.redeal(snapshot.position.state, place.seat, chance.make_sealed(bytes(32), number_of_deal))
-        app.caches.newest.put(place.table, replace(snapshot.position, state=other))
+        app.caches.positions.put(place.table, replace(snapshot.position, state=other))
         assert replay_states(app, place, number) == before
 
 

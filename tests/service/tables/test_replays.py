@@ -77,7 +77,7 @@ def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(app):
         apps.submit(app, *apps.find_move(app, places))
     snapshot = apps.load_table(app, places[0].table)
     right = apps.load_past(app, snapshot, 17)
-    app.caches.marks.put((snapshot.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
+    app.caches.earlier_positions.put((snapshot.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
     assert apps.load_past(app, snapshot, 17) == right
 
 

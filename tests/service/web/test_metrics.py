@@ -36,7 +36,7 @@ def test_moves_and_verdicts_are_counted(site: Site, visitor: Visitor) -> None:
 
 def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(site: Site, visitor: Visitor) -> None:
     for seconds in (0.001, 0.015, 0.015, 60):
-        site.app.metrics.time("thinking_seconds", "strong", seconds)
+        site.app.metrics.add_duration("thinking_seconds", "strong", seconds)
     values = figures(visitor.get("/metrics"))
     steps = {
         name.rsplit(" ", 1)[1]: value

@@ -80,7 +80,7 @@ def test_the_page_does_not_depend_on_hidden_information(site: Site, visitor: Vis
         other = snapshot.game.redeal(
             snapshot.position.state, places[0].seat, chance.make_sealed(bytes(32), number_of_deal)
         )
-        site.app.caches.newest.put(snapshot.row.id, replace(snapshot.position, state=other))
+        site.app.caches.positions.put(snapshot.row.id, replace(snapshot.position, state=other))
         assert pages() == before
 
 
