@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (46, 344), "mail": (28, 211), "reminder": (28, 169)}
+BOUNDS = {"move": (45, 340), "mail": (28, 211), "reminder": (27, 165)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -27,7 +26,6 @@ from engine import catalogue
 
 NICENESS = 5
 QUIET_S = 60.0  # without work the process ends
-OFTEN_COUNT, OFTEN_WITHIN_S = 60, 60.0  # works within seconds, from which on they have a process
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -103,7 +101,6 @@ class Pool:
         self._lock = threading.Lock()
         self._is_open = False
         self._process: SecondProcess | None = None
-        self._times: deque[float] = deque(maxlen=OFTEN_COUNT)  # of the last works that `run_if_often` got
 
     def start(self) -> None:
         """Allow a second process; the first work for it starts it."""
@@ -139,22 +136,14 @@ class Pool:
                 self._forget(process)
         return work(*args, **words)
 
-    def run_if_often(self, work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-        """Like `run`, but work in this process while work is rare, and until the other process has started.
+    def run_if_started(self, work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+        """Like `run`, but do not wait for the start of the process: until then work in this one.
 
-        Rare work delays few verdicts, and the process needs memory. A server that is killed in its first second, again
-        and again, would never do its work if it waited for the start.
+        A server that is killed in its first second, again and again, would never do its work if it waited.
         """
-        return self.run(work, *args, **words) if self._is_often() else work(*args, **words)
-
-    def _is_often(self) -> bool:
-        """Count a work; return whether the process is there for it. Work that comes often starts the process."""
-        now = time.monotonic()
-        with self._lock:
-            is_often = len(self._times) == OFTEN_COUNT and now - self._times[0] < OFTEN_WITHIN_S
-            self._times.append(now)
-        process = self._get_process() if is_often else self._process
-        return process is not None and process.has_started()
+        process = self._get_process()
+        has_started = process is not None and process.has_started()
+        return self.run(work, *args, **words) if has_started else work(*args, **words)
 
     def list_pids(self) -> list[int]:
         """Return the process id of the second process in a list; an empty list while there is none."""
@@ -181,7 +170,7 @@ class Pool:
 
 POOL = Pool()
 start, stop, end_if_quiet = POOL.start, POOL.stop, POOL.end_if_quiet
-run, run_if_often, list_pids = POOL.run, POOL.run_if_often, POOL.list_pids
+run, run_if_started, list_pids = POOL.run, POOL.run_if_started, POOL.list_pids
 
 
 def serve(number: int) -> None:

@@ -7,6 +7,8 @@ a letter whose process died is due again when the lease ends. Each step below is
 from __future__ import annotations
 
 import smtplib
+import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from email.message import EmailMessage
@@ -41,6 +43,8 @@ from workers.outgoing.owed import (
 log = structlog.get_logger()
 
 BATCH = 25
+MANY, MANY_WITHIN_S = 60, 60.0
+WRITTEN_AT: deque[float] = deque(maxlen=MANY)  # the times of the last letters of this process
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
@@ -259,7 +263,7 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:
     """Write a letter. Return None if it is overtaken, or has to wait; that is recorded."""
     request = letter.request
     try:
-        message = process_pool.run_if_often(write, app, request)
+        message = write_here_or_aside(app, request)
         if message is not None:
             return emails.make_envelope(message, set_return_path(app, letter, message), request.address)
     except OperationalError:
@@ -274,6 +278,17 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:
         return None
     close(app, letter, "overtaken")
     return None
+
+
+def write_here_or_aside(app: App, request: LetterRequest) -> EmailMessage | None:
+    """Write a letter in this process, and in the second one while letters come often.
+
+    Few letters delay few verdicts, and the second process needs memory.
+    """
+    now = time.monotonic()
+    are_many = len(WRITTEN_AT) == MANY and now - WRITTEN_AT[0] < MANY_WITHIN_S
+    WRITTEN_AT.append(now)
+    return process_pool.run_if_started(write, app, request) if are_many else write(app, request)
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:

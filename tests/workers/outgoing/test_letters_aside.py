@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from functools import partial
@@ -41,7 +42,7 @@ def pool() -> Iterator[None]:
 def new_pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A pool for one test, whose process has not started yet."""
     new = process_pool.Pool()
-    for name in ("start", "stop", "run", "run_if_often", "list_pids", "end_if_quiet"):
+    for name in ("start", "stop", "run", "run_if_started", "list_pids", "end_if_quiet"):
         monkeypatch.setattr(process_pool, name, getattr(new, name))
     process_pool.start()
     yield
@@ -87,10 +88,26 @@ def test_a_letter_written_aside_is_the_letter_written_here(app: App) -> None:
     )
 
 
-def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def write_letter(app: App, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Return a function that writes a letter, and returns the process that did."""
+    place, _ = apps.find_move(app, apps.start_table(app))
+    request = make_request(app, place)
+    monkeypatch.setattr(post, "WRITTEN_AT", deque(maxlen=post.MANY))
+    monkeypatch.setattr(post, "write", get_pid)
+
+    return lambda: post.write_here_or_aside(app, request)
+
+
+def get_pid(_: App, __: LetterRequest) -> int:
+    return os.getpid()
+
+
+def test_many_letters_are_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
     apps.start_table(app)
     wait_for_start()
+    write_many(monkeypatch)
     monkeypatch.setattr(emails, "render_png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(app)
     assert owed
@@ -98,20 +115,29 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("new_pool")
-def test_few_letters_are_written_in_this_process_and_start_no_other() -> None:
+def test_few_letters_are_written_in_this_process_and_start_no_other(write_letter: Callable[[], int]) -> None:
     """The second process needs as much memory as half of the service, and a few letters delay few verdicts."""
-    assert {process_pool.run_if_often(os.getpid) for _ in range(process_pool.OFTEN_COUNT)} == {os.getpid()}
+    assert {write_letter() for _ in range(post.MANY)} == {os.getpid()}
     assert process_pool.list_pids() == []
 
 
 @pytest.mark.usefixtures("new_pool")
-def test_until_the_pool_has_started_letters_are_written_in_this_process() -> None:
+def test_letters_that_came_long_ago_are_not_many(
+    write_letter: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(post, "MANY_WITHIN_S", 0.0)
+    assert {write_letter() for _ in range(post.MANY + 1)} == {os.getpid()}
+    assert process_pool.list_pids() == []
+
+
+@pytest.mark.usefixtures("new_pool")
+def test_until_the_pool_has_started_letters_are_written_in_this_process(write_letter: Callable[[], int]) -> None:
     """A server that is killed within a second, again and again, sends its letters all the same."""
-    assert {process_pool.run_if_often(os.getpid) for _ in range(process_pool.OFTEN_COUNT + 1)} == {os.getpid()}
+    assert {write_letter() for _ in range(post.MANY + 1)} == {os.getpid()}
     wait_for_start()
     (first,) = process_pool.list_pids()
     os.kill(first, signal.SIGKILL)
-    assert process_pool.run_if_often(os.getpid) not in (os.getpid(), first)
+    assert write_letter() not in (os.getpid(), first)
 
 
 @pytest.mark.usefixtures("new_pool")
@@ -186,6 +212,7 @@ def test_threads_that_wait_for_the_pool_end_when_it_stops_and_their_letters_are_
     """A letter that tells how a game went takes many seconds, and a host waits ten."""
     apps.start_table(app)
     wait_for_start()
+    write_many(monkeypatch)
     monkeypatch.setattr(post, "write", sleep_long)
     works = [partial(post.send_batch, app), partial(process_pool.run, sleep_long)]
     waiting = [threading.Thread(target=require_exit, args=(work,), daemon=True) for work in works]
@@ -202,6 +229,11 @@ def test_threads_that_wait_for_the_pool_end_when_it_stops_and_their_letters_are_
     assert not caplog.text
 
 
+def write_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the post have written many letters just now."""
+    monkeypatch.setattr(post, "WRITTEN_AT", deque([time.monotonic()] * post.MANY, post.MANY))
+
+
 def sleep_long(*_: object) -> None:
     time.sleep(60)
 
@@ -213,7 +245,7 @@ def require_exit(work: Callable[[], object]) -> None:
 
 def wait_for_start() -> None:
     end = time.monotonic() + START_S
-    while process_pool.run_if_often(os.getpid) == os.getpid():
+    while process_pool.run_if_started(os.getpid) == os.getpid():
         assert time.monotonic() < end
         time.sleep(0.02)
 
