@@ -159,11 +159,6 @@ def iter_moves(table: Table) -> Iterator[Step]:
         step = step.before
 
 
-def find_last_move(table: Table, seat: int) -> Step | None:
-    """Return the last move of the seat that was not undone, or None."""
-    return next((step for step in iter_moves(table) if step.seat == seat), None)
-
-
 def close_entry(table: Table, mover: int | None, drew: bool) -> Table:
     """Count the entry, and its move if it has one."""
     step = table.last if mover is None else Step(table.length, mover, drew, table.last)

@@ -28,7 +28,6 @@ from engine.record import (
     close_entry,
     evolve,
     explain_waiting,
-    find_last_move,
     find_seats_to_ask,
     refuse_rewind,
 )
@@ -120,7 +119,7 @@ def _iter_verbs(table: Table, seat: int) -> Iterator[str]:
         yield "agree"
     if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):
         yield "refuse"
-    if not table.undo_request and find_last_move(table, seat):
+    if not table.undo_request and _find_last_move(table, seat):
         yield "undo"
     if table.seats[seat].offered:
         yield "back"
@@ -129,6 +128,14 @@ def _iter_verbs(table: Table, seat: int) -> Iterator[str]:
     elif not table.undo_request and not table.pause_request:
         yield "pause"
     yield "resign"
+
+
+def _find_last_move(table: Table, seat: int) -> Step | None:
+    """Return the last move of the seat that was not undone, or None."""
+    step = table.last
+    while step and step.seat != seat:
+        step = step.before
+    return step
 
 
 def _has_to_answer(table: Table, seat: int) -> bool:
@@ -374,7 +381,7 @@ def _answer(table: Table, seat: int, *, agreed: bool) -> tuple[Any, ...]:
 
 
 def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:
-    step = find_last_move(table, seat)
+    step = _find_last_move(table, seat)
     assert step
     if is_undo_free(game, table, seat, rewind):
         return (Undone(seat, step.seq),)

@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (45, 340), "mail": (28, 211), "reminder": (27, 165)}
+BOUNDS = {"move": (45, 338), "mail": (28, 209), "reminder": (26, 163)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

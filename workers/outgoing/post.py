@@ -43,8 +43,8 @@ from workers.outgoing.owed import (
 log = structlog.get_logger()
 
 BATCH = 25
-MANY, MANY_WITHIN_S = 60, 60.0
-WRITTEN_AT: deque[float] = deque(maxlen=MANY)  # the times of the last letters of this process
+MIN_MANY, MANY_WITHIN_S = 60, 60.0
+WRITTEN_AT: deque[float] = deque(maxlen=MIN_MANY)  # the times of the last letters of this process
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
@@ -286,7 +286,7 @@ def write_here_or_aside(app: App, request: LetterRequest) -> EmailMessage | None
     Few letters delay few verdicts, and the second process needs memory.
     """
     now = time.monotonic()
-    are_many = len(WRITTEN_AT) == MANY and now - WRITTEN_AT[0] < MANY_WITHIN_S
+    are_many = len(WRITTEN_AT) == MIN_MANY and now - WRITTEN_AT[0] < MANY_WITHIN_S
     WRITTEN_AT.append(now)
     return process_pool.run_if_started(write, app, request) if are_many else write(app, request)
 

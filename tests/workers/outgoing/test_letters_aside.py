@@ -93,7 +93,7 @@ def write_letter(app: App, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]
     """Return a function that writes a letter, and returns the process that did."""
     place, _ = apps.find_move(app, apps.start_table(app))
     request = make_request(app, place)
-    monkeypatch.setattr(post, "WRITTEN_AT", deque(maxlen=post.MANY))
+    monkeypatch.setattr(post, "WRITTEN_AT", deque(maxlen=post.MIN_MANY))
     monkeypatch.setattr(post, "write", get_pid)
 
     return lambda: post.write_here_or_aside(app, request)
@@ -117,7 +117,7 @@ def test_many_letters_are_written_aside(app: App, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.usefixtures("new_pool")
 def test_few_letters_are_written_in_this_process_and_start_no_other(write_letter: Callable[[], int]) -> None:
     """The second process needs as much memory as half of the service, and a few letters delay few verdicts."""
-    assert {write_letter() for _ in range(post.MANY)} == {os.getpid()}
+    assert {write_letter() for _ in range(post.MIN_MANY)} == {os.getpid()}
     assert process_pool.list_pids() == []
 
 
@@ -126,14 +126,14 @@ def test_letters_that_came_long_ago_are_not_many(
     write_letter: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(post, "MANY_WITHIN_S", 0.0)
-    assert {write_letter() for _ in range(post.MANY + 1)} == {os.getpid()}
+    assert {write_letter() for _ in range(post.MIN_MANY + 1)} == {os.getpid()}
     assert process_pool.list_pids() == []
 
 
 @pytest.mark.usefixtures("new_pool")
 def test_until_the_pool_has_started_letters_are_written_in_this_process(write_letter: Callable[[], int]) -> None:
     """A server that is killed within a second, again and again, sends its letters all the same."""
-    assert {write_letter() for _ in range(post.MANY + 1)} == {os.getpid()}
+    assert {write_letter() for _ in range(post.MIN_MANY + 1)} == {os.getpid()}
     wait_for_start()
     (first,) = process_pool.list_pids()
     os.kill(first, signal.SIGKILL)
@@ -231,7 +231,7 @@ def test_threads_that_wait_for_the_pool_end_when_it_stops_and_their_letters_are_
 
 def write_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the post have written many letters just now."""
-    monkeypatch.setattr(post, "WRITTEN_AT", deque([time.monotonic()] * post.MANY, post.MANY))
+    monkeypatch.setattr(post, "WRITTEN_AT", deque([time.monotonic()] * post.MIN_MANY, post.MIN_MANY))
 
 
 def sleep_long(*_: object) -> None:
