@@ -11,7 +11,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from service.store.queries import Rows, fetch
-from service.store.schema import orders, people, row_number, seats, stories, tables, talk, visits
+from service.store.schema import orders, people, row_number, seats, stories, tables, visits
 
 Fingerprint = Rows
 
@@ -23,13 +23,12 @@ PERSON = (
     people.c.bounced_at,
     people.c.settings_number,
 )
-LAST_REMARK = select(func.max(talk.c.id)).where(talk.c.table == tables.c.id).correlate(tables).scalar_subquery()
 LAST_ORDER = select(func.max(orders.c.id)).where(orders.c.table == tables.c.id).correlate(tables).scalar_subquery()
 STORY_LENGTH = (
     select(func.length(stories.c.body)).where(stories.c.table == tables.c.id).correlate(tables).scalar_subquery()
 )
 TABLE: Select[Any] = (
-    select(*(column for column in tables.c if column is not tables.c.seed), *seats.c, *PERSON, LAST_REMARK, LAST_ORDER)
+    select(*(column for column in tables.c if column is not tables.c.seed), *seats.c, *PERSON, LAST_ORDER)
     .add_columns(STORY_LENGTH)
     .select_from(tables.join(seats).outerjoin(people, people.c.id == seats.c.person))
     .where(tables.c.id == bindparam("key_table", ""))

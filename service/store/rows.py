@@ -30,6 +30,7 @@ class TableRow(Struct, frozen=True):
     moved_to: str
     opening: str | None
     visitor: str
+    last_remark: int  # its number, which grows with every remark; 0 if there is none
 
 
 class SeatRow(Struct, frozen=True):

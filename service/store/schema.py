@@ -106,6 +106,7 @@ tables = Table(
     Column("moved_to", Text, nullable=False, server_default=""),  # the server that the table was transferred to
     Column("opening", Text),  # the idempotency key: the same key opens no second table
     Column("visitor", Text, nullable=False, server_default=""),  # a keyed hash of the network it was opened from
+    Column("last_remark", row_number, nullable=False, server_default="0"),  # the number of its last remark, if any
     Index("tables_opening", "opening", unique=True),
     # No index names what a move changes: so its row is changed in place, and all its indexes stay as they are.
     _make_partial_index("tables_seeking", "opened_at", where="seeking = 1", in_postgresql="seeking"),

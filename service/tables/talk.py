@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from engine.refusal import Refused
 from service.people import letter_settings, register
 from service.settings import DAY_S
 from service.store import channel_queries, queries
 from service.store.batch import OwedLetter
-from service.store.schema import letters, people, seats, talk
+from service.store.schema import letters, people, seats, tables, talk
 from service.tables.access import Place, require_seat
 from service.timing import HOUR_S
 
@@ -69,6 +69,8 @@ def add_remark(connection: Connection, table: str, seat: int, text: str, at: int
         raise Refused("You have written a great deal at this table today; please go on tomorrow.")
     row = {"table": table, "seat": seat, "at": at, "text": remark}
     number = connection.execute(insert(talk).returning(talk.c.id), row).scalar_one()
+    earlier = (tables.c.id == table, tables.c.last_remark < number)
+    connection.execute(update(tables).where(*earlier).values(last_remark=number))
     _owe_letters(connection, table, seat, number, at)
 
 
@@ -95,11 +97,6 @@ def list_newest(connection: Connection, table: str) -> list[Remark]:
     """Return the latest remarks, the newest at the end."""
     query = select(talk).where(talk.c.table == table).order_by(talk.c.id.desc()).limit(MAX_SHOWN)
     return _make_remarks(connection.execute(query).all())
-
-
-def find_last_number(connection: Connection, table: str) -> int:
-    """Return the number of the last remark, which grows with every remark."""
-    return connection.execute(select(func.max(talk.c.id)).where(talk.c.table == table)).scalar_one() or 0
 
 
 def list_since(connection: Connection, table: str, seat: int, at: int) -> list[Remark]:

@@ -344,7 +344,8 @@ def _import_rows(db: Connection, one: TransferredTable) -> None:
     """Store talk, what-if branches and standing orders; their branches get new numbers."""
     name, numbers = one.log.table, dict[int | None, int | None]()
     for remark in one.talk:
-        db.execute(insert(talk), {**structs.asdict(remark), "table": name})
+        number = db.execute(insert(talk).returning(talk.c.id), {**structs.asdict(remark), "table": name}).scalar_one()
+        db.execute(update(tables).where(tables.c.id == name).values(last_remark=number))
     for branch in one.branches:
         row = {**structs.asdict(branch), "table": name, "seed": bytes.fromhex(branch.seed)}
         del row["id"]

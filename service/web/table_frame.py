@@ -103,7 +103,8 @@ class TableFrame(Struct, frozen=True):
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
     """Load and build the common part of all pages of a table."""
     app, seated = get_app(), list_players(table.names)
-    remarks = [] if place.seat is None else talk.list_newest(db, place.table)
+    has_remarks = place.seat is not None and table.row.last_remark > 0
+    remarks = talk.list_newest(db, place.table) if has_remarks else []
     is_watchable = table.row.watched and place.seat is not None
     watch = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if is_watchable else ""
     return TableFrame(

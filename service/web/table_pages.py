@@ -175,7 +175,7 @@ def send_pulse(link: str) -> Reply:
     with app.store.reading() as db:
         place = access.find_place(db, link)
         row = snapshots.load_row(db, place.table)
-        remarks = 0 if place.seat is None else talk.find_last_number(db, place.table)
+        remarks = 0 if place.seat is None else row.last_remark
     response = make_response({"length": row.length, "head": row.head, "talk": remarks})
     response.set_etag(f"{row.head}.{remarks}")
     response.headers["Cache-Control"] = "private, no-cache"

@@ -127,7 +127,7 @@ def load_remarks(
     A digest is no letter to the seat: it has the remarks since the seat's last move.
     """
     seat, table = request.seat, snapshot.row.id
-    if snapshot.seats[seat].status == "invited":
+    if snapshot.seats[seat].status == "invited" or snapshot.row.last_remark == 0:
         return ()
     if kind == "digest":
         news = len(log.find_entries_since_own_move(entries, seat))

@@ -11,7 +11,7 @@ from sqlalchemy import insert, select, update
 from engine.refusal import Refused
 from service import create_app
 from service.app import App
-from service.store.schema import letters
+from service.store.schema import letters, tables
 from service.store.schema import talk as talk_table
 from service.tables import seat_commands, talk
 from service.tables.access import Place
@@ -52,6 +52,18 @@ def test_what_one_player_says_the_others_read_with_his_name_the_newest_last(site
     words = page[page.index('class="words"') :]
     assert re.findall(r'class="who">(\w+)</span>', words)[:2] == ["Anna", "Bert"]
     assert words.index("Good luck!") < words.index("And to you.")
+
+
+def test_a_table_has_the_number_of_its_last_remark_also_if_an_earlier_one_is_stored_later(app: App) -> None:
+    place = apps.start_table(app)[0]
+    for text in ("Good luck!", "And to you."):
+        apps.say(app, place, text)
+    last = apps.load_table(app, place.table).row.last_remark
+    with app.store.writing() as connection:
+        assert talk.list_newest(connection, place.table)[-1].id == last
+        connection.execute(update(tables).where(tables.c.id == place.table).values(last_remark=last + 9))
+    apps.say(app, place, "So?")
+    assert apps.load_table(app, place.table).row.last_remark == last + 9
 
 
 def test_people_talk_before_the_game_and_after_it(site: Site, visitor: Visitor) -> None:

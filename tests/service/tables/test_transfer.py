@@ -112,7 +112,9 @@ def test_a_table_is_played_on_at_the_new_server_with_its_chain_intact(old, new):
     assert apps.load_table(new, table).row.length > length
     head(new, table)
     with new.store.reading() as connection:
-        assert [one.text for one in talk.list_newest(connection, table)] == ["See you there"]
+        (remark,) = talk.list_newest(connection, table)
+    assert remark.text == "See you there"
+    assert apps.load_table(new, table).row.last_remark == remark.id
 
 
 def test_every_player_gets_the_new_link_by_letter_and_old_links_lead_there(old, new):
