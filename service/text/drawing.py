@@ -53,6 +53,8 @@ SAMPLE_STEP = 4  # each fourth pixel of each fourth row gives as good a palette,
 COMPRESSION_LEVEL = 5  # of zlib-ng; level 6 takes half as long again for one hundredth
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 EIGHT_BITS, INDEXED_COLOUR = 8, 3  # of a pixel in a PNG file
+STANDARD_METHODS = (0, 0, 0)  # of compression and filtering, and not interlaced
+NO_FILTER = b"\0"  # of a row
 
 SPRITE_PART = re.compile(r'(<svg class="sprite".*?)</svg>', re.DOTALL)
 SPRITE_BOX = re.compile(r'<svg class="sprite"[^>]*? x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" ')
@@ -63,10 +65,8 @@ PAPER = re.compile(r'<rect class="paper" .*? fill="(.*?)"/>')
 END_TAG = "</svg>"
 SPRITE_TAG = '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans"'
 
-Sprite: TypeAlias = (
-    "tuple[Image.Image, Image.Image | None]"  # colours, and how much they cover unless that is everything
-)
-SpriteKey = tuple[str, int, int]  # its SVG, and its width and height in pixels
+# The colours of a sprite, and how much of what is below they cover: None for everything.
+Sprite: TypeAlias = "tuple[Image.Image, Image.Image | None]"
 SPRITES: LRU[Sprite] = LRU(16_000_000)  # pixels: about 80 MB, which holds all grounds and pieces of the games here
 
 
@@ -97,16 +97,16 @@ class Scene(Struct, frozen=True):
 
 
 class Stage(Struct, frozen=True):
-    """A board taken apart for a page: the world, small facts, the tray, a mat for each seat, and the rest.
+    """A board taken apart for a page: the world, a mat for each seat, a line of facts, the tray, and the rest.
 
-    `stock` is what the page of things that may still come up is called; empty in a game that has none.
+    `stock` is the title of the page about what may still come up; empty in a game where nothing can.
     """
 
     world: str
-    facts: str
-    tray: str
     mats: tuple[str, ...]
-    more: str
+    facts: str = ""
+    tray: str = ""
+    more: str = ""
     stock: str = ""
 
 
@@ -131,30 +131,31 @@ def list_players(names: Sequence[str]) -> tuple[Player, ...]:
     return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
 
 
-def draw_board(cache: LRU[DrawnBoard], position: Hashable, scene: Scene, narrator: Narrator) -> DrawnBoard:
-    """Draw the board as one picture, or take it from the cache; `position` identifies the table and its last entry."""
+def draw_board(cache: LRU[DrawnBoard], position_key: Hashable, scene: Scene, narrator: Narrator) -> DrawnBoard:
+    """Draw the board as one picture, or take it from the cache; the key identifies the table and its last entry."""
     return _draw_once(
         cache,
-        position,
+        position_key,
         scene,
         lambda: DrawnBoard(draw_board_svg(scene), draw_board_text(scene), narrator.describe_board(scene.view)),
     )
 
 
-def draw_staged_board(cache: LRU[StagedBoard], position: Hashable, scene: Scene, narrator: Narrator) -> StagedBoard:
-    """Draw the board in its parts, or take it from the cache; `position` identifies the table and its last entry."""
+def draw_staged_board(cache: LRU[StagedBoard], position_key: Hashable, scene: Scene, narrator: Narrator) -> StagedBoard:
+    """Draw the board in its parts, or take it from the cache; the key identifies the table and its last entry."""
     return _draw_once(
         cache,
-        position,
+        position_key,
         scene,
         lambda: StagedBoard(draw_stage(scene), draw_board_text(scene), narrator.describe_board(scene.view)),
     )
 
 
-def _draw_once(cache: LRU[T], position: Hashable, scene: Scene, draw: Callable[[], T]) -> T:
+def _draw_once(cache: LRU[T], position_key: Hashable, scene: Scene, draw: Callable[[], T]) -> T:
     """Return the cached board of this position and reader; call `draw` only if there is none."""
     names = tuple(player.name for player in scene.players)
-    key = (position, scene.me, names, bool(scene.menu), scene.language, scene.planned)
+    is_lit = bool(scene.menu)  # a reader has one menu in a position, but not every page shows it
+    key = (position_key, scene.me, names, is_lit, scene.language, scene.planned)
     board = cache.get(key)
     if board is None:
         board = draw()
@@ -176,15 +177,15 @@ def draw_board_text(scene: Scene) -> str:
 def draw_stage(scene: Scene) -> Stage:
     """Draw the board taken apart, for pages; a game that has one picture only has that picture as its world."""
     game = scene.game.META.name
-    environment, words = templates.get_environment(scene.language, game), _list_words(scene)
+    environment, values = templates.get_environment(scene.language, game), _list_template_values(scene)
     if not _has_world(environment, game):
-        return Stage(_make_world(draw_board_svg(scene)), "", "", ("",) * len(scene.players), "")
-    mats: Any = environment.get_template("games/mats.html").make_module(words)
+        return Stage(world=_make_world(draw_board_svg(scene)), mats=("",) * len(scene.players))
+    mats: Any = environment.get_template("games/mats.html").make_module(values)
     return Stage(
-        world=environment.get_template("games/stage.svg").render(words),
+        world=environment.get_template("games/stage.svg").render(values),
+        mats=tuple(mats.part(seat).strip() for seat in range(len(scene.players))),
         facts=join_lines(mats.part("facts")),
         tray=mats.part("tray").strip(),
-        mats=tuple(mats.part(seat).strip() for seat in range(len(scene.players))),
         more=mats.part("more").strip(),
         stock=mats.part("stock_word").strip(),
     )
@@ -196,18 +197,18 @@ def draw_stock(scene: Scene) -> str:
     environment = templates.get_environment(scene.language, game)
     if not _has_world(environment, game):
         return ""
-    mats: Any = environment.get_template("games/mats.html").make_module(_list_words(scene))
+    mats: Any = environment.get_template("games/mats.html").make_module(_list_template_values(scene))
     return str(mats.part("stock")).strip()
 
 
-def draw_part(scene: Scene, box: Sequence[float] | None, whole: bool) -> str:
-    """Draw the world of a board, or the `whole` picture of a letter, for a rule book; a `box` crops it."""
+def draw_illustration(scene: Scene, box: Sequence[float] | None, *, whole: bool) -> str:
+    """Draw a board for a rule book: its world alone, or the `whole` picture as in a letter; a `box` crops it."""
     game = scene.game.META.name
     environment = templates.get_environment(scene.language, game)
     if whole or not _has_world(environment, game):
         picture = draw_board_svg(scene)
     else:
-        picture = environment.get_template("games/part.svg").render(_list_words(scene))
+        picture = environment.get_template("games/part.svg").render(_list_template_values(scene))
     return VIEW_BOX.sub(f'viewBox="{" ".join(map(str, box))}"', picture, count=1) if box else picture
 
 
@@ -228,10 +229,10 @@ def _make_world(picture: str) -> str:
 def _render_board(scene: Scene, name: str) -> str:
     game = scene.game.META.name
     environment = templates.get_environment(scene.language, game)
-    return environment.get_template(f"games/{game}/{name}").render(_list_words(scene))
+    return environment.get_template(f"games/{game}/{name}").render(_list_template_values(scene))
 
 
-def _list_words(scene: Scene) -> dict[str, Any]:
+def _list_template_values(scene: Scene) -> dict[str, Any]:
     """List the values that the templates of a board can use."""
     names = [player.name for player in scene.players]
     return {
@@ -248,27 +249,27 @@ def _list_words(scene: Scene) -> dict[str, Any]:
     }
 
 
-def render(svg: str) -> bytes:
-    """Draw an SVG in this process, with as many colours as fit into the size of a picture in a letter."""
+def paint_png(svg: str) -> bytes:
+    """Return an SVG as a PNG file for a letter, with as many colours as keep the file small enough."""
     from PIL import Image
 
-    painting = paint(svg)
+    painting = paint_picture(svg)
     size = (painting.width // SAMPLE_STEP, painting.height // SAMPLE_STEP)
     sample = painting.resize(size, Image.Resampling.NEAREST)
     for colours in PALETTE_SIZES:
         palette = sample.quantize(colours, Image.Quantize.FASTOCTREE)
-        file = _encode(painting.quantize(palette=palette, dither=Image.Dither.NONE))
+        file = _encode_png(painting.quantize(palette=palette, dither=Image.Dither.NONE))
         if len(file) <= MAX_PICTURE_BYTES:
             break
     return file
 
 
-def _encode(image: Image.Image) -> bytes:
+def _encode_png(image: Image.Image) -> bytes:
     """Return an image with a palette as a PNG file. Pillow's own encoder takes twice as long, for larger files."""
     width, pixels = image.width, image.tobytes()
-    rows = b"".join(b"\0" + pixels[start : start + width] for start in range(0, len(pixels), width))
+    rows = b"".join(NO_FILTER + pixels[start : start + width] for start in range(0, len(pixels), width))
     chunks = (
-        (b"IHDR", struct.pack(">2I5B", width, image.height, EIGHT_BITS, INDEXED_COLOUR, 0, 0, 0)),
+        (b"IHDR", struct.pack(">2I5B", width, image.height, EIGHT_BITS, INDEXED_COLOUR, *STANDARD_METHODS)),
         (b"PLTE", bytes(image.getpalette() or ())),
         (b"IDAT", zlib_ng.compress(rows, COMPRESSION_LEVEL)),
         (b"IEND", b""),
@@ -278,14 +279,14 @@ def _encode(image: Image.Image) -> bytes:
     )
 
 
-def measure(svg: str) -> tuple[int, int]:
-    """Return the width and height that the picture of a drawing has, in pixels."""
+def measure_picture(svg: str) -> tuple[int, int]:
+    """Return the width and height in pixels of the picture that `paint_picture` makes of an SVG."""
     _, _, box_width, box_height = map(float, VIEW_BOX.findall(svg)[0].split())
     return PICTURE_WIDTH, round(box_height * PICTURE_WIDTH / box_width)
 
 
-def paint(svg: str) -> Image.Image:
-    """Draw an SVG as wide as pictures in letters are, part by part: sprites are pasted, all between them is drawn.
+def paint_picture(svg: str) -> Image.Image:
+    """Paint an SVG as wide as pictures in letters are, part by part: sprites are pasted, all between them is painted.
 
     Each part is an SVG of its own, with the head of the whole and the definitions that the part refers to.
     """
@@ -294,18 +295,17 @@ def paint(svg: str) -> Image.Image:
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
     head, _, body = DEFINITIONS.sub("", svg).rpartition(END_TAG)[0].partition(">")
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
-    scale, papers = PICTURE_WIDTH / box_width, PAPER.findall(body)
-    painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), papers[0] if papers else "#ffffff")
-    parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
-    keys = [_make_key(part, box, scale, definitions) for part, box in parts if box]
-    sprites = iter(_draw_sprites(keys))
-    for part, box in parts:
-        if box:
-            colours, cover = next(sprites)
-            left, top = float(box[1]) * scale, float(box[2]) * scale
+    scale, paper = PICTURE_WIDTH / box_width, PAPER.search(body)
+    painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
+    for part in SPRITE_PART.split(PAPER.sub("", body, count=1)):
+        if box := SPRITE_BOX.match(part):
+            left, top, width, height = (float(length) * scale for length in box.groups())
+            drawing = part[box.end() :]
+            drawing += _collect_definitions(drawing, definitions)
+            colours, cover = _paint_sprite_once(drawing, round(width), round(height))
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:
-            layer = draw(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
+            layer = paint_svg(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
             painting.paste(layer, (0, 0), layer)
     return painting
 
@@ -317,30 +317,25 @@ def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
     return "".join(f"<defs>{body}</defs>{_collect_definitions(body, definitions)}" for body in bodies)
 
 
-def _make_key(part: str, box: re.Match[str], scale: float, definitions: dict[str, str]) -> SpriteKey:
-    """Return the SVG of a sprite with its definitions, and its size in pixels."""
-    sprite = part[box.end() :]
-    width, height = float(box[3]) * scale, float(box[4]) * scale
-    return f"{sprite}{_collect_definitions(sprite, definitions)}", round(width), round(height)
+def _paint_sprite_once(drawing: str, width: int, height: int) -> Sprite:
+    """Return a sprite in this size; paint it only if it was not painted lately."""
+    key = (drawing, width, height)
+    sprite = SPRITES.get(key)
+    if sprite is None:
+        sprite = _paint_sprite(drawing, width, height)
+        SPRITES.put(key, sprite, width * height)
+    return sprite
 
 
-def _draw_sprites(keys: Sequence[SpriteKey]) -> list[Sprite]:
-    """Return these sprites; draw those that were not drawn before."""
-    sprites = SPRITES.get_all(keys)
-    missing = {key: _draw_sprite(*key) for key in dict.fromkeys(keys) if key not in sprites}
-    SPRITES.put_all({key: (sprite, key[1] * key[2]) for key, sprite in missing.items()})
-    sprites |= missing
-    return [sprites[key] for key in keys]
-
-
-def _draw_sprite(part: str, width: int, height: int) -> Sprite:
-    image = draw(f"{SPRITE_TAG} {part}{END_TAG}", width, height)
+def _paint_sprite(drawing: str, width: int, height: int) -> Sprite:
+    image = paint_svg(f"{SPRITE_TAG} {drawing}{END_TAG}", width, height)
     cover = image.getchannel("A")
-    return image.convert("RGB"), None if cover.getextrema() == (255, 255) else cover
+    is_opaque = cover.getextrema() == (255, 255)
+    return image.convert("RGB"), None if is_opaque else cover
 
 
-def draw(svg: str, width: int, height: int) -> Image.Image:
-    """Draw an SVG in exactly this size, on a transparent ground."""
+def paint_svg(svg: str, width: int, height: int) -> Image.Image:
+    """Paint an SVG in exactly this size, on a transparent ground."""
     sized = svg.replace("<svg", f'<svg width="{width}" height="{height}" preserveAspectRatio="none"', 1)
     return _load_renderer()(io.BytesIO(sized.encode()))
 

@@ -55,7 +55,7 @@ def write_feed(feed: Feed) -> bytes:
 
 
 def make_entry_id(host: str, at: int, path: str) -> str:
-    """Return an id that is never used for anything else (RFC 4151): a host, a day on which it was its own, a path."""
+    """Return an id that is never used for anything else (RFC 4151): a host, a day when it was this server's, a path."""
     return f"tag:{host},{datetime.fromtimestamp(at, UTC).date().isoformat()}:{path}"
 
 
@@ -69,8 +69,12 @@ def _add_entry(root: Element, entry: FeedEntry) -> None:
 
 
 def _add_text(parent: Element, name: str, text: str, **attributes: str) -> None:
-    """Add an element with a text; XML has no control characters."""
-    SubElement(parent, name, attributes).text = "".join(sign for sign in text if sign.isprintable() or sign == "\n")
+    SubElement(parent, name, attributes).text = _remove_control_characters(text)
+
+
+def _remove_control_characters(text: str) -> str:
+    """Keep line breaks only; XML has no other control characters."""
+    return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
 
 
 def _write_atom_moment(at: int) -> str:
@@ -124,7 +128,7 @@ def _write_calendar_moment(at: int) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(sign for sign in text if sign.isprintable() or sign == "\n").translate(CALENDAR_ESCAPES)
+    return _remove_control_characters(text).translate(CALENDAR_ESCAPES)
 
 
 def _fold(line: str) -> Iterator[str]:

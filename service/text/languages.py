@@ -76,11 +76,12 @@ def translate_in_game(language: str, game: str, text: str) -> str:
 def describe_game(language: str, meta: Meta, options: Mapping[str, Any] | None = None) -> str:
     """Say what a game is about; with the options of a table, only what holds there."""
     sentences = [meta.about]
-    sentences += [text for name, text in meta.about_options.items() if options is None or _is_played(options, name)]
+    sentences += [text for name, text in meta.about_options.items() if options is None or _is_chosen(options, name)]
     return " ".join(translate_in_game(language, meta.name, sentence) for sentence in sentences)
 
 
-def _is_played(options: Mapping[str, Any], name: str) -> bool:
+def _is_chosen(options: Mapping[str, Any], name: str) -> bool:
+    """Return whether a table is played with an option: a switch that is on, or a word other than “none”."""
     return options.get(name, False) not in (False, "none")
 
 
@@ -107,13 +108,18 @@ def _describe_option(language: str, game: str, option: Option, value: Any) -> Op
 
 
 def describe_changes(translator: Translator, meta: Meta, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Describe the options of a table that are not the usual ones: boxes in one line, others in one line each."""
-    default = {option.name: option.default for option in describe(meta.options)}
-    changed = {name: value for name, value in options.items() if value != default.get(name)}
-    boxes = describe_options(translator.language, meta, {name: on for name, on in changed.items() if on is True})
-    others = describe_options(translator.language, meta, {name: on for name, on in changed.items() if on is not True})
-    first = [translator.gettext("With: %(boxes)s", boxes=" · ".join(one.label for one in boxes))] if boxes else []
-    return (*first, *(f"{one.label[:1].upper()}{one.label[1:]}{translator.colon} {one.value}" for one in others))
+    """Describe the options of a table that are not the usual ones: added boxes in one line, others in a line each."""
+    usual = {option.name: option.default for option in describe(meta.options)}
+    changed = {name: value for name, value in options.items() if value != usual.get(name)}
+    added = {name: value for name, value in changed.items() if value is True}
+    others = {name: value for name, value in changed.items() if value is not True}
+    lines = list[str]()
+    if added:
+        labels = [option.label for option in describe_options(translator.language, meta, added)]
+        lines.append(translator.gettext("With: %(boxes)s", boxes=" · ".join(labels)))
+    for option in describe_options(translator.language, meta, others):
+        lines.append(f"{option.label[:1].upper()}{option.label[1:]}{translator.colon} {option.value}")
+    return tuple(lines)
 
 
 class Customs(Struct, frozen=True):
@@ -121,7 +127,7 @@ class Customs(Struct, frozen=True):
 
     day: str
     weekday: str
-    last: str  # how the last word of a list follows
+    last: str  # a pattern for the last word of a list and all before it
     months: tuple[str, ...]
     short_months: tuple[str, ...]
     weekdays: tuple[str, ...]
@@ -217,8 +223,10 @@ class Sentence(Struct, frozen=True):
 
 def translate(language: str, sentence: Translatable) -> str:
     """Translate a sentence and fill in its words; any game may have refused, so every catalogue is searched."""
+    if not sentence.sentence:
+        return ""
     for domain in (COMMON, *catalogue.find_all()):
-        text = load_translations(language, domain).gettext(sentence.sentence) if sentence.sentence else ""
+        text = load_translations(language, domain).gettext(sentence.sentence)
         if text != sentence.sentence:
             return text.format(**sentence.words)
     return sentence.sentence.format(**sentence.words) if sentence.words else sentence.sentence
@@ -272,15 +280,17 @@ def write_time_left(translator: Translator, seconds: float) -> str:
     """Return how much time is left, to the nearest hour, or minute in the last hour; empty after the deadline."""
     if seconds <= 0:
         return ""
-    days, hours = divmod(round(seconds / HOUR_S), DAY_S // HOUR_S)
-    parts = [
-        translator.ngettext("%(count)s day", "%(count)s days", days) if days else "",
-        translator.ngettext("%(count)s hour", "%(count)s hours", hours) if hours else "",
-    ]
+    parts = list[str]()
     if seconds < HOUR_S - MINUTE_S // 2:
         minutes = max(round(seconds / MINUTE_S), 1)
-        parts = [translator.ngettext("%(count)s minute", "%(count)s minutes", minutes)]
-    return translator.gettext("%(time)s left.", time=translator.join([part for part in parts if part]))
+        parts.append(translator.ngettext("%(count)s minute", "%(count)s minutes", minutes))
+    else:
+        days, hours = divmod(round(seconds / HOUR_S), DAY_S // HOUR_S)
+        if days:
+            parts.append(translator.ngettext("%(count)s day", "%(count)s days", days))
+        if hours:
+            parts.append(translator.ngettext("%(count)s hour", "%(count)s hours", hours))
+    return translator.gettext("%(time)s left.", time=translator.join(parts))
 
 
 def elide(sentence: str, words: Mapping[str, Any]) -> str:

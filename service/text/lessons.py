@@ -179,7 +179,7 @@ def draw_position(stage: ScenarioMoment, picture: ScenarioPicture, language: str
     players = drawing.list_players(NAMES[: stage.seats])
     view = stage.game.view(stage.state, picture.seat)
     scene = Scene(stage.game, view, players, picture.seat, menu, language)
-    return drawing.draw_part(scene, picture.box, picture.whole)
+    return drawing.draw_illustration(scene, picture.box, whole=picture.whole)
 
 
 def select_choices(loaded: Scenario, stage: ScenarioMoment) -> Menu:

@@ -10,6 +10,7 @@ import ast
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
@@ -29,14 +30,11 @@ FOR_HOSTS = (  # printed in a terminal, in English
     "service/store/connection.py",
     "service/store/maintenance.py",
     "service/store/server_facts.py",
-    "service/store/maintenance.py",
     "service/tables/transfer.py",
     "workers/commands/",
 )
-SENTENCES = {
-    *("Refused", "Unknown", "TransferredAway", "NotInstalled", "Garbled", "ForbiddenAddress", "Unreachable"),
-    *("Sentence", "_"),
-}
+REFUSALS = ("Refused", "Unknown", "TransferredAway", "NotInstalled", "Garbled", "ForbiddenAddress", "Unreachable")
+SENTENCE_CALLS = (*REFUSALS, "Sentence", "_")  # what is called with a sentence as its first argument
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
 HEADER = """{comment}
@@ -78,8 +76,11 @@ def _add_package(catalog: Catalog, home: Path) -> None:
 
 
 def _get_domain(path: Path) -> str:
-    parts = path.relative_to(ROOT).parts
-    return parts[2] if parts[1] == "games" and parts[2] in catalogue.find_all() else COMMON
+    """Return the domain of a file: that of a game for `engine/games/NAME/...` and `templates/games/NAME/...`."""
+    match path.relative_to(ROOT).parts:
+        case (_, "games", name, *_) if name in catalogue.find_all():
+            return name
+    return COMMON
 
 
 def _add_template(catalog: Catalog, path: Path) -> None:
@@ -100,11 +101,9 @@ def _iter_sentences(path: Path) -> Iterator[str | tuple[str, str]]:
     """Yield the sentences in Python code: those of refusals, and the arguments of `gettext` and `ngettext`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         match node:
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, second, *_]) if (
-                name == "ngettext"
-            ):
-                yield from zip(_iter_texts(first), _iter_texts(second), strict=True)
-            case ast.Call(func=ast.Name(id=name), args=[sentence, *_]) if name in SENTENCES:
+            case ast.Call(func=ast.Name(id="ngettext") | ast.Attribute(attr="ngettext"), args=[one, many, *_]):
+                yield from zip(_iter_texts(one), _iter_texts(many), strict=True)
+            case ast.Call(func=ast.Name(id=name), args=[sentence, *_]) if name in SENTENCE_CALLS:
                 yield from _iter_texts(sentence)
             case ast.Call(func=ast.Attribute(attr="gettext"), args=[sentence, *_]):
                 yield from _iter_texts(sentence)
@@ -160,15 +159,19 @@ def update_catalogue(language: str, domain: str, template: Catalog) -> None:
     old, fresh = load_catalogue(language, domain), Catalog(language)
     for message in template:
         if message.id:
-            before = old.get(message.id)
-            same = before is not None and before.pluralizable == message.pluralizable
-            fresh.add(message.id, before.string if before is not None and same else None)
+            fresh.add(message.id, _find_translation(old, message))
     path = get_catalogue_path(language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
     head = HEADER.format(comment=old.header_comment, language=language, plurals=fresh.plural_forms)
     with path.open("wb") as file:
         file.write(head.encode())
         write_po(file, fresh, width=WIDTH, no_location=True, omit_header=True)
+
+
+def _find_translation(catalog: Catalog, message: Message) -> Any:
+    """Return the translation of a message; None if there is none, or if the message got or lost a plural since."""
+    before = catalog.get(message.id)
+    return before.string if before is not None and before.pluralizable == message.pluralizable else None
 
 
 def update_catalogues(domains: Sequence[str] = ()) -> int:

@@ -16,7 +16,7 @@ from engine.log import Entry
 from engine.table_events import TABLE_EVENTS
 from service.memory import LRU
 from service.text import templates
-from service.text.languages import mark_place, name_place, remove_place_marks
+from service.text.languages import COLONS, mark_place, name_place, remove_place_marks
 
 SPACE = re.compile(r"[ \n]+")  # but not the no-break space, which French has before a colon
 PLACE_FIELDS = ("cell", "start", "end", "inn")  # the fields of games' events that name a place of the board
@@ -38,13 +38,17 @@ class Narrator:
         marked: bool = False,
         view: Any = None,
     ) -> None:
-        board = catalogue.find_board(game)
-        spot = mark_place if marked else name_place
-        self._unmark: Callable[[str], str] = remove_place_marks if marked else str  # else there are none
-        seen = {"board": board, "view": view, "spot": spot}
-        self._context = {"name": names.__getitem__, "names": names, "me": me, **seen}
-        self._language, self._name = language, game.META.name
-        self.colon = str(templates.get_environment(language, self._name).globals["colon"])
+        self._unmark: Callable[[str], str] = remove_place_marks if marked else str  # no marks, nothing to remove
+        self._context = {
+            "name": names.__getitem__,
+            "names": names,
+            "me": me,
+            "board": catalogue.find_board(game),
+            "view": view,
+            "spot": mark_place if marked else name_place,
+        }
+        self._language, self._game_name = language, game.META.name
+        self.colon = COLONS.get(language, ":")
 
     @functools.cached_property
     def _table_macros(self) -> Any:
@@ -54,11 +58,11 @@ class Narrator:
     @functools.cached_property
     def _game_macros(self) -> Any:
         """The macros for events of this game; an invitation needs none of them."""
-        own = templates.get_environment(self._language, self._name)
-        return own.get_template(f"games/{self._name}/sentences.txt").make_module(self._context)
+        own = templates.get_environment(self._language, self._game_name)
+        return own.get_template(f"games/{self._game_name}/sentences.txt").make_module(self._context)
 
     def describe(self, event: Any) -> str:
-        """Describe an event in one sentence; empty if there is nothing to say."""
+        """Describe an event in one sentence, by the macro of the same name; empty if there is nothing to say."""
         macros = self._table_macros if type(event) in TABLE_EVENTS else self._game_macros
         return join_lines(getattr(macros, type(event).__name__)(event))
 
@@ -144,9 +148,12 @@ def list_places(events: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _iter_places(event: Any) -> Iterator[str]:
+    """Yield the places that an event names, and those of the figures in it; a segment `2,1/0` is at `2,1`."""
     for name in PLACE_FIELDS:
         place = getattr(event, name, None)
         if isinstance(place, str) and place:
             yield place.partition("/")[0]
-    for figure in (*([event.figure] if hasattr(event, "figure") else ()), *getattr(event, "figures", ())):
+    if hasattr(event, "figure"):
+        yield from _iter_places(event.figure)
+    for figure in getattr(event, "figures", ()):
         yield from _iter_places(figure)

@@ -69,7 +69,7 @@ def _send_picture(svg: str, audience: str) -> Reply:
 @functools.lru_cache(maxsize=128)
 def _paint(svg: str) -> bytes:
     with PAINTER_LOCK:
-        return drawing.render(svg)
+        return drawing.paint_png(svg)
 
 
 @pictures.get("/oembed")
@@ -80,7 +80,7 @@ def describe() -> Response:
     preview, svg = _find_page(request.args.get("url", ""))
     answer: dict[str, Any] = {"type": "link"}
     if svg:
-        width, height = drawing.measure(svg)
+        width, height = drawing.measure_picture(svg)
         answer = {"type": "photo", "url": preview.picture, "width": width, "height": height}
     return jsonify(
         {

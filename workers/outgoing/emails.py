@@ -374,4 +374,4 @@ def _read_verdict(server: smtplib.SMTP) -> Refusal | None:
 @functools.lru_cache(maxsize=256)
 def render_png(svg: str) -> bytes:
     """Return a drawing as a PNG file, with the fonts of the service."""
-    return drawing.render(svg)
+    return drawing.paint_png(svg)

@@ -30,7 +30,7 @@ def pictures():
     definitions = f"<defs>{template.shared(True)}</defs>"
     names = [name for name in ROWS if not name.startswith(BLOCKS)]
     svgs = {name: f"{head}{definitions}{ground}{template.tile(name, board)}</svg>" for name in names}
-    return {name: drawing.draw(svg, SMALLEST_PIXELS, SMALLEST_PIXELS).convert("L") for name, svg in svgs.items()}
+    return {name: drawing.paint_svg(svg, SMALLEST_PIXELS, SMALLEST_PIXELS).convert("L") for name, svg in svgs.items()}
 
 
 def count_different_pixels(first, second):

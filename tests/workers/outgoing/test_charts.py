@@ -66,6 +66,6 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
     random = Random(1)
     moments = tuple((step, tuple(random.uniform(0, 100) for _ in NAMES)) for step in range(600))
-    made = drawing.render(Chart(moments, 0, 100).draw(list_players(NAMES)))
+    made = drawing.paint_png(Chart(moments, 0, 100).draw(list_players(NAMES)))
     assert made.startswith(drawing.PNG_SIGNATURE)
     assert len(made) <= drawing.MAX_PICTURE_BYTES

@@ -85,7 +85,7 @@ def count_differences(one: Image.Image, other: Image.Image, seen: int = VISIBLE_
 def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool, step: int) -> None:
     for board in draw_boards(game, boxes=boxes)[step - 1 :: step]:
         svg = DASHES.sub("", board)
-        picture = drawing.paint(svg)
+        picture = drawing.paint_picture(svg)
         assert count_differences(picture, draw_in_browser(chromium, svg, picture.height)) <= MAX_SHARE
 
 
@@ -93,33 +93,35 @@ def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: s
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
     for svg in draw_boards(game, boxes=boxes):
-        made = drawing.render(svg)
+        made = drawing.paint_png(svg)
         assert len(made) <= drawing.MAX_PICTURE_BYTES
         read = Image.open(io.BytesIO(made))
         assert (read.format, read.width) == ("PNG", drawing.PICTURE_WIDTH)
-        assert count_differences(read.convert("RGB"), drawing.paint(svg)) == 0
+        assert count_differences(read.convert("RGB"), drawing.paint_picture(svg)) == 0
 
 
 @every_box
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_put_together_from_sprites_is_the_one_drawn_whole(game: str, boxes: bool) -> None:
     for svg in draw_boards(game, boxes=boxes):
-        picture = drawing.paint(svg)
+        picture = drawing.paint_picture(svg)
         x, y, across, _ = map(float, drawing.VIEW_BOX.findall(svg)[0].split())
         box = f'viewBox="{x} {y} {across} {picture.height * across / picture.width}"'  # in whole pixels
-        whole = drawing.draw(drawing.VIEW_BOX.sub(box, svg, count=1), *picture.size)
+        whole = drawing.paint_svg(drawing.VIEW_BOX.sub(box, svg, count=1), *picture.size)
         paper = Image.new("RGBA", picture.size, "#ffffff")
         assert count_differences(picture, Image.alpha_composite(paper, whole).convert("RGB"), EDGE) == 0
 
 
 def test_a_sprite_is_painted_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    painted, draw = list[str](), drawing.draw
+    painted, draw = list[str](), drawing.paint_svg
     monkeypatch.setattr(drawing, "SPRITES", LRU[Any](10**6))
-    monkeypatch.setattr(drawing, "draw", lambda svg, *size: painted.append(svg) or draw(svg, *size))
+    monkeypatch.setattr(drawing, "paint_svg", lambda svg, *size: painted.append(svg) or draw(svg, *size))
     for places in ([(20, 20)], [(50, 20), (60, 50)]):
         pieces = "".join(draw_sprite(x, y, (-5, -5, 5, 5), '<use href="#dot"/>', 100 / 760) for x, y in places)
         dot = '<defs><g id="dot"><circle r="4" fill="#008800"/></g></defs>'
-        made = drawing.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{dot}{pieces}</svg>')
+        made = drawing.paint_picture(
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{dot}{pieces}</svg>'
+        )
         assert all(made.getpixel((round(7.6 * x), round(7.6 * y))) == (0, 136, 0) for x, y in places)
     assert len(painted) == 1
 
@@ -130,20 +132,22 @@ def test_a_part_between_sprites_is_drawn_between_them() -> None:
         for ink, high in (("#ff0000", 9), ("#0000ff", 4))
     )
     between = '<rect x="45" y="20" width="10" height="20" fill="#008800"/>'
-    made = drawing.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{under}{between}{over}</svg>')
+    made = drawing.paint_picture(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{under}{between}{over}</svg>'
+    )
     assert [made.getpixel((380, round(7.6 * y))) for y in (22, 28, 35)] == [(0, 136, 0), (0, 0, 255), (0, 136, 0)]
     assert made.getpixel((325, round(7.6 * 23))) == (255, 0, 0)
 
 
 def test_a_picture_that_would_be_too_large_has_fewer_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     svg = draw_boards("kurier")[0]
-    large = drawing.render(svg)
+    large = drawing.paint_png(svg)
     monkeypatch.setattr(drawing, "MAX_PICTURE_BYTES", len(large) - 1)
-    assert len(drawing.render(svg)) < len(large)
+    assert len(drawing.paint_png(svg)) < len(large)
 
 
 def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
-    plain, written = (drawing.paint(BOARD.format(text=text)) for text in ("", "Żółw"))
+    plain, written = (drawing.paint_picture(BOARD.format(text=text)) for text in ("", "Żółw"))
     assert plain.size == (drawing.PICTURE_WIDTH, 456)
     assert plain.getpixel((2, 2)) == (255, 255, 255)
     assert plain.getpixel((100, 100)) == (0, 136, 0)
@@ -155,8 +159,8 @@ def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
 @pytest.mark.usefixtures("real_pictures")
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     drawings = list[str]()
-    render = drawing.render
-    monkeypatch.setattr(drawing, "render", lambda svg: drawings.append(svg) or render(svg))
+    render = drawing.paint_png
+    monkeypatch.setattr(drawing, "paint_png", lambda svg: drawings.append(svg) or render(svg))
     emails.render_png.cache_clear()
     first, other = (BOARD.format(text=text) for text in ("A", "B"))
     made = [emails.render_png(svg) for svg in (first, other, first)]
