@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from msgspec import Struct, structs
@@ -30,11 +29,12 @@ from workers import bots
 from workers.jobs import log_database_error, try_table
 
 LOOK_AFTER_S = 600  # after a look that found nothing, if nothing was written since and nothing is known to be due
-OTHER_PROCESSES_S = 15  # until a quiet server sees what another process has written, such as a command of the host
+MAX_QUIET_WAIT_S = 15  # until what another process has written is seen, such as a command of the host
 MAIL_KEEP_S = 60 * DAY_S  # how long the words of an answered mail are kept
 DELIVERY_KEEP_S = 30 * DAY_S
 DELETE_BATCH = 100
 log = structlog.get_logger()
+Result = TypeVar("Result")
 NOW = bindparam("now", type_=BigInteger)
 IS_BOTS_TURN = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
 # A batch of mails that were answered weeks ago. The newest mail stays, so that its number is not given again:
@@ -97,33 +97,32 @@ class Ticker:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._version: int | None = None
-        self._look_at = 0.0
+        self._quiet_until = 0.0  # 0 while something may be due
+        self._quiet_version: int | None = None  # of the database when nothing was due
 
     def tick(self) -> None:
         """Do what is due, if anything may be."""
-        version = None
-        self._app.store.written.clear()
-        with _log_failure("find_version"):
-            version = self._app.store.find_version()
-        if version is None or version != self._version or self._app.now() >= self._look_at:
-            self._look_at = 0.0
-            if not tick(self._app):
-                self._version, self._look_at = version, self._find_next_look()
+        self._app.store.written.clear()  # first: a write from here on ends the next wait
+        version = _try("find_version", self._app.store.find_version)
+        if self._app.now() < self._quiet_until and version == self._quiet_version:
+            return
+        self._quiet_until = 0.0
+        found_work = tick(self._app)
+        if version is not None and not found_work:
+            self._quiet_until, self._quiet_version = _try("find_next_look", self._find_next_look) or 0.0, version
 
     def wait_while_quiet(self) -> bool:
         """Wait until something may be due, and return True; False as soon as the server is not quiet."""
-        if self._version is None or not self._look_at:
+        if not self._quiet_until:
             return False
-        seconds = max(0.0, min(OTHER_PROCESSES_S, self._look_at - self._app.now()))
+        seconds = max(0.0, min(MAX_QUIET_WAIT_S, self._quiet_until - self._app.now()))
         return not self._app.store.written.wait(seconds)
 
     def _find_next_look(self) -> float:
         """Return when the database is looked into again at the latest."""
         now = self._app.now()
-        times: Sequence[int | None] = (now,)
-        with _log_failure("find_next_look"), self._app.store.reading() as db:
-            times = tuple(db.execute(NEXT_TIMES, {"now": now}).one())
+        with self._app.store.reading() as db:
+            times: Sequence[int | None] = tuple(db.execute(NEXT_TIMES, {"now": now}).one())
         return min([now + LOOK_AFTER_S, *(at for at in times if at is not None)])
 
 
@@ -132,25 +131,29 @@ def tick(app: App) -> bool:
 
     Return False if nothing was due. If the search for due work fails, return True, since there may be some.
     """
-    work = list[DueWork]()  # one, or none if the search failed
-    with _log_failure("find_due"), app.store.reading() as db:
-        work.append(find_due(app, db))
-    for due in work:
-        for step in (wake_workers, remind, expire, delete_old_mails, delete_old_deliveries):
-            with _log_failure(step.__name__):
-                step(app, due)
-    return not work or any(structs.astuple(work[0]))
+    due = _try("find_due", partial(_load_due_work, app))
+    if due is None:
+        return True
+    for step in (wake_workers, remind, expire, delete_old_mails, delete_old_deliveries):
+        _try(step.__name__, partial(step, app, due))
+    app.metrics.flush()
+    return any(structs.astuple(due))
 
 
-@contextmanager
-def _log_failure(step: str) -> Iterator[None]:
-    """Log that a part of a tick failed; the next tick tries it again."""
+def _try(step: str, work: Callable[[], Result]) -> Result | None:
+    """Do a part of a tick and return its result; if it fails, log that and return None: the next tick tries again."""
     try:
-        yield
+        return work()
     except OperationalError as error:
         log_database_error(error, "tick not finished", at=step)
     except Exception:
         log.exception("tick not finished", at=step)
+    return None
+
+
+def _load_due_work(app: App) -> DueWork:
+    with app.store.reading() as db:
+        return find_due(app, db)
 
 
 def find_due(app: App, db: Connection) -> DueWork:
@@ -173,7 +176,6 @@ def wake_workers(app: App, due: DueWork) -> None:
             app.metrics.count("wakeups", queue)
         else:  # the last wake-up is still there: maybe its job has died
             app.wakeups.start_job(JOBS_OF_QUEUES[queue])
-    app.metrics.flush()
 
 
 def remind(app: App, due: DueWork) -> None:
@@ -192,8 +194,8 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
         return  # a move is being judged there, or another clock was quicker
     next_at = timing.find_next_reminder(seat.due_at, leads, app.now())
     db.execute(update(seats).where(*same).values(remind_at=next_at))
-    number = sum(seat.due_at - lead < seat.remind_at for lead in leads)
-    kind = f"reminder/{number}" if number else "reminder"
+    earlier = [lead for lead in leads if seat.due_at - lead < seat.remind_at]
+    kind = f"reminder/{len(earlier)}" if earlier else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
     is_new = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
     if db.execute(select(1).where(is_new)).one_or_none():
@@ -207,6 +209,7 @@ def expire(app: App, due: DueWork) -> None:
 
 
 def _expire(app: App, table: str, seat: int) -> None:
+    """Carry out the consequence for a late seat, unless its player has moved or got more time meanwhile."""
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, table)
     if not engine_table.menu(snapshot.game, snapshot.position, seat):
@@ -219,7 +222,7 @@ def _expire(app: App, table: str, seat: int) -> None:
                 return  # a player moved in the meantime
             if late_at is None or late_at > app.now():
                 return  # a calendar was changed in the meantime
-            after = _offer_seat(append_command(work.locked, None, command), seat)
+            after = _offer_lost_seat(append_command(work.locked, None, command), seat)
             work.locked = judging.follow_orders(work.locked, after)
     except IntegrityError:
         return  # another clock was quicker
@@ -239,13 +242,14 @@ def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
     return Move("expire", (str(seat), move.verb, *move.args))
 
 
-def _offer_seat(locked: LockedTable, seat: int) -> LockedTable:
-    """Offer the seat of a player who was late too often to a substitute."""
-    row, current, often = locked.seats[seat], locked.position.seats[seat], locked.clock.offer_after
-    lost = row.misses >= often or current.status == "resigned"
-    if not often or not lost or current.offered or locked.position.phase != "playing":
-        return locked
-    return append_command(locked, None, Move("offer", (str(seat),)))
+def _offer_lost_seat(locked: LockedTable, seat: int) -> LockedTable:
+    """Offer the seat to a substitute if its player resigned, or missed as many deadlines as the table allows."""
+    offer_after = locked.clock.offer_after  # missed deadlines; 0 for never
+    row, current = locked.seats[seat], locked.position.seats[seat]
+    is_lost = row.misses >= offer_after or current.status == "resigned"
+    if offer_after and is_lost and not current.offered and locked.position.phase == "playing":
+        return append_command(locked, None, Move("offer", (str(seat),)))
+    return locked
 
 
 def delete_old_mails(app: App, due: DueWork) -> None:
