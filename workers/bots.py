@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 from redis import Redis, RedisError
 from sqlalchemy import Connection, exists, or_, select
 from sqlalchemy.exc import OperationalError
@@ -33,6 +32,7 @@ from workers.jobs import WORK_MAX_S, get_app, is_stopping, log_database_error, t
 
 SHARES_S = 600  # shares are counted from 0 again after this time
 VISIT_S = 3_600  # after this time without an action of a person, no player waits for the bots
+MAX_PAUSE_S = 3_600  # after a refused move
 
 
 class Shares:
@@ -45,46 +45,52 @@ class Shares:
 
     def load(self) -> Mapping[str, float]:
         """Return the seconds by visitor."""
+        shared: Any = {}
         with suppress(RedisError):
-            shared: Any = self._redis.hgetall(self._name_period())
-            return {visitor.decode(): float(seconds) for visitor, seconds in shared.items()} or self._own
-        return self._own
+            shared = self._redis.hgetall(self._make_key())
+        return {visitor.decode(): float(seconds) for visitor, seconds in shared.items()} or self._own
 
     def add(self, visitor: str, seconds: float) -> None:
         """Count seconds for a visitor."""
         self._own[visitor] += seconds
-        key = self._name_period()
+        key = self._make_key()
         with suppress(RedisError), self._redis.pipeline(transaction=False) as pipeline:
             pipeline.hincrbyfloat(key, visitor, seconds)
             pipeline.expire(key, 2 * SHARES_S)
             pipeline.execute()
 
-    def _name_period(self) -> str:
+    def _make_key(self) -> str:
         return f"thinking:{self._now() // SHARES_S}"
 
 
 class BotTask(Struct, frozen=True):
-    """A hint that a player waits for, or a seat whose bot may move; `visitor` opened the table."""
+    """A hint that a player waits for, or a seat whose bot may move."""
 
     table: str
-    visitor: str
-    hint: int = 0
+    visitor: str  # who opened the table
+    hint: int = 0  # its number; 0 for a seat
     seat: int = 0
-    since: int = 0  # the entry with which its turn began
-    visited: bool = True
+    since: int = 0  # the entry with which the seat's turn began
+    is_awaited: bool = True  # by a person who acted lately
+
+    @property
+    def key(self) -> tuple[str, int, int, int]:
+        """What is to be done, whether a person waits for it or not."""
+        return self.table, self.hint, self.seat, self.since
 
 
 def run() -> None:
     """Find hints and bots' moves, one after the other, in the order of a fair queue."""
     app = get_app()
-    done, spent, until = set[BotTask](), Shares(app.redis, app.now), time.monotonic() + WORK_MAX_S
+    done, spent = set[tuple[str, int, int, int]](), Shares(app.redis, app.now)
+    until = time.monotonic() + WORK_MAX_S
     try:
         while not is_stopping() and (task := find_next_task(app, done, spent.load())):
             began = time.monotonic()
             if began > until:
                 app.wakeups.wake("bots")
                 return
-            done.add(replace(task, visited=True))
+            done.add(task.key)
             _carry_out(app, task)
             spent.add(task.visitor, time.monotonic() - began)
         work_out_stories(app)
@@ -92,16 +98,18 @@ def run() -> None:
         log_database_error(error, "bots did not move")
 
 
-def find_next_task(app: App, done: Set[BotTask], spent: Mapping[str, float]) -> BotTask | None:
+def find_next_task(app: App, done: Set[tuple[str, int, int, int]], spent: Mapping[str, float]) -> BotTask | None:
     """Return the task to do next; None if all are done.
 
-    Bots at tables without a visit come last. Otherwise the visitor for whom the workers thought least is first, so
+    Bots for which no person waits come last. Otherwise the visitor for whom the workers thought least is first, so
     that many tables of one visitor do not hold up another's. Of one visitor's tasks, hints are first.
     """
     with app.store.reading() as db:
         tasks = [*_list_hints(db), *list_bot_tasks(db, app.now())]
-    open_tasks = [task for task in tasks if replace(task, visited=True) not in done]
-    return min(open_tasks, key=lambda task: (not task.visited, spent.get(task.visitor, 0), not task.hint), default=None)
+    open_tasks = [task for task in tasks if task.key not in done]
+    return min(
+        open_tasks, key=lambda task: (not task.is_awaited, spent.get(task.visitor, 0), not task.hint), default=None
+    )
 
 
 def _list_hints(db: Connection) -> Iterator[BotTask]:
@@ -110,17 +118,23 @@ def _list_hints(db: Connection) -> Iterator[BotTask]:
 
 
 def list_bot_tasks(db: Connection, now: int) -> list[BotTask]:
-    """Return the seats that may act and are played by a bot, and whether a person has visited their table lately."""
-    acts = exists().where(
+    """Return the seats that may act and are played by a bot, and whether a person has lately acted at their table."""
+    has_acted = exists().where(
         submissions.c.table == seats.c.table,
         submissions.c.source.in_(("player", "sit", "mail")),
         submissions.c.at > now - VISIT_S,
     )
-    visited = or_(tables.c.opened_at > now - VISIT_S, acts).label("visited")
-    query = select(seats.c.table, seats.c.seat, seats.c.open_since, tables.c.visitor, visited)
+    is_awaited = or_(tables.c.opened_at > now - VISIT_S, has_acted).label("is_awaited")
+    query = select(seats.c.table, seats.c.seat, seats.c.open_since, tables.c.visitor, is_awaited)
     waiting = query.join(tables).where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
     return [
-        BotTask(row.table, row.visitor or row.table, 0, row.seat, row.open_since, bool(row.visited))
+        BotTask(
+            row.table,
+            row.visitor or row.table,
+            seat=row.seat,
+            since=row.open_since,
+            is_awaited=bool(row.is_awaited),
+        )
         for row in db.execute(waiting)
     ]
 
@@ -129,7 +143,7 @@ def _carry_out(app: App, task: BotTask) -> None:
     if task.hint:
         _answer_hint(app, task.hint, task.table)
     else:
-        place = Place(task.table, task.seat, "")
+        place = Place(task.table, task.seat, link="")
         try_table(task.table, partial(_move, app, place), "bot did not move", seat=task.seat)
 
 
@@ -151,7 +165,7 @@ def work_out_stories(app: App) -> None:
         if is_stopping():
             return
         if not try_table(table, partial(game_story.answer, app, table, process_pool.run), "story not told"):
-            game_story.forget(app, table)
+            game_story.forget(app, table)  # it would fail each time
         answer_hints(app)
 
 
@@ -167,20 +181,23 @@ def _move(app: App, place: Place) -> None:
 
 
 def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> frozenset[Move] | None:
-    """The moves that were refused at this position; None while one waits, and for a pause after each refusal."""
+    """The moves that were refused at this position; None while one waits, and for a pause after each refusal.
+
+    `submit` makes the keys of these submissions from the length of the log.
+    """
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
     rows = db.execute(select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))).all()
-    pause = min(2 ** min(len(rows), 12), 3_600)
-    if any(row.accepted is not False or row.at + pause > app.now() for row in rows):
+    pause_s = min(2 ** len(rows), MAX_PAUSE_S)
+    if any(row.accepted is not False or row.at + pause_s > app.now() for row in rows):
         return None
     return frozenset(Move.parse(row.move) for row in rows)
 
 
-def choose(app: App, snapshot: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
-    """Choose a move, but none of these, with a bot of this seat's level; its seed can be checked after the game."""
+def choose(app: App, snapshot: Snapshot, seat: int, refused: frozenset[Move] = frozenset()) -> Move:
+    """Choose a move that was not refused, with a bot of this seat's level; its seed can be checked after the game."""
     meta, name = snapshot.game.META, snapshot.seats[seat].level or "normal"
     level = hints.find_level(name, app.settings)
     seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.position.length, seat))
     with app.metrics.measure_time("thinking_seconds", name):
         state = snapshot.position.state
-        return process_pool.run(levels.think, meta.name, meta.edition, state, seat, level, seed, but)
+        return process_pool.run(levels.think, meta.name, meta.edition, state, seat, level, seed, refused)
