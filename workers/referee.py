@@ -54,7 +54,7 @@ class ClaimedSubmission(Struct, frozen=True):
 
     submission: SubmissionRow
     table_row: TableRow
-    pending: int  # how many submissions waited when this one was claimed
+    pending: int  # how many submissions waited, counted up to one more than a batch
 
     @property
     def table(self) -> str:
@@ -88,8 +88,9 @@ def judge_batch(app: App, skipped: set[str] | None = None) -> StepResult:
     )
     if not claims:
         return StepResult.NONE
-    is_complete = len(claims) == claims[0].pending and not any(claim.submission.tries for claim in claims)
-    return StepResult.ALL if is_complete else StepResult.SOME
+    has_all = len(claims) == claims[0].pending
+    may_have_left_some = any(claim.submission.tries for claim in claims)  # those are judged alone
+    return StepResult.ALL if has_all and not may_have_left_some else StepResult.SOME
 
 
 def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[ClaimedSubmission]:
@@ -101,15 +102,17 @@ def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | 
 
 
 def _load_claims(db: Connection, statement: Select[Any]) -> list[ClaimedSubmission]:
-    return [
-        ClaimedSubmission(SubmissionRow(*row[:SUBMISSION_COLUMNS]), TableRow(*row[SUBMISSION_COLUMNS:-1]), row.pending)
-        for row in db.execute(statement)
-    ]
+    """Lock and load submissions by a form of CLAIM: their columns, then those of their tables, then the count."""
+    claims: list[ClaimedSubmission] = []
+    for *columns, pending in db.execute(statement):
+        submission, table = columns[:SUBMISSION_COLUMNS], columns[SUBMISSION_COLUMNS:]
+        claims.append(ClaimedSubmission(SubmissionRow(*submission), TableRow(*table), pending))
+    return claims
 
 
 def _judge_claimed(app: App, db: Connection, claims: Sequence[ClaimedSubmission]) -> AfterCommit:
-    """Judge submissions; if one may have ended a process before, count the new try first, in a transaction before."""
-    claims = _split_off(claims)
+    """Judge submissions at once, or after this transaction has counted the try if one of them is suspect."""
+    claims = _keep_first_or_untried(claims)
     if not any(_is_suspect(app, claim.submission) for claim in claims):
         judgement = judge_all(app, Batch(db), claims)
         return lambda: _announce(app, judgement)
@@ -117,12 +120,14 @@ def _judge_claimed(app: App, db: Connection, claims: Sequence[ClaimedSubmission]
     return lambda: _judge_suspects(app, claims)
 
 
-def _split_off(claims: Sequence[ClaimedSubmission]) -> Sequence[ClaimedSubmission]:
-    """The claims up to the first that was tried before; a submission that was tried before is judged alone."""
-    return list(takewhile(lambda claim: not claim.submission.tries, claims)) or claims[:1]
+def _keep_first_or_untried(claims: Sequence[ClaimedSubmission]) -> Sequence[ClaimedSubmission]:
+    """Return the first claim alone if it was tried before; otherwise the claims before the first that was."""
+    untried = list(takewhile(lambda claim: not claim.submission.tries, claims))
+    return untried or claims[:1]
 
 
 def _is_suspect(app: App, submission: SubmissionRow) -> bool:
+    """Return whether a submission may have ended the process that judged it."""
     return submission.tries > 0 or submission.at <= app.now() - SUSPECT_AFTER_S
 
 
@@ -143,13 +148,21 @@ def _handle_failure(app: App, claims: Sequence[ClaimedSubmission], error: Except
     """
     with suppress(OperationalError), app.store.writing() as db:
         if isinstance(error, OperationalError):
-            for claim in claims:
-                db.execute(update(submissions).where(_is_among([claim])).values(tries=claim.submission.tries))
+            _restore_tries(db, claims)
         elif len(claims) == 1:
-            refused = Verdict(False, Sentence.from_refusal(FAULT))
-            again = _load_claims(db, CLAIM.where(_is_among(claims)))
-            if again:
-                queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
+            _store_fault(db, claims)
+
+
+def _restore_tries(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
+    for claim in claims:
+        db.execute(update(submissions).where(_is_among([claim])).values(tries=claim.submission.tries))
+
+
+def _store_fault(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
+    refused = Verdict(False, Sentence.from_refusal(FAULT))
+    again = _load_claims(db, CLAIM.where(_is_among(claims)))
+    if again:
+        queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
 
 
 def _is_among(claims: Sequence[ClaimedSubmission]) -> ColumnElement[bool]:
@@ -190,6 +203,7 @@ def _make_command(submission: SubmissionRow) -> SeatCommand:
 
 
 def _refuse_deadly(submission: SubmissionRow) -> None:
+    """Raise DEADLY for a submission that was tried too often."""
     if submission.tries > MAX_TRIES:
         log.error("submission given up", submission=submission.id, table=submission.table)
         raise DEADLY
