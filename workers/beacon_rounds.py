@@ -32,13 +32,15 @@ class BeaconRounds:
     def __init__(self, app: App) -> None:
         self._source = app.settings.beacon_source
         self._signatures: dict[int, str | None] = {}
+        self._has_failed = False
 
     def find_signature(self, beacon: Beacon, number: int) -> str | None:
         """The signature of a round; None if it is not published yet, or this server uses another beacon."""
         if beacon != self._source.beacon:
             return None
-        if number not in self._signatures and None not in self._signatures.values():
+        if number not in self._signatures and not self._has_failed:
             self._signatures[number] = beacons.fetch_round(self._source, number)
+            self._has_failed = self._signatures[number] is None
         return self._signatures.get(number)
 
 
@@ -75,14 +77,15 @@ def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
         return
     with judging.at_table(app, table, lock_free_table) as work:
         if work.locked.position.waiting_command == waiting:
-            begins = work.locked.position.phase == "gathering"
+            game_begins = work.locked.position.phase == "gathering"
             command = Move("round", (str(waiting.round), signature))
             work.locked = judging.carry_out_for_server(work.locked, command)
-            work.locked = seat_commands.announce_all_vacations(work.locked) if begins else work.locked
+            if game_begins:
+                work.locked = seat_commands.announce_all_vacations(work.locked)
 
 
 def _postpone(app: App, snapshot: Snapshot) -> None:
-    """Ask for the round again after a pause that doubles each time.
+    """Ask for the round again after a pause that doubles each time; no more if the table waits for none.
 
     If the round is long overdue, each player gets one letter about it.
     """

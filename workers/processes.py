@@ -36,6 +36,7 @@ from workers.incoming import inbox
 from workers.jobs import end_wait, request_stop, set_app
 
 TICK_S = 1.0
+MIN_PAUSE_S = 0.05  # after a tick that took longer
 REPLACE_S = 0.5  # before a process that has ended is replaced
 HEARTBEAT_S = 20.0
 STOP_S = 10.0  # how long a process may take to end
@@ -130,7 +131,8 @@ class ThreadWorker(ProcessWorker):
         pass
 
 
-def list_worker_options(app: App) -> dict[str, Any]:
+def make_worker_options(app: App) -> dict[str, Any]:
+    """Return the arguments that every RQ worker is made with."""
     return {"connection": app.redis, "serializer": JSONSerializer, "job_class": RegisteredJob}
 
 
@@ -143,13 +145,13 @@ def run_worker(app: App, job: str) -> None:
     while True:
         app.wakeups.start_job(job)
         try:
-            worker = ProcessWorker([job], **list_worker_options(app))
+            worker = ProcessWorker([job], **make_worker_options(app))
             worker.work(logging_level="WARNING")
             if worker._shutdown_requested_date:
                 return
         except RedisError as error:
             app.wakeups.outage.record_failure(error)
-        residents.work_once(app, job)
+        residents.work_once(app, job)  # RQ needs Redis; without it the work goes on here
 
 
 def run_each(names: Sequence[str], prepare: Prepare) -> None:
@@ -211,14 +213,14 @@ def run_thread(app: App, job: str, stop: threading.Event) -> None:
     while not stop.is_set():
         app.wakeups.start_job(job)
         try:
-            worker = ThreadWorker([job], **list_worker_options(app))
+            worker = ThreadWorker([job], **make_worker_options(app))
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:
             app.wakeups.outage.record_failure(error)
         except SystemExit:  # the process for bots was stopped during its work
             return
-        residents.work_once(app, job)
+        residents.work_once(app, job)  # RQ needs Redis; without it the work goes on here
 
 
 def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
@@ -233,16 +235,15 @@ def run_clock(app: App, stop: threading.Event) -> None:
     """
     ticker, memory = clock.Ticker(app), MemoryReleaser()
     while not stop.is_set():
-        start = time.monotonic()
+        began = time.monotonic()
         try:
             ticker.tick()
         except Exception:
             log.exception("a tick failed")
         process_pool.end_if_quiet()
         memory.release_after_work()
-        if ticker.wait_while_quiet():
-            continue
-        stop.wait(max(0.05, TICK_S - (time.monotonic() - start)))
+        if not ticker.wait_while_quiet():
+            stop.wait(max(MIN_PAUSE_S, TICK_S - (time.monotonic() - began)))
 
 
 THREADS_STOP_S = 5  # how long the threads may take to end
@@ -286,7 +287,7 @@ def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
     while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
         for job in JOBS:
             app.wakeups.start_job(job)
-            app.wakeups.wake(job)
+            app.wakeups.wake(job)  # each job has a queue of its own name
         for thread in threads:
             thread.join(JOIN_S)
 
@@ -295,10 +296,14 @@ def _start_mail_servers(app: App) -> list[Any]:
     """Start the local mailbox and its inbox if there is no relay, and the inbox that the settings ask for."""
     servers: list[Any] = []
     if app.settings.smtp == EMBEDDED:
-        servers += [local_mailbox.start(app), inbox.make_smtp_server(app, "127.0.0.1", local_mailbox.find_free_port())]
-        servers[1].start()
-        app.relay, app.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
+        mailbox = local_mailbox.start(app)
+        mailbox_inbox = inbox.make_smtp_server(app, "127.0.0.1", local_mailbox.find_free_port())
+        mailbox_inbox.start()
+        app.relay, app.inbound = f"smtp://127.0.0.1:{mailbox.port}", f"smtp://127.0.0.1:{mailbox_inbox.port}"
+        servers += [mailbox, mailbox_inbox]
     if app.settings.inbound:
-        servers.append(inbox.make_lmtp_server(app, *parse_listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
-        servers[-1].start()
+        host, port = parse_listening_address("DEPESCHE_INBOUND", app.settings.inbound)
+        lmtp_inbox = inbox.make_lmtp_server(app, host, port)
+        lmtp_inbox.start()
+        servers.append(lmtp_inbox)
     return servers

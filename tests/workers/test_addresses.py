@@ -42,7 +42,7 @@ def test_an_address_of_every_form_opens_pages_and_workers(tmp_path: Path, name: 
     try:
         wire(app)
         with suppress(redis.ConnectionError):
-            processes.ProcessWorker(["post"], **processes.list_worker_options(app))
+            processes.ProcessWorker(["post"], **processes.make_worker_options(app))
         if name == "smtp":
             with pytest.raises(OSError, match="refused"):
                 emails.connect(app.settings.smtp)
@@ -72,7 +72,7 @@ def test_pages_and_workers_use_a_redis_by_its_socket(
         app.wakeups.start_job("post")
         processes.set_app(app)
         monkeypatch.setattr(residents, "STAY_S", 0.0)
-        worker = processes.ProcessWorker(["post"], **processes.list_worker_options(app))
+        worker = processes.ProcessWorker(["post"], **processes.make_worker_options(app))
         worker.work(max_jobs=1, logging_level="WARNING")
         assert not app.redis.llen("wakeup:post")
 

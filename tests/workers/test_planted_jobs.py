@@ -16,7 +16,7 @@ from service.app import App
 from service.wakeups import JOBS
 from tests import apps
 from workers import residents
-from workers.processes import ProcessWorker, list_worker_options
+from workers.processes import ProcessWorker, make_worker_options
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def work(app: App) -> None:
-    worker = ProcessWorker(["bots"], **list_worker_options(app))
+    worker = ProcessWorker(["bots"], **make_worker_options(app))
     worker.work(burst=True, logging_level="CRITICAL")
 
 
@@ -92,7 +92,7 @@ def test_an_abandoned_job_calls_no_planted_callback(app: App, planted: Path) -> 
     job.save()
     registry = StartedJobRegistry("bots", connection=app.redis, serializer=JSONSerializer)
     app.redis.zadd(registry.key, {f"{job.id}:abc": time.time() - 1_000})
-    worker = ProcessWorker(["bots"], **list_worker_options(app))
+    worker = ProcessWorker(["bots"], **make_worker_options(app))
     worker.clean_registries()
     assert not planted.exists()
 

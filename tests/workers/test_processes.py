@@ -20,7 +20,7 @@ from workers.incoming import mail_moves
 def run_referee_job(app: App) -> None:
     """Let an RQ worker run the job `referee` once."""
     app.wakeups.start_job("referee")
-    worker = processes.ThreadWorker(["referee"], **processes.list_worker_options(app))
+    worker = processes.ThreadWorker(["referee"], **processes.make_worker_options(app))
     worker.work(max_jobs=1, logging_level="WARNING")
 
 
