@@ -49,11 +49,15 @@ class BounceReport(Struct, frozen=True):
 
 def is_dead(code: int, reply: str) -> bool:
     """Return whether this reply of a mail server means that the address will never work again."""
-    status_code = STATUS_CODE.search(reply)
-    status = (int(status_code[2]), int(status_code[3])) if status_code else (0, 0)
-    if status_code and status not in VAGUE_STATUSES:
-        return status_code[1] == "5" and status in DEAD_STATUSES
+    status = STATUS_CODE.search(reply)
+    if status and _get_reason(status) not in VAGUE_STATUSES:
+        return status[1] == "5" and _get_reason(status) in DEAD_STATUSES
     return code in DEAD_REPLY_CODES and not OTHER_REASON.search(reply)
+
+
+def _get_reason(status: re.Match[str]) -> tuple[int, int]:
+    """Return the two numbers of a status code that say why, such as 1.1 of 5.1.1."""
+    return int(status[2]), int(status[3])
 
 
 def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -> None:
@@ -84,13 +88,13 @@ def _parse_letter_number(app: App, recipient: str) -> int:
 
 def _is_permanent(report: BounceReport) -> bool:
     """Return whether the address is dead, by the status; if the status is vague, by the diagnosis."""
-    if not report.status.startswith("5"):
+    status = STATUS_CODE.search(report.status)
+    if status is None or status[1] != "5":
         return False
-    if is_dead(0, report.status):
-        return True
-    code, status = REPLY_CODE.search(report.diagnosis), STATUS_CODE.search(report.status)
-    is_vague = status is not None and (int(status[2]), int(status[3])) in VAGUE_STATUSES
-    return is_vague and is_dead(int(code[1]) if code else 0, report.diagnosis)
+    if _get_reason(status) not in VAGUE_STATUSES:
+        return _get_reason(status) in DEAD_STATUSES
+    code = REPLY_CODE.search(report.diagnosis)
+    return is_dead(int(code[1]) if code else 0, report.diagnosis)
 
 
 def _parse_mail(raw: bytes, envelope_sender: str) -> BounceReport:
@@ -105,7 +109,7 @@ def _parse_mail(raw: bytes, envelope_sender: str) -> BounceReport:
 
 def _parse_report(message: Message, envelope_sender: str) -> BounceReport:
     """Parse the machine-readable part of a report, or else the text of a mail from a mail server."""
-    parts = list(_iter_leaves(message, 0))
+    parts = list(_iter_leaves(message))
     texts = [reply_text.decode_text(part) for part in parts if part.get_content_maintype() == "text"]
     fields = next((fields for fields in _iter_fields(parts, texts) if "Action" in fields), None)
     if fields:
@@ -130,7 +134,7 @@ def _iter_fields(parts: Sequence[Message], texts: Sequence[str]) -> Iterator[Mai
             yield MailHeaders.parse(paragraph.encode("utf-8", "surrogateescape"))
 
 
-def _iter_leaves(message: Message, depth: int) -> Iterator[Message]:
+def _iter_leaves(message: Message, depth: int = 0) -> Iterator[Message]:
     """Yield the parts that contain no other parts."""
     if message.get_content_maintype() != "multipart":
         yield message

@@ -139,12 +139,12 @@ def parse_message(raw: bytes) -> Message:
     return message_from_bytes(raw)
 
 
-def check_sender(headers: MailHeaders, envelope_sender: str, player: str, settings: Settings) -> None:
+def check_sender(headers: MailHeaders, envelope_sender: str, player_address: str, settings: Settings) -> None:
     """Raise Ignored unless the mail is from the player's address and was written by a person."""
     refuse_own_letters(headers, settings)
     refuse_automatic(headers, envelope_sender)
     address = find_sender(headers)
-    if normalize_address(address) != normalize_address(player):
+    if normalize_address(address) != normalize_address(player_address):
         raise Stranger(address)
     if settings.require_authentication and not is_authenticated(headers, address, settings.trusted_authserv):
         raise Ignored("The mail server in front of us could not prove where this mail comes from.")
@@ -190,30 +190,31 @@ def normalize_address(address: str) -> str:
     """Return one form for all addresses of a mailbox: without `+tag`, and for Gmail without dots and aliases."""
     name, _, domain = address.casefold().rpartition("@")
     name, domain = name.partition("+")[0], DOMAIN_ALIASES.get(domain, domain)
-    return f"{name.replace('.', '') if domain == 'gmail.com' else name}@{domain}"
+    if domain == "gmail.com":
+        name = name.replace(".", "")
+    return f"{name}@{domain}"
 
 
 def is_authenticated(headers: MailHeaders, address: str, trusted: str) -> bool:
     """Return whether SPF, DKIM or DMARC passed for the sender's domain, by the topmost result of the trusted host."""
+    domain = address.rpartition("@")[2].casefold()
     for header in headers.list_values("Authentication-Results"):
         host, *results = _remove_comments(header).split(";")
-        if not trusted or host.split()[:1] != [trusted.casefold()]:
-            continue
-        domain = address.rpartition("@")[2].casefold()
-        return any(_is_pass(result, domain) for result in results)
+        if trusted and host.split()[:1] == [trusted.casefold()]:
+            return any(_is_pass(result, domain) for result in results)  # one below may be the sender's own
     return False
 
 
 def _is_pass(result: str, domain: str) -> bool:
     """Return whether one result is a pass for this domain."""
-    words = dict(word.partition("=")[::2] for word in result.split())
+    values = {name: value for name, _, value in (word.partition("=") for word in result.split())}
     identities = {
-        "dkim": (words.get("header.d", ""), words.get("header.i", "")),
-        "spf": (words.get("smtp.mailfrom", ""),),
-        "dmarc": (words.get("header.from", ""),),
+        "dkim": (values.get("header.d", ""), values.get("header.i", "")),
+        "spf": (values.get("smtp.mailfrom", ""),),
+        "dmarc": (values.get("header.from", ""),),
     }
     return any(
-        words.get(method) == "pass" and any(_is_same_or_parent(one.rpartition("@")[2], domain) for one in proven)
+        values.get(method) == "pass" and any(_is_same_or_parent(one.rpartition("@")[2], domain) for one in proven)
         for method, proven in identities.items()
     )
 

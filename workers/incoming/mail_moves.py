@@ -256,7 +256,7 @@ def _report_guess(locked: LockedTable, line: str, guess: Guess) -> ReportLine:
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
     """The move that the report on the mail before offered as a guess, if nothing has happened since."""
     previous = mail_reports.load_previous(locked.flush(), mail)
-    lines = previous[1].lines if previous else ()
+    lines = previous.report.lines if previous else ()
     guesses = [line.guess for line in lines if line.length == locked.position.length]
     return Move.parse(guesses[-1]) if guesses and guesses[-1] else None
 
@@ -275,8 +275,9 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
 
 def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> ReportLine:
     """Show a remark to the table; without a text, the lines of the mail before."""
-    if not text and (previous := mail_reports.load_previous(locked.flush(), mail)) and previous[1].has("talk"):
-        text = "\n".join(previous[0])
+    if not text:
+        previous = mail_reports.load_previous(locked.flush(), mail)
+        text = "\n".join(previous.lines) if previous and previous.report.has("talk") else ""
     try:
         talk.add_remark(locked.flush(), mail.table, mail.seat, text, locked.now)
     except Refused as refused:

@@ -16,11 +16,11 @@ from service.text.languages import Sentence
 from service.timing import HOUR_S
 from workers.incoming.mail_commands import REMATCH
 
-# The entry `mails.answers` of a mail that answers a letter to another seat, or a digest of several tables.
+# In the column `answers`, instead of the entry of a turn, if a mail answers a letter to another seat, or a digest.
 OTHER_LETTER, DIGEST = -1, -2
+# "later" was not tried after a refusal, "confirm" asks whether to resign, "pause" is refused without a reason, and
+# "talk" was shown to no other player, where "said" was.
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
-
-
 MAX_QUOTED_LINES = 3  # of a mail without a move; enough for its sender to recognise it
 NO_LINE = Refused("There is no line of its own in this mail.")
 NO_MOVE = Refused(
@@ -59,6 +59,14 @@ class MailReport(Struct, frozen=True, omit_defaults=True):
         return sum(line.outcome == outcome for line in self.lines)
 
 
+class ReportedMail(Struct, frozen=True):
+    """A mail that was played: its Message-ID, its lines, and the report on it."""
+
+    message_id: str
+    lines: tuple[str, ...]
+    report: MailReport
+
+
 def make_refused_line(line: str, why: Refused) -> ReportLine:
     """The report on a line that was refused, with the reason."""
     return ReportLine(line, "refused", why=Sentence.from_refusal(why), rule=why.rule)
@@ -70,23 +78,26 @@ def store(db: Connection, mail: int, report: MailReport, at: int, is_counted: bo
     db.execute(update(mails).where(mails.c.id == mail).values(**row))
 
 
-def load(db: Connection, mail: int) -> tuple[Row[tuple[object, ...]], MailReport] | None:
+def load(db: Connection, mail: int) -> ReportedMail | None:
     """Load a mail and the report on it; None if the mail was not played yet."""
-    row = db.execute(select(mails).where(mails.c.id == mail)).one_or_none()
-    return (row, make_decoder(MailReport).decode(row.report)) if row is not None and row.report else None
+    row = db.execute(select(mails).where(mails.c.id == mail, mails.c.report != "")).one_or_none()
+    return _parse_row(row) if row is not None else None
 
 
-def load_previous(db: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], MailReport] | None:
-    """Load the lines of this seat's mail before this one, and the report on it."""
+def load_previous(db: Connection, mail: Row[Any]) -> ReportedMail | None:
+    """Load this seat's mail before this one, and the report on it."""
     own = (mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.id < mail.id, mails.c.report != "")
     row = db.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
-    if row is None:
-        return None
-    return make_decoder(tuple[str, ...]).decode(row.lines), make_decoder(MailReport).decode(row.report)
+    return _parse_row(row) if row is not None else None
+
+
+def _parse_row(row: Row[Any]) -> ReportedMail:
+    lines = make_decoder(tuple[str, ...]).decode(row.lines)
+    return ReportedMail(row.message_id, lines, make_decoder(MailReport).decode(row.report))
 
 
 def is_repeated(db: Connection, mail: Row[Any], report: MailReport) -> bool:
-    """Return whether the same text of this sender was refused for the same reasons before; a program may send both.
+    """Return whether the same text of this sender was refused for the same reasons before, as that of a program may be.
 
     Words without a move are answered only once. A line that was taken for a move may well be written again by a
     person: it is answered again, but not within an hour and to the same letter.
@@ -120,7 +131,8 @@ def shorten_refusal(why: Refused) -> Refused:
 
 def is_letter_needed(report: MailReport, mail: Row[Any], open_since: int | None) -> bool:
     """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it."""
-    is_plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
+    tried = [line for line in report.lines if line.outcome not in ("talk", "said")]
+    is_plain = len(tried) == 1 and tried[0].outcome == "done"
     remarks = {line.text for line in report.lines if line.outcome == "said"}
     has_question = any("?" in line and line not in remarks for line in msgspec.json.decode(mail.lines))
     verbs = {line.move.split()[0] for line in report.lines if line.outcome == "done"}

@@ -236,15 +236,13 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
     request = owed.request
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, request.table)
-        if table_letters.is_overtaken(snapshot, request, request.kind_name):
+        if table_letters.is_overtaken(snapshot, request):
             return None
         waiting = queries.count_waiting_seats(db, request.person)
         remarks = _load_remarks(db, snapshot, request) if owed.kind is TALK else ()
     if owed.kind is TALK and not remarks:
         return None
-    if request.kind_name == "unreachable" and table_letters.is_reachable_again(snapshot, request):
-        return None
-    draft = table_letters.make_draft(app, request, request.kind_name, snapshot, [], remarks)
+    draft = table_letters.make_draft(app, request, snapshot, [], remarks)
     return Notice(
         id=make_notice_id(owed),
         kind=request.kind_name,

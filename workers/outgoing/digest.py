@@ -15,14 +15,14 @@ from service.app import App
 from service.people import letter_settings
 from service.store import queries
 from service.store.schema import letters, people, seats, tables
-from service.tables import snapshots, talk
+from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 from service.text.languages import Translator, write_deadline
 from service.timing import Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
 from workers.outgoing import answer_hints, letter_parts, table_letters
-from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter, QuotedRemark
+from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter
 from workers.outgoing.letter_parts import PersonalDraft
 
 LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
@@ -32,23 +32,22 @@ MAX_SENTENCES = 4  # about each table
 RECENT_ENTRIES = 200
 
 
-def _load_table(app: App, name: str) -> Snapshot:
-    with app.store.reading() as db:
-        return snapshots.load_table(app, db, name)
-
-
-def schedule_digest(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
+def schedule_digest(db: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
     """Have the next digest of a person sent: today's, or tomorrow's if today's was sent already."""
     due = timing.find_next_digest_time(now, hour, calendar)
-    while _is_sent(connection, person, kind := f"digest/{timing.find_local_date(calendar, due).isoformat()}"):
+    while _is_sent(db, person, _make_kind(calendar, due)):
         due = timing.find_next_digest_time(due, hour, calendar)
-    queries.owe_personal_letter(connection, person, kind, due)
+    queries.owe_personal_letter(db, person, _make_kind(calendar, due), due)
 
 
-def _is_sent(connection: Connection, person: int, kind: str) -> bool:
+def _make_kind(calendar: Calendar, due: int) -> str:
+    return f"digest/{timing.find_local_date(calendar, due).isoformat()}"
+
+
+def _is_sent(db: Connection, person: int, kind: str) -> bool:
     same = (letters.c.person == person, letters.c.kind == kind)
     sent = select(letters.c.id).where(*same, letters.c.sent_at.is_not(None))
-    return connection.execute(sent).first() is not None
+    return db.execute(sent).first() is not None
 
 
 def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
@@ -104,21 +103,24 @@ def make_table_sign(seat: Any) -> str:
 
 def find_only_turn(app: App, request: LetterRequest) -> LetterRequest | None:
     """Return the request for the digest as a letter from its table, if one table alone waits; otherwise None."""
-    with app.store.reading() as connection:
-        person = connection.execute(select(people).where(people.c.id == request.person)).one()
+    with app.store.reading() as db:
+        person = db.execute(select(people).where(people.c.id == request.person)).one()
     waiting = list_waiting_seats(app, person)
-    if len(waiting) != 1 or _is_waiting_itself(app, waiting[0].table):
+    if len(waiting) != 1 or _load_if_going_on(app, waiting[0].table) is None:
         return None
     seat = waiting[0]
     return replace(request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
 
 
-def _is_waiting_itself(app: App, name: str) -> bool:
-    """Return whether a table pauses, or waits for its game to be installed."""
+def _load_if_going_on(app: App, name: str) -> Snapshot | None:
+    """Load a table; None while it pauses, or its game is not installed."""
     try:
-        return bool(_load_table(app, name).position.paused)
-    except NotInstalled:
-        return True
+        with app.store.reading() as db:
+            table = snapshots.load_table(app, db, name)
+    except NotInstalled as missing:
+        log_missing_game(name, str(missing))
+        return None
+    return None if table.position.paused else table
 
 
 def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
@@ -135,8 +137,8 @@ def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
         .where(tables.c.phase == "playing", seats.c.proven)
         .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
     )
-    with app.store.reading() as connection:
-        rows: Sequence[Any] = connection.execute(open_seats).all()
+    with app.store.reading() as db:
+        rows: Sequence[Any] = db.execute(open_seats).all()
     return [seat for seat in rows if _belongs_in_digest(person, seat)]
 
 
@@ -149,24 +151,16 @@ def _belongs_in_digest(person: Any, seat: Any) -> bool:
 def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> DigestTurn | None:
     """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
     app, translator = draft.app, draft.translator
-    try:
-        table = _load_table(app, seat.table)
-    except NotInstalled as missing:
-        log_missing_game(seat.table, str(missing))
+    table = _load_if_going_on(app, seat.table)
+    if table is None:
         return None
-    if table.position.paused:
-        return None
+    request = replace(draft.request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
     with app.store.reading() as db:
         recent = snapshots.load_entries(db, table, max(0, table.row.length - RECENT_ENTRIES))
-    entries = log.find_entries_since_own_move(recent, seat.seat)
-    moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
-    with app.store.reading() as connection:
-        remarks = talk.list_since(connection, table.row.id, seat.seat, moved_at)
+        remarks = table_letters.load_remarks(db, table, request, recent)
+    of_table = table_letters.make_draft(app, request, table, recent, remarks)
+    sentences = letter_parts.narrate(of_table, log.find_entries_since_own_move(recent, seat.seat))
     others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
-    request = replace(draft.request, table=seat.table, seq=seat.open_since, seat=seat.seat, name=seat.name)
-    quoted = tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks)
-    of_table = table_letters.make_draft(app, request, request.kind_name, table, recent, quoted)
-    sentences = letter_parts.narrate(of_table, entries)
     heading = translator.gettext("%(title)s with %(names)s", title=of_table.title, names=others)
     instruction = translator.gettext(
         "Begin each line with %(sign)s, or choose on the page.", sign=make_table_sign(seat)
@@ -178,7 +172,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
         earlier=write_left_out(translator, len(sentences) - MAX_SENTENCES),
         sentences=sentences[-MAX_SENTENCES:],
-        talk=quoted,
+        talk=remarks,
         links=links,
         board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
         answers=answer_hints.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)

@@ -19,7 +19,7 @@ from service.text.languages import translate_in_game
 from service.text.narration import Narrator
 from service.text.templates import get_environment
 from workers.incoming import mail_reports
-from workers.incoming.mail_reports import MailReport
+from workers.incoming.mail_reports import ReportedMail
 from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
@@ -30,30 +30,26 @@ from workers.outgoing.owed import LETTER_KINDS, Topic
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
     """Write a letter about the table as it is now; None if the letter is overtaken and would only confuse."""
-    with app.store.reading() as connection:
-        snapshot = snapshots.load_table(app, connection, request.table)
-        kind = request.kind_name
-        if is_overtaken(snapshot, request, kind):
+    with app.store.reading() as db:
+        snapshot = snapshots.load_table(app, db, request.table)
+        if is_overtaken(snapshot, request):
             return None
-        entries = snapshots.load_game_entries(connection, snapshot.game, request.table)
-        remarks = load_remarks(connection, snapshot, request, entries, kind)
-        mail_id, report = load_mail_report(connection, request, kind)
-    if kind == "unreachable" and is_reachable_again(snapshot, request):
+        entries = snapshots.load_game_entries(db, snapshot.game, request.table)
+        remarks = load_remarks(db, snapshot, request, entries)
+        mail = load_answered_mail(db, request)
+    if request.kind_name == "talk" and not remarks:  # another letter had them
         return None
-    if kind == "talk" and not remarks:  # another letter had them
-        return None
-    draft = make_draft(app, request, kind, snapshot, entries, remarks)
-    if report is not None:
-        draft = replace(draft, report=letter_parts.build_report(draft, report))
+    draft = make_draft(app, request, snapshot, entries, remarks)
+    if mail is not None:
+        draft = replace(draft, report=letter_parts.build_report(draft, mail.report))
     body, section = letter_bodies.WRITERS[draft.kind](draft), letter_parts.build_table_section(draft)
     letter = Letter(draft.title, body, section, letter_parts.build_footer(draft))
-    return build_message(draft, letter, mail_id)
+    return build_message(draft, letter, mail.message_id if mail else "")
 
 
 def make_draft(
     app: App,
     request: LetterRequest,
-    kind: str,
     snapshot: Snapshot,
     entries: list[Entry[Any]],
     remarks: tuple[QuotedRemark, ...],
@@ -69,7 +65,6 @@ def make_draft(
     return TableDraft(
         app=app,
         request=request,
-        kind=kind,
         snapshot=snapshot,
         seat=seat,
         addresses=app.links.make_letter_addresses(app.settings, seat, request.settings_number),
@@ -84,10 +79,10 @@ def make_draft(
     )
 
 
-def is_overtaken(snapshot: Snapshot, request: LetterRequest, kind: str) -> bool:
+def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether the moment that a letter is about has passed."""
     table, seat = snapshot.position, snapshot.seats[request.seat]
-    match kind:
+    match request.kind_name:
         case "turn" | "reminder" | "digest":
             return bool(seat.open_since != request.seq)
         case "asked":
@@ -110,41 +105,40 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest, kind: str) -> bool:
             return table.seats[request.seat].status != "bot"
         case "invitation":
             return table.seats[request.seat].status != "empty" and table.phase == "over"
+        case "unreachable":
+            return _is_reachable_again(snapshot, request)
     return False
 
 
-def is_reachable_again(snapshot: Snapshot, request: LetterRequest) -> bool:
+def _is_reachable_again(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether letters to the player that an `unreachable` letter is about arrive again."""
     seat = parse_int(request.kind_detail, len(snapshot.seats) - 1)
     return seat is not None and snapshot.seats[seat].bounced_at is None
 
 
 def load_remarks(
-    connection: Connection, snapshot: Snapshot, request: LetterRequest, entries: list[Entry[Any]], kind: str
+    db: Connection, snapshot: Snapshot, request: LetterRequest, entries: list[Entry[Any]]
 ) -> tuple[QuotedRemark, ...]:
     """Load the other players' remarks since the seat's last letter; none before its player has sat down.
 
-    A digest is no letter to the seat: it has the remarks since the seat's last move.
+    A digest is no letter to the seat: it has the remarks since the seat's last move. `entries` are the newest.
     """
     seat, table = request.seat, snapshot.row.id
     if snapshot.seats[seat].status == "invited" or snapshot.row.last_remark == 0:
         return ()
-    if kind == "digest":
-        news = len(log.find_entries_since_own_move(entries, seat))
-        moved_at = entries[-news - 1].at if news < len(entries) else 0
-        remarks = talk.list_since(connection, table, seat, moved_at)
+    if request.kind_name == "digest":
+        news = log.find_entries_since_own_move(entries, seat)
+        before = entries[: len(entries) - len(news)]
+        remarks = talk.list_since(db, table, seat, before[-1].at if before else 0)
     else:
-        remarks = talk.list_unsent(connection, table, seat)
+        remarks = talk.list_unsent(db, table, seat)
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
 
 
-def load_mail_report(connection: Connection, request: LetterRequest, kind: str) -> tuple[str, MailReport | None]:
-    """Load the Message-ID of the mail that a letter answers, and the report on it; empty and None for other letters."""
-    number = parse_int(request.kind_detail) if kind in ("accepted", "refused") else None
-    if number is None:
-        return "", None
-    mail_and_report = mail_reports.load(connection, number)
-    return (str(mail_and_report[0].message_id), mail_and_report[1]) if mail_and_report else ("", None)
+def load_answered_mail(db: Connection, request: LetterRequest) -> ReportedMail | None:
+    """Load the mail that a letter answers, and the report on it; None for a letter that answers none."""
+    number = parse_int(request.kind_detail) if request.kind_name in ("accepted", "refused") else None
+    return None if number is None else mail_reports.load(db, number)
 
 
 def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessage:

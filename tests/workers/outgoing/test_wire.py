@@ -23,7 +23,7 @@ from tests import apps
 from tests.sampling import one_of
 from tests.servers import Sink
 from workers.incoming import mail_reports
-from workers.incoming.mail_reports import MailReport
+from workers.incoming.mail_reports import MailReport, ReportedMail
 from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.owed import LETTER_KINDS
@@ -76,8 +76,8 @@ def read_header(parsed: dict[str, list[str]], name: str) -> str:
 def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink, monkeypatch, language) -> None:
     monkeypatch.setattr(
         table_letters,
-        "load_mail_report",
-        lambda *_: (LONG_MESSAGE_ID, MailReport((mail_reports.ReportLine("x", "help"),))),
+        "load_answered_mail",
+        lambda *_: ReportedMail(LONG_MESSAGE_ID, ("x",), MailReport((mail_reports.ReportLine("x", "help"),))),
     )
     guests = [Invitee("Zoë Ångström, „die Böse“", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     places = [access.find(relay_app, link) for link in apps.open_new(relay_app, "kaiser", {}, guests).links]
@@ -85,7 +85,6 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
         assert apps.submit(relay_app, place, "sit word").accepted
     place, _ = apps.find_move(relay_app, places)
     seat = apps.load_table(relay_app, place.table).seats[place.seat]
-    monkeypatch.setattr(table_letters, "is_reachable_again", lambda snapshot, request: False)
     apps.say(relay_app, Place(place.table, 1 - (place.seat or 0), ""), "Grüße, „Zoë“!")
     for kind in KINDS:
         order = LetterRequest(
