@@ -75,7 +75,7 @@ class BotTask(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, int, int, int]:
-        """What is to be done, whether a person waits for it or not."""
+        """The task, whether a person waits for it or not."""
         return self.table, self.hint, self.seat, self.since
 
 

@@ -107,8 +107,8 @@ class Ticker:
         if self._app.now() < self._quiet_until and version == self._quiet_version:
             return
         self._quiet_until = 0.0
-        found_work = tick(self._app)
-        if version is not None and not found_work:
+        was_due = tick(self._app)
+        if version is not None and not was_due:
             self._quiet_until, self._quiet_version = _try("find_next_look", self._find_next_look) or 0.0, version
 
     def wait_while_quiet(self) -> bool:

@@ -150,11 +150,6 @@ class TableSection(Struct, frozen=True):
     commands: str
     say: str  # the word that begins a remark
 
-    @property
-    def link(self) -> str:
-        """The page of the table."""
-        return self.links.page
-
 
 class Footer(Struct, frozen=True):
     """The foot of a letter from a table: the receipt after so many entries, why the letter comes, and its settings."""

@@ -69,6 +69,7 @@ class TableDraft(Struct, frozen=True):
 
     app: App
     request: LetterRequest
+    kind: str
     snapshot: Snapshot
     seat: SeatRow
     addresses: LetterAddresses
@@ -81,11 +82,6 @@ class TableDraft(Struct, frozen=True):
     menu: Menu
     scene: Scene | None
     report: tuple[AnsweredLine, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """The name of the letter's kind."""
-        return self.request.kind_name
 
     @property
     def has_played(self) -> bool:

@@ -37,9 +37,9 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
         entries = snapshots.load_game_entries(db, snapshot.game, request.table)
         remarks = load_remarks(db, snapshot, request, entries)
         mail = load_answered_mail(db, request)
-    if request.kind_name == "talk" and not remarks:  # another letter had them
-        return None
     draft = make_draft(app, request, snapshot, entries, remarks)
+    if draft.kind == "talk" and not remarks:  # another letter had them
+        return None
     if mail is not None:
         draft = replace(draft, report=letter_parts.build_report(draft, mail.report))
     body, section = letter_bodies.WRITERS[draft.kind](draft), letter_parts.build_table_section(draft)
@@ -65,6 +65,7 @@ def make_draft(
     return TableDraft(
         app=app,
         request=request,
+        kind=request.kind.partition("/")[0],
         snapshot=snapshot,
         seat=seat,
         addresses=app.links.make_letter_addresses(app.settings, seat, request.settings_number),
@@ -126,7 +127,7 @@ def load_remarks(
     seat, table = request.seat, snapshot.row.id
     if snapshot.seats[seat].status == "invited" or snapshot.row.last_remark == 0:
         return ()
-    if request.kind_name == "digest":
+    if request.kind.startswith("digest/"):
         news = log.find_entries_since_own_move(entries, seat)
         before = entries[: len(entries) - len(news)]
         remarks = talk.list_since(db, table, seat, before[-1].at if before else 0)
@@ -137,7 +138,9 @@ def load_remarks(
 
 def load_answered_mail(db: Connection, request: LetterRequest) -> ReportedMail | None:
     """Load the mail that a letter answers, and the report on it; None for a letter that answers none."""
-    number = parse_int(request.kind_detail) if request.kind_name in ("accepted", "refused") else None
+    if not request.kind.startswith(("accepted/", "refused/")):
+        return None
+    number = parse_int(request.kind_detail)
     return None if number is None else mail_reports.load(db, number)
 
 
