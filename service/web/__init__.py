@@ -24,15 +24,17 @@ from service.web import static_files
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
-from service.web.channel_pages import channel_table, devices
+from service.web.appearance_forms import language_choice
+from service.web.channel_pages import channel_forms, devices
 from service.web.connection_pages import connections
 from service.web.feed_pages import own_feeds, table_feed
+from service.web.follower_pages import followers
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.lesson_pages import learning
 from service.web.lobby_pages import draw_board, joining, lobby
 from service.web.new_table_pages import new_table
 from service.web.page_cache import PageCache
-from service.web.preferences_pages import language_choice, letters
+from service.web.preferences_pages import letters
 from service.web.preview_pages import pictures
 from service.web.rate_limits import Limit, RateLimits, limit_view, name_link, set_limit_headers
 from service.web.rendering import make_page_environment, name_visitor
@@ -50,7 +52,6 @@ from service.web.responses import (
     set_retry_after,
 )
 from service.web.rules_pages import guide, rules
-from service.web.table_hook_pages import following
 from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
@@ -73,12 +74,12 @@ BLUEPRINTS = (
     account,
     letters,
     connections,
-    channel_table,
+    channel_forms,
     devices,
     own_feeds,
     table_feed,
     pictures,
-    following,
+    followers,
     language_choice,
     host,
     mailbox,
@@ -101,8 +102,8 @@ OPENING_VIEWS = (
     "connections.add_receiver",
     "connections.try_receiver",
     "preferences.try_channel",
-    "following.add",
-    "following.test",
+    "followers.add",
+    "followers.send_test",
 )
 SEAT_VIEWS = (
     "seat.say",

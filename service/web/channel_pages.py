@@ -1,4 +1,4 @@
-"""Ways beside mail: the table that says which notice goes by which channel, and notifications on this device.
+"""Ways beside mail: the grid that says which notice goes by which channel, and notifications on this device.
 
 A browser needs a manifest and a service worker to install Depesche.
 """
@@ -6,10 +6,10 @@ A browser needs a manifest and a service worker to install Depesche.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
@@ -31,7 +31,8 @@ from service.text.templates import TEMPLATES
 from service.web.rendering import get_app, get_language
 from service.web.visitors import find_visitor
 
-channel_table = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")
+channel_forms = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")
+# The groups of notices that come by mail, for each choice of letters.
 MAIL_GROUPS: dict[Mode, tuple[str, ...]] = {
     "turn": ("turn", "reminder", "news", "invitation", "end"),
     "digest": ("reminder", "news", "invitation", "end", "digest"),
@@ -48,7 +49,7 @@ BACKGROUND, THEME = "#f6efe2", "#a3291e"
 
 
 class ChannelColumn(Struct, frozen=True):
-    """A channel of the table: its groups, when it last took a notice, and why it does not work."""
+    """A channel as a column of the grid: its groups, when it last took a notice, and why it does not work."""
 
     number: int
     kind: str
@@ -60,19 +61,21 @@ class ChannelColumn(Struct, frozen=True):
     is_off: bool
 
 
-class ChannelTable(Struct, frozen=True):
-    """The rows and columns of the table; `mail` are the groups that come as letters."""
+class ChannelGrid(Struct, frozen=True):
+    """The groups of notices as rows, and channels as columns; `mail` are the groups that come as letters."""
 
     groups: tuple[str, ...]
     mail: tuple[str, ...]
     columns: tuple[ChannelColumn, ...]
 
 
-def make_table(db: Connection, recipient: Recipient) -> ChannelTable:
-    """Make the table of a person's channels."""
+def load_grid(db: Connection, recipient: Recipient) -> ChannelGrid:
+    """Load the grid of a person's channels."""
     columns = tuple(_make_column(row) for row in channels.list_own(db, recipient.person))
-    by_mail = MAIL_GROUPS[recipient.settings.letters] + ("talk",) * recipient.settings.talk
-    return ChannelTable(channels.GROUPS, by_mail, columns)
+    by_mail = MAIL_GROUPS[recipient.settings.letters]
+    if recipient.settings.talk:
+        by_mail = (*by_mail, "talk")
+    return ChannelGrid(channels.GROUPS, by_mail, columns)
 
 
 def _make_column(row: ChannelRow) -> ChannelColumn:
@@ -88,7 +91,7 @@ def _make_column(row: ChannelRow) -> ChannelColumn:
     )
 
 
-@channel_table.post("")
+@channel_forms.post("")
 def store(token: str) -> Reply:
     """Store which groups go by which channel; a channel of which no box is ticked gets nothing."""
     app, recipient = get_app(), preferences.find_recipient(get_app(), token)
@@ -99,27 +102,27 @@ def store(token: str) -> Reply:
     return _show_stored(token)
 
 
-@channel_table.post("/remove")
+@channel_forms.post("/remove")
 def remove(token: str) -> Reply:
     """Remove a channel."""
     app, recipient = get_app(), preferences.find_recipient(get_app(), token)
     with app.store.writing() as db:
-        channels.remove(db, recipient.person, _parse_number())
+        channels.remove(db, recipient.person, _parse_channel_number())
     return _show_stored(token)
 
 
-@channel_table.post("/on")
+@channel_forms.post("/on")
 def switch_on(token: str) -> Reply:
     """Send notices to a channel again that was switched off."""
     app, recipient = get_app(), preferences.find_recipient(get_app(), token)
     with app.store.writing() as db:
-        row = channels.find_own(db, recipient.person, _parse_number())
+        row = channels.find_own(db, recipient.person, _parse_channel_number())
         if row is not None:
             channels.switch_on(db, row)
     return _show_stored(token)
 
 
-def _parse_number() -> int:
+def _parse_channel_number() -> int:
     return parse_int(request.form.get("channel", "")) or 0
 
 
@@ -134,11 +137,21 @@ def show_manifest() -> Response:
         {"src": url_for("static", filename=f"icons/{name}"), "sizes": size, "type": "image/png", "purpose": purpose}
         for name, size, purpose in ICONS
     ]
-    about = {"name": get_app().settings.sender_name, "short_name": get_app().settings.sender_name}
-    appearance = {"display": "standalone", "background_color": BACKGROUND, "theme_color": THEME, "icons": icons}
-    start = {"id": "/", "start_url": url_for("account.show_tables"), "scope": "/", "lang": get_language()}
-    described = {**about, "description": Translator(get_language()).gettext(DESCRIPTION), **start, **appearance}
-    return Response(json.dumps(described), mimetype="application/manifest+json")
+    name = get_app().settings.sender_name
+    manifest = {
+        "name": name,
+        "short_name": name,
+        "description": Translator(get_language()).gettext(DESCRIPTION),
+        "id": "/",
+        "start_url": url_for("account.show_tables"),
+        "scope": "/",
+        "lang": get_language(),
+        "display": "standalone",
+        "background_color": BACKGROUND,
+        "theme_color": THEME,
+        "icons": icons,
+    }
+    return Response(json.dumps(manifest), mimetype="application/manifest+json")
 
 
 @devices.get("/service-worker.js")
@@ -167,14 +180,15 @@ def add_device(link: str) -> Response:
     with access.writing_at(app, link) as (db, place):
         if place.seat is None:
             raise Refused("Only players get messages about a table.")
-        endpoint, secret = form.get("endpoint", ""), _parse_secret(form.get("p256dh", ""), form.get("auth", ""))
-        parse_url(endpoint)
+        secret = _parse_secret(form.get("p256dh", ""), form.get("auth", ""))
+        endpoint = form.get("endpoint", "")
+        parse_url(endpoint)  # refuses all but an https address
         seat = queries.list_seats(db, place.table)[place.seat]
-        holder, visitor = proof.require_reader(app.settings, seat), find_visitor(db)
-        new = NewChannel(PUSH, form.get("label", ""), endpoint, secret, table=place.table, link_number=seat.link_number)
-        if visitor is not None and visitor.id == holder.id:
-            new = NewChannel(PUSH, form.get("label", ""), endpoint, secret)
-        channels.add(db, holder, new, app.now())
+        player, visitor = proof.require_reader(app.settings, seat), find_visitor(db)
+        device = NewChannel(PUSH, form.get("label", ""), endpoint, secret)
+        if visitor is None or visitor.id != player.id:
+            device = replace(device, table=place.table, link_number=seat.link_number)
+        channels.add(db, player, device, app.now())
     app.wakeups.wake("post")
     return Response(status=204)
 
@@ -195,5 +209,4 @@ def _parse_secret(p256dh: str, auth: str) -> str:
         parse_public(decode(p256dh))
     except ValueError:
         raise Refused("The browser sent no proper subscription; please reload the page and try again.") from None
-    secret: dict[str, Any] = {"p256dh": p256dh, "auth": auth}
-    return json.dumps(secret)
+    return json.dumps({"p256dh": p256dh, "auth": auth})

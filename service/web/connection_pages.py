@@ -1,8 +1,6 @@
-"""The page of a person's calendar, feed and webhooks, behind the link in every letter, and the form of a receiver."""
+"""The page of a person's calendar, feed, webhooks and chats, behind the link in every letter."""
 
 from __future__ import annotations
-
-from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
@@ -12,17 +10,24 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service.accounts import my_tables, preferences
 from service.notify import channels, webhooks
-from service.notify.webhooks import HookOutcome, Target
+from service.notify.webhooks import Target
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
-from service.store.rows import TableHookRow
 from service.tables.access import Unknown
-from service.text.languages import Sentence
+from service.web.receiver_forms import (
+    NAMED_KINDS,
+    ReceiverForm,
+    ReceiverRow,
+    TriedReceiver,
+    copy_form,
+    describe_outcome,
+    describe_receiver,
+    parse_target,
+    works_again,
+)
 from service.web.rendering import get_app, render
 
 connections = Blueprint("connections", __name__, url_prefix="/wishes/<token>/connections")
-KINDS = tuple(webhooks.NAMES.items())
-MAX_ANSWER_CHARS = 400  # of the answer to a test
 
 
 class ConnectionsPage(Struct, frozen=True):
@@ -89,9 +94,9 @@ def try_receiver(token: str, channel: int) -> Response:
         recipient = preferences.load_recipient(app, db, token)
         row = _find_receiver(db, recipient.person, channel)
     outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
-    mended = is_mended(row, outcome)
-    with app.store.writing() if mended else app.store.reading() as db:
-        if mended:
+    is_mended = works_again(row, outcome)
+    with app.store.writing() if is_mended else app.store.reading() as db:
+        if is_mended:
             channels.switch_on(db, row)
         page = _load_page(db, recipient.person, token, tried=describe_outcome(row.label, outcome))
     return render("connections.html", page)
@@ -135,76 +140,11 @@ def _load_page(
         webcal=f"webcal:{calendar.partition(':')[2]}" if calendar else "",
         feed=app.settings.address + url_for("feeds.send_turns", token=secret) if secret else "",
         receivers=receivers,
-        kinds=KINDS,
-        form=fill_form(error),
+        kinds=NAMED_KINDS,
+        form=copy_form(),
         tried=tried,
     )
 
 
 def _show_stored(token: str) -> Reply:
     return redirect(url_for("connections.show", token=token, stored=1), 303)
-
-
-class ReceiverRow(Struct, frozen=True):
-    """A webhook or a chat in the list; the error is that of its last failure."""
-
-    number: int
-    kind: str
-    label: str
-    host: str
-    secret: str  # of Standard Webhooks, which its program has to know
-    error: str
-    is_off: bool
-
-
-class TriedReceiver(Struct, frozen=True):
-    """The answer to a test: the status and the text, or why there was none."""
-
-    label: str
-    worked: bool
-    status: int
-    text: str
-    why: Sentence
-
-
-class ReceiverForm(Struct, frozen=True):
-    """The form for a receiver as it was filled in."""
-
-    kind: str
-    label: str
-    address: str
-
-
-def parse_target() -> Target:
-    """Return the receiver that the form describes; raise Refused with the reason if there can be none."""
-    form = request.form
-    return webhooks.make_target(form.get("kind", ""), form.get("address", ""), form.get("token", ""))
-
-
-def fill_form(error: Refused | None) -> ReceiverForm:
-    """Return the form as it was filled in if it was refused, else an empty one."""
-    return ReceiverForm(*(request.form.get(name, "") if error else "" for name in ("kind", "label", "address")))
-
-
-def describe_receiver(receiver: ChannelRow | TableHookRow, label: str) -> ReceiverRow:
-    """Describe a channel of a person or a chat of a table in the list."""
-    return ReceiverRow(
-        number=receiver.id,
-        kind=webhooks.NAMES[receiver.kind],
-        label=label,
-        host=urlsplit(receiver.address).hostname or "",
-        secret=webhooks.get_newest_secret(receiver.secret) if receiver.kind == "webhook" else "",
-        error=receiver.error,
-        is_off=receiver.disabled_at is not None,
-    )
-
-
-def describe_outcome(label: str, outcome: HookOutcome) -> TriedReceiver:
-    """Describe the answer of a receiver to a test."""
-    worked = outcome.outcome == "sent"
-    return TriedReceiver(label, worked, outcome.status, outcome.text[:MAX_ANSWER_CHARS], outcome.why)
-
-
-def is_mended(receiver: ChannelRow | TableHookRow, outcome: HookOutcome) -> bool:
-    """Return whether a receiver that failed has taken a test, so that it can be switched on again."""
-    return outcome.outcome == "sent" and bool(receiver.failures or receiver.disabled_at is not None)

@@ -1,13 +1,11 @@
-"""Letter settings, quiet hours and vacations, behind the link at the foot of every letter; and the pages' language."""
+"""Letter settings, quiet hours and vacations, behind the link at the foot of every letter."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import get_args
 
-from flask import Blueprint, Response, abort, redirect, request, url_for
+from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import UNSET, Struct, UnsetType
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
@@ -22,21 +20,17 @@ from service.numbers import parse_int, parse_small_int
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, Mode, Span
 from service.store.push_keys import PUSH
-from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, translate_in_game
 from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
-from service.web.channel_pages import ChannelTable
-from service.web.connection_pages import TriedReceiver, describe_outcome
-from service.web.rendering import COLOURS, COOKIE, get_app, get_language, join_names, render
+from service.web.appearance_forms import set_cookie
+from service.web.channel_pages import ChannelGrid
+from service.web.receiver_forms import TriedReceiver, describe_outcome
+from service.web.rendering import LANGUAGE_COOKIE, get_app, get_language, join_names, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
-language_choice = Blueprint("language", __name__)
 MODES: tuple[Mode, ...] = get_args(Mode)
-COOKIE_AGE_S = 365 * 86_400
-OWN_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
-SEAT_PATH = re.compile(r"/t/([0-9a-z]+)")
 
 
 class SettingsForm(Struct, frozen=True):
@@ -82,7 +76,7 @@ class PreferencesPage(Struct, frozen=True):
     vacation_days: int  # in a year
     first_day: str
     last_day: str
-    channels: ChannelTable
+    channels: ChannelGrid
     tried: TriedReceiver | None
 
 
@@ -135,14 +129,14 @@ def store_at_table(token: str) -> Reply:
     """Store the settings of one table."""
     form = request.form
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
-    letters = _parse_mode(form["letters"]) if form.get("letters") else UNSET
+    mode = _parse_mode(form["letters"]) if form.get("letters") else UNSET
     recipient = _find_recipient(token)
-    preferences.change_table_settings(get_app(), recipient, _get_table_id() or "", letters=letters, plain=plain)
+    preferences.change_table_settings(get_app(), recipient, _get_table_id() or "", letters=mode, plain=plain)
     return _show_stored(token)
 
 
 @letters.post("/vacation")
-def leave(token: str) -> Reply:
+def start_vacation(token: str) -> Reply:
     """Go on vacation, at every table."""
     recipient, days = _find_recipient(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
@@ -209,13 +203,14 @@ def stop(token: str) -> Response:
     with get_app().store.writing() as db:
         before = preferences.stop_letters(db, recipient, table or "")
         at_table = _load_table_settings(db, recipient, table)
-    page = StoppedPage(_make_token(recipient), table, at_table, "turn" if before == "none" else before)
-    return render("stopped.html", page)
+    if before == "none":  # a second request: what the first one stopped is not known any more
+        before = "turn"
+    return render("stopped.html", StoppedPage(_make_token(recipient), table, at_table, before))
 
 
 @letters.post("/resume")
-def resume(token: str) -> Reply:
-    """Send letters again as before."""
+def restore_letters(token: str) -> Reply:
+    """Send letters again as before they were stopped."""
     recipient, mode = _find_recipient(token), _parse_mode(request.form.get("letters", ""))
     preferences.set_letters(get_app(), recipient, mode, _get_table_id() or "")
     return _show_stored(token)
@@ -234,37 +229,7 @@ def set_language(token: str) -> Reply:
     """Write to this person in this language, and show the pages in it too."""
     chosen = request.form.get("language", "")
     preferences.set_language(get_app(), _find_recipient(token), chosen)
-    return _remember(redirect(url_for("preferences.show", token=token, stored=1), 303), COOKIE, chosen)
-
-
-@language_choice.post("/language")
-def choose() -> Reply:
-    """Show pages in this language from now on, write letters to this seat in it, and go back to the page before."""
-    chosen, back = request.form.get("language", ""), request.form.get("back", "")
-    if chosen not in LANGUAGES or not OWN_PATH.fullmatch(back):
-        abort(400)
-    seat = SEAT_PATH.match(back)
-    if seat:
-        with suppress(Unknown), access.writing_at(get_app(), seat[1]) as (db, place):
-            access.set_language(db, place, chosen)
-    return _remember(redirect(back, 303), COOKIE, chosen)
-
-
-@language_choice.post("/look")
-def choose_look() -> Reply:
-    """Show pages or boards in other colours from now on, and go back to the page before."""
-    kind = "theme" if "theme" in request.form else "board"
-    chosen, back = request.form.get(kind, ""), request.form.get("back", "")
-    if chosen not in ("", *COLOURS[kind]) or not OWN_PATH.fullmatch(back):
-        abort(400)
-    return _remember(redirect(back, 303), kind, chosen)
-
-
-def _remember(response: Reply, cookie: str, chosen: str) -> Reply:
-    """Set the cookie that makes the browser remember a choice."""
-    safe = get_app().settings.address.startswith("https")
-    response.set_cookie(cookie, chosen, max_age=COOKIE_AGE_S, samesite="Lax", httponly=True, secure=safe)
-    return response
+    return set_cookie(redirect(url_for("preferences.show", token=token, stored=1), 303), LANGUAGE_COOKIE, chosen)
 
 
 def _find_recipient(token: str) -> Recipient:
@@ -303,9 +268,10 @@ def _parse_mode(text: str) -> Mode:
 
 
 def _parse_calendar(form: Mapping[str, str]) -> Calendar:
-    hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
-    quiet = (parse_small_int(hours[0]), parse_small_int(hours[1])) if all(hours) and hours[0] != hours[1] else None
-    remind = tuple(sorted({parse_small_int(word) * HOUR_S for word in form.get("remind", "").split()}, reverse=True))
+    begin, end = form.get("quiet_from", ""), form.get("quiet_until", "")
+    quiet = (parse_small_int(begin), parse_small_int(end)) if begin and end and begin != end else None
+    hours_before = {parse_small_int(word) for word in form.get("remind", "").split()}
+    remind = tuple(hours * HOUR_S for hours in sorted(hours_before, reverse=True))
     return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
 
 
@@ -322,6 +288,7 @@ def _load_page(
     db: Connection, recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
 ) -> PreferencesPage:
     form, table = request.form, _get_table_id()
+    was_form_refused = error is not None and "zone" in form  # the other forms of the page have no zone
     return PreferencesPage(
         token=_make_token(recipient),
         table=table,
@@ -329,13 +296,13 @@ def _load_page(
         error=error,
         bounced=recipient.bounced,
         at_table=_load_table_settings(db, recipient, table),
-        form=_parse_form(form) if error and "zone" in form else _make_form(recipient),
+        form=_copy_form(form) if was_form_refused else _make_form(recipient),
         zones=timing.list_zones(),
         vacations=tuple(preferences.list_vacations(get_app(), db, recipient)),
         vacation_days=get_app().settings.vacation,
         first_day=form.get("first", ""),
         last_day=form.get("last", ""),
-        channels=channel_pages.make_table(db, recipient),
+        channels=channel_pages.load_grid(db, recipient),
         tried=tried,
     )
 
@@ -347,16 +314,23 @@ def _load_table_settings(db: Connection, recipient: Recipient, table: str | None
 
 
 def _describe_table(own: TableOfRecipient) -> TableSettings:
-    letters, plain = own.otherwise.letters, own.otherwise.plain
+    mode, plain = own.otherwise.letters, own.otherwise.plain
     return TableSettings(
         title=translate_in_game(get_language(), own.game, own.title),
         names=join_names(own.names),
-        letters="" if letters is UNSET else letters,
-        plain="" if plain is UNSET else "yes" if plain else "no",
+        letters="" if mode is UNSET else mode,
+        plain=_describe_plain(plain),
     )
 
 
-def _parse_form(form: Mapping[str, str]) -> SettingsForm:
+def _describe_plain(plain: bool | UnsetType) -> str:
+    if plain is UNSET:
+        return ""
+    return "yes" if plain else "no"
+
+
+def _copy_form(form: Mapping[str, str]) -> SettingsForm:
+    """Return the form as it was sent, to show it again."""
     return SettingsForm(
         letters=form.get("letters", ""),
         hour=form.get("hour", ""),
@@ -376,6 +350,7 @@ def _parse_form(form: Mapping[str, str]) -> SettingsForm:
 
 
 def _make_form(recipient: Recipient) -> SettingsForm:
+    """Fill the form with the settings that are stored."""
     settings, calendar = recipient.settings, recipient.calendar
     quiet_from, quiet_until = map(str, calendar.quiet or ("", ""))
     return SettingsForm(

@@ -50,7 +50,7 @@ def _is_over(link: str) -> bool:
 
 
 MAX_FRAGMENTS = 4_000  # of pages in one language, half a kilobyte each
-COOKIE = "language"
+LANGUAGE_COOKIE = "language"
 COLOURS = {"theme": ("light", "dark"), "board": ("strong", "soft", "distinct")}  # by their cookies
 PROXY_HEADERS = ("Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip")
 
@@ -88,7 +88,7 @@ def get_language() -> str:
 
 def choose_language(request: Request) -> str:
     """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
-    chosen = request.cookies.get(COOKIE, "")
+    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
