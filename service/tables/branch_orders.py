@@ -31,12 +31,15 @@ class BranchOrder(Struct, frozen=True):
 
 
 class OrdersOfBranch(Struct, frozen=True):
-    """The orders of one branch, which may be deleted meanwhile; `left`: the game took another course."""
+    """The orders that were made from one branch; `branch` is None if it was deleted meanwhile.
+
+    With `never_hold` the game took another course than the branch.
+    """
 
     number: int
     branch: Branch | None
-    intended: tuple[BranchOrder, ...]
-    left: bool
+    orders: tuple[BranchOrder, ...]
+    never_hold: bool
 
 
 def order_branch(locked: LockedTable, place: Place, number: int, *, always: bool = False) -> tuple[LockedTable, int]:
@@ -48,8 +51,9 @@ def order_branch(locked: LockedTable, place: Place, number: int, *, always: bool
     branch = branches.find(db, place, number)
     if table.position.phase != "playing":
         raise Refused("The game is over; there is nothing left to order.")
-    then, line = snapshots.load_past(app, db, table, branch.seq), branches.play_out(app, db, table, branch)
-    planned = list(list_conditional_moves(table.game, then, branch, line))
+    start = snapshots.load_past(app, db, table, branch.seq)
+    played = branches.play_out(app, db, table, branch)
+    planned = list(list_conditional_moves(table.game, start, branch, played))
     coming = _list_coming_orders(locked, branch, planned, always=always)
     if not coming:
         raise Refused("No move of your own is still to come in this branch; make one first.")
@@ -61,9 +65,9 @@ def _list_coming_orders(
 ) -> list[PlannedMove]:
     """Return the moves of a branch that are still to come; raise Refused if the game has left the branch."""
     statuses = standing_orders.compute_statuses(locked, branch.seat, planned)
-    if "left" in statuses and not always:
+    if "never" in statuses and not always:
         raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
-    return [one for one, status in zip(planned, statuses, strict=True) if status != "done"]
+    return [move for move, status in zip(planned, statuses, strict=True) if status != "done"]
 
 
 def _add_orders(locked: LockedTable, branch: Branch, coming: list[PlannedMove], always: bool) -> LockedTable:
@@ -74,13 +78,27 @@ def _add_orders(locked: LockedTable, branch: Branch, coming: list[PlannedMove], 
     return locked
 
 
-def list_conditional_moves(game: Game, then: Table, branch: Branch, line: PlayedBranch) -> Iterator[PlannedMove]:
-    """Yield the own moves of a branch with their conditions; `then` is the table where the branch begins."""
-    own, since, moves = branch.seat, then.last.seq if then.last else -1, list[tuple[int, str | None]]()
-    for (seat, text), state, events in zip(branch.moves, line.states, line.events, strict=False):
+def list_conditional_moves(game: Game, start: Table, branch: Branch, played: PlayedBranch) -> Iterator[PlannedMove]:
+    """Yield the own moves of a branch with their conditions; `start` is the table where the branch begins.
+
+    Each waits for all moves that the branch makes before it, and for the view that its player had there.
+    """
+    own = branch.seat
+    since = start.last.seq if start.last else -1
+    earlier = list[tuple[int, str | None]]()
+    for number, events in enumerate(played.events):
+        (seat, text), state_before = branch.moves[number], played.states[number]
         if seat == own:
-            yield text, Condition(since, tuple(moves), standing_orders.digest_view(game, state, own))
-        moves.append(standing_orders.redact_move(game, seat, text, events, own))
+            yield text, Condition(since, tuple(earlier), standing_orders.digest_view(game, state_before, own))
+        earlier.append(standing_orders.redact_move(game, seat, text, events, own))
+
+
+class _LoadedBranch(Struct, frozen=True):
+    """A branch, the table where it begins, and its first position."""
+
+    branch: Branch
+    start: Table
+    first_position: Any
 
 
 def move_order(locked: LockedTable, place: Place, order: int, number: int) -> LockedTable:
@@ -88,20 +106,33 @@ def move_order(locked: LockedTable, place: Place, order: int, number: int) -> Lo
 
     If the seat is not to move there, it is exchanged with the last own move of that branch.
     """
-    db, table = locked.flush(), locked.snapshot
-    row = _find_conditional_order(db, place, order)
-    pair = branches.find(db, place, row.branch, lock=True), branches.find(db, place, number, lock=True)
-    thens = [snapshots.load_past(locked.app, db, table, branch.seq) for branch in pair]
-    firsts = [branches.make_first_position(table, then, branch) for then, branch in zip(thens, pair, strict=True)]
+    row = _find_conditional_order(locked.flush(), place, order)
+    source, target = _load_branch(locked, place, row.branch), _load_branch(locked, place, number)
     condition = standing_orders.parse_condition(row.after)
-    changed = _exchange(table.game, firsts, *pair, len(condition.moves) if condition else 0)
-    for branch, then, first in sorted(zip(changed, thens, firsts, strict=True), key=lambda row: row[0].id):
-        branches.replace_moves(locked.flush(), branch, branch.moves)
-        line = play_moves(table.game, first, branch)
-        planned = list(list_conditional_moves(table.game, then, branch, line))
-        coming = _list_coming_orders(locked, branch, planned, always=False)
-        locked = standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
+    at = len(condition.moves) if condition else 0
+    new_source, new_target = _exchange(locked.game, source, target, at)
+    changed = ((source, new_source), (target, new_target))
+    for before, branch in sorted(changed, key=lambda change: change[1].id):
+        locked = _store_moves(locked, replace(before, branch=branch))
     return standing_orders.follow(locked)
+
+
+def _load_branch(locked: LockedTable, place: Place, number: int) -> _LoadedBranch:
+    """Load a branch, which no other transaction changes before this one ends."""
+    db, table = locked.flush(), locked.snapshot
+    branch = branches.find(db, place, number, lock=True)
+    start = snapshots.load_past(locked.app, db, table, branch.seq)
+    return _LoadedBranch(branch, start, branches.make_first_position(table, start, branch))
+
+
+def _store_moves(locked: LockedTable, loaded: _LoadedBranch) -> LockedTable:
+    """Store the new moves of a branch, and order its own moves again."""
+    branch = loaded.branch
+    branches.replace_moves(locked.flush(), branch, branch.moves)
+    played = play_moves(locked.game, loaded.first_position, branch)
+    planned = list(list_conditional_moves(locked.game, loaded.start, branch, played))
+    coming = _list_coming_orders(locked, branch, planned, always=False)
+    return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
 
 
 def _find_conditional_order(db: Connection, place: Place, order: int) -> Any:
@@ -112,45 +143,57 @@ def _find_conditional_order(db: Connection, place: Place, order: int) -> Any:
     return row
 
 
-def _exchange(game: Game, states: Sequence[Any], source: Branch, target: Branch, at: int) -> tuple[Branch, Branch]:
+def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int) -> tuple[Branch, Branch]:
     """Return both branches after move `at` of the source has gone to the target.
 
     The move is added at the end of the target. Where it is not possible there, it takes the place of the target's last
-    own move, which goes to the source in return. `states` are the positions in which the branches begin.
+    own move, which goes to the source in return.
     """
-    move, before, after = source.moves[at], source.moves[:at], source.moves[at + 1 :]
-    longer = replace(target, moves=(*target.moves, move))
-    if len(play_moves(game, states[1], longer)) == len(longer.moves):
-        return _shorten(game, states[0], source, (*before, *after)), longer
-    own_steps = [step for step, (seat, _) in enumerate(target.moves) if seat == target.seat]
-    for last in own_steps[-1:]:
-        new_source = _shorten(game, states[0], source, (*before, target.moves[last], *after))
-        new_target = _shorten(game, states[1], target, (*target.moves[:last], move, *target.moves[last + 1 :]))
+    moves = source.branch.moves
+    move, earlier, later = moves[at], moves[:at], moves[at + 1 :]
+    longer = (*target.branch.moves, move)
+    new_target = _make_branch(game, target, longer)
+    if len(new_target.moves) == len(longer):
+        return _make_branch(game, source, (*earlier, *later)), new_target
+    own_steps = [step for step, (seat, _) in enumerate(target.branch.moves) if seat == target.branch.seat]
+    if own_steps:
+        last = own_steps[-1]
+        targets_move = target.branch.moves[last]
+        new_source = _make_branch(game, source, (*earlier, targets_move, *later))
+        new_target = _make_branch(game, target, (*target.branch.moves[:last], move, *target.branch.moves[last + 1 :]))
         if len(new_source.moves) > at and len(new_target.moves) > last:
             return new_source, new_target
     raise Refused("“{move}” is not possible in that branch.", move=move[1])
 
 
-def _shorten(game: Game, state: Any, branch: Branch, moves: Moves) -> Branch:
-    """Return a branch with these moves, as far as they are possible."""
-    longest = replace(branch, moves=moves)
-    return replace(branch, moves=moves[: len(play_moves(game, state, longest))])
+def _make_branch(game: Game, loaded: _LoadedBranch, moves: Moves) -> Branch:
+    """Return the branch with other moves, up to the first impossible one."""
+    changed = replace(loaded.branch, moves=moves)
+    return replace(changed, moves=moves[: len(play_moves(game, loaded.first_position, changed))])
 
 
 def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[OrdersOfBranch]:
     """Return the orders of a seat that come from branches, branch by branch, the oldest first."""
-    planned = [(row, condition) for row in orders if (condition := standing_orders.parse_condition(row.after))]
-    by_number = {branch.id: branch for branch in branches.list_branches(db, place)} if planned else {}
-    orders_of_branches = []
-    for number in dict.fromkeys(row.branch for row, _ in planned):
-        own = [(row, condition) for row, condition in planned if row.branch == number]
-        one = tuple(BranchOrder(row.id, _list_last_moves(condition, place.seat), row.move) for row, condition in own)
-        orders_of_branches.append(OrdersOfBranch(number, by_number.get(number), one, own[0][1].left))
-    return orders_of_branches
+    by_branch = dict[int, list[tuple[Any, Condition]]]()
+    for row in orders:
+        condition = standing_orders.parse_condition(row.after)
+        if condition is not None:
+            by_branch.setdefault(row.branch, []).append((row, condition))
+    if not by_branch:
+        return []
+    stored = {branch.id: branch for branch in branches.list_branches(db, place)}
+    return [_describe_orders(number, stored.get(number), rows, place.seat) for number, rows in by_branch.items()]
+
+
+def _describe_orders(
+    number: int, branch: Branch | None, rows: list[tuple[Any, Condition]], seat: int | None
+) -> OrdersOfBranch:
+    orders = tuple(BranchOrder(row.id, _list_last_moves(condition, seat), row.move) for row, condition in rows)
+    _, first = rows[0]  # it waits for the fewest moves: if it can never hold, none of the others can
+    return OrdersOfBranch(number, branch, orders, first.never_holds)
 
 
 def _list_last_moves(condition: Condition, seat: int | None) -> VisibleMoves:
     """Return the moves of others between the previous own move and this one."""
-    moves = condition.moves
-    first = next((place for place in range(len(moves), 0, -1) if moves[place - 1][0] == seat), 0)
-    return moves[first:]
+    last_own = max((step for step, (mover, _) in enumerate(condition.moves) if mover == seat), default=-1)
+    return condition.moves[last_own + 1 :]

@@ -33,7 +33,7 @@ from service.text import words
 MAX_BRANCHES = 20
 MAX_MOVES = 500
 MAX_NAME_CHARS = 40
-Moves = tuple[tuple[int, str], ...]
+Moves = tuple[tuple[int, str], ...]  # seat and move
 
 
 class Branch(Struct, frozen=True):
@@ -50,7 +50,10 @@ class Branch(Struct, frozen=True):
 
 
 class PlayedBranch(Struct, frozen=True):
-    """A branch played out: its first position, the position after each move, and the events of each move."""
+    """A branch played out: its first position, the position after each move, and the events of each move.
+
+    Its length is the number of its legal moves.
+    """
 
     states: tuple[Any, ...]
     events: tuple[tuple[Any, ...], ...]
@@ -81,19 +84,22 @@ def find(db: Connection, place: Place, number: int, *, lock: bool = False) -> Br
 
 def play_out(app: App, db: Connection, table: Snapshot, branch: Branch) -> PlayedBranch:
     """Play the moves of a branch, as far as they are legal."""
-    then = snapshots.load_past(app, db, table, branch.seq)
-    return play_moves(table.game, make_first_position(table, then, branch), branch)
+    start = snapshots.load_past(app, db, table, branch.seq)
+    return play_moves(table.game, make_first_position(table, start, branch), branch)
 
 
-def make_first_position(table: Snapshot, then: Table, branch: Branch) -> Any:
-    """Return the first position of a branch, with everything hidden dealt again unless the game was over by then."""
+def make_first_position(table: Snapshot, start: Table, branch: Branch) -> Any:
+    """Return the first position of a branch that begins with this table.
+
+    Everything hidden is dealt again, unless the game was over when the branch was begun.
+    """
     if knows_all(table, branch.at):
-        return then.state
-    return table.game.redeal(then.state, branch.seat, chances.make_sealed(branch.seed, 0))
+        return start.state
+    return table.game.redeal(start.state, branch.seat, chances.make_sealed(branch.seed, 0))
 
 
 def knows_all(table: Snapshot, at: int) -> bool:
-    """Return whether the game was over at that moment, so that nothing was hidden."""
+    """Return whether the game was over at this time, so that nothing was hidden any more."""
     return table.row.ended_at is not None and at > table.row.ended_at
 
 
@@ -118,8 +124,8 @@ def begin(app: App, db: Connection, place: Place, seq: int) -> int:
     if snapshots.load_past(app, db, table, seq).state is None:
         raise Refused("There is nothing to try out yet; the game has not begun.")
     for branch in list_branches(db, place):
-        is_same_kind = knows_all(table, branch.at) == knows_all(table, at)
-        if is_same_kind and branch.seq == seq and not branch.moves and not branch.name:
+        is_empty = not branch.moves and not branch.name
+        if branch.seq == seq and is_empty and knows_all(table, branch.at) == knows_all(table, at):
             return branch.id
     return store_branch(db, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
 
@@ -130,19 +136,19 @@ def play(app: App, db: Connection, place: Place, number: int, step: int, seat: i
     A move that the branch has at this step already changes nothing; another move begins a new branch.
     """
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
-    line = play_out(app, db, table, branch)
-    step = min(step, len(line))
-    move = _parse_move(table.game, line.states[step], seat, text)
-    if branch.moves[step : step + 1] == ((seat, move),):
-        return number, step + 1
+    played = play_out(app, db, table, branch)
+    step = min(step, len(played))
+    move = _parse_move(table.game, played.states[step], seat, text)
     moves = (*branch.moves[:step], (seat, move))
+    if branch.moves[: step + 1] == moves:
+        return number, step + 1
     if len(moves) > MAX_MOVES:
         raise Refused("A branch has at most {most} moves; take some back, or begin another one.", most=MAX_MOVES)
-    longer = replace(branch, moves=moves)
-    if len(play_moves(table.game, line.states[0], longer)) < len(moves):
+    changed = replace(branch, moves=moves)
+    if len(play_moves(table.game, played.states[0], changed)) < len(moves):
         raise Refused("“{move}” is not possible here.", move=move)
-    if step < len(line):
-        return store_branch(db, replace(longer, name="")), step + 1
+    if step < len(played):
+        return store_branch(db, replace(changed, name="")), step + 1
     replace_moves(db, branch, moves)
     return number, step + 1
 
@@ -181,11 +187,11 @@ def remove(db: Connection, place: Place, number: int) -> None:
 
 
 def deal(app: App, db: Connection, place: Place, number: int) -> int:
-    """Deal hidden things and chance again; return how many moves became illegal and were cut."""
+    """Deal hidden things and chance again, by a new seed; return how many moves became illegal and were cut."""
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
-    other = replace(branch, seed=secrets.token_bytes(32))
-    legal = len(play_out(app, db, table, other))
-    _update(db, branch, seed=other.seed, moves=_dump_moves(branch.moves[:legal]))
+    changed = replace(branch, seed=secrets.token_bytes(32))
+    legal = len(play_out(app, db, table, changed))
+    _update(db, branch, seed=changed.seed, moves=_dump_moves(branch.moves[:legal]))
     return len(branch.moves) - legal
 
 
@@ -198,22 +204,24 @@ def take_out(db: Connection, place: Place, number: int, step: int) -> None:
 def move_sooner(app: App, db: Connection, place: Place, number: int, step: int) -> None:
     """Exchange a move with the previous move of the same seat; raise Refused if that is not possible."""
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
-    line = play_out(app, db, table, branch)
-    moves, last = list(branch.moves), min(step, len(line)) - 1
-    before = find_previous_step(branch.moves, last + 1) - 1
-    if before < 0:
+    played = play_out(app, db, table, branch)
+    step = min(step, len(played))
+    previous = find_previous_step(branch.moves, step)
+    if not previous:
         raise Refused("This is the first move of its player in the branch.")
-    moves[before], moves[last] = moves[last], moves[before]
-    if len(play_moves(table.game, line.states[0], replace(branch, moves=tuple(moves)))) < len(line):
+    moves = list(branch.moves)
+    moves[previous - 1], moves[step - 1] = moves[step - 1], moves[previous - 1]
+    if len(play_moves(table.game, played.states[0], replace(branch, moves=tuple(moves)))) < len(played):
         raise Refused("In this order the moves are not possible.")
     replace_moves(db, branch, moves)
 
 
 def find_previous_step(moves: Moves, step: int) -> int:
-    """Return the step at which the seat of this step moves before it; 0 if there is none. Steps begin with 1."""
+    """Return the last step before this one at which the same seat moves; 0 if there is none. Steps begin with 1."""
     if not 0 < step <= len(moves):
         return 0
-    return next((earlier for earlier in range(step - 1, 0, -1) if moves[earlier - 1][0] == moves[step - 1][0]), 0)
+    seat, _ = moves[step - 1]
+    return max((earlier for earlier, (mover, _) in enumerate(moves[: step - 1], 1) if mover == seat), default=0)
 
 
 def _parse(row: Any) -> Branch:

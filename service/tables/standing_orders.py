@@ -38,20 +38,21 @@ MAX_BRANCH_ORDERS = 20
 MAX_ORDER_CHARS = 100
 MAX_MOVES_IN_A_ROW = 100  # without a player; the next entry continues
 VisibleMoves = tuple[tuple[int, str | None], ...]  # seat and move; None if part of what the move did is hidden
-Status = Literal["waits", "now", "done", "left"]
+Status = Literal["waits", "now", "done", "never"]  # of an order with a condition: when its move can be made
 log = structlog.get_logger()
 
 
 class Condition(Struct, frozen=True, omit_defaults=True):
     """The moves that must be made after entry `since` before an order holds, and the digest of the view it needs then.
 
-    `left`: the game took another course, so that the order can never hold.
+    With `never_holds` the game took another course, so that the order can never hold. Stored conditions have the names
+    in quotes.
     """
 
     since: int
     moves: VisibleMoves = msgspec.field(name="heard")
     view_digest: str = msgspec.field(name="sight")
-    left: bool = False
+    never_holds: bool = msgspec.field(name="left", default=False)
 
 
 def list_orders(db: Connection, table: str, seat: int) -> list[Any]:
@@ -63,7 +64,7 @@ def list_orders(db: Connection, table: str, seat: int) -> list[Any]:
 def can_hold(order: Any) -> bool:
     """Return whether an order can still be carried out."""
     condition = parse_condition(order.after)
-    return condition is None or not condition.left
+    return condition is None or not condition.never_holds
 
 
 def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
@@ -86,9 +87,9 @@ def replace_branch_orders(
 ) -> LockedTable:
     """Replace the orders that a seat has from a branch."""
     _refuse_bots(locked, seat)
-    delete_branch_orders(locked, seat, branch)
-    others = [o for o in list_orders(locked.flush(), locked.row.id, seat) if o.after and can_hold(o)]
-    if len(others) + len(planned) > MAX_BRANCH_ORDERS:
+    locked = delete_branch_orders(locked, seat, branch)
+    of_other_branches = [order for order in list_orders(locked.flush(), locked.row.id, seat) if order.after]
+    if len(of_other_branches) + len(planned) > MAX_BRANCH_ORDERS:
         raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MAX_BRANCH_ORDERS)
     common = {"table": locked.row.id, "seat": seat, "branch": branch, "at": locked.now}
     rows = [{**common, "move": move, "after": dump_condition(condition)} for move, condition in planned]
@@ -123,26 +124,26 @@ def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
 
 def move_up(db: Connection, table: str, seat: int, number: int) -> None:
     """Exchange an order without a condition with the one before it, so that it is tried first."""
-    always = [order for order in list_orders(db, table, seat) if not order.after]
-    at = next((place for place, order in enumerate(always) if order.id == number), 0)
+    stored = [order for order in list_orders(db, table, seat) if not order.after]
+    at = next((place for place, order in enumerate(stored) if order.id == number), 0)
     if not at:
         raise Refused("There is no such order, or it is the first one already.")
-    for one, other in ((always[at], always[at - 1]), (always[at - 1], always[at])):
-        db.execute(update(orders).where(orders.c.id == one.id).values(move=other.move, at=other.at))
+    for row, new in ((stored[at], stored[at - 1]), (stored[at - 1], stored[at])):
+        db.execute(update(orders).where(orders.c.id == row.id).values(move=new.move, at=new.at))
 
 
 def move_branch_up(db: Connection, table: str, seat: int, branch: int) -> None:
     """Exchange the orders of a branch with those of the branch before it, so that they are tried first."""
     rows = [order for order in list_orders(db, table, seat) if order.after and can_hold(order)]
-    numbers_of_branches = list(dict.fromkeys(row.branch for row in rows))
-    at = numbers_of_branches.index(branch) if branch in numbers_of_branches else 0
+    by_turn = list(dict.fromkeys(row.branch for row in rows))  # the branches, as they are tried
+    at = by_turn.index(branch) if branch in by_turn else 0
     if not at:
         raise Refused("There is no such branch, or it is the first one already.")
-    numbers_of_branches[at - 1 : at + 1] = reversed(numbers_of_branches[at - 1 : at + 1])
-    sorted_rows = sorted(rows, key=lambda row: numbers_of_branches.index(row.branch))
-    for place, row in zip(rows, sorted_rows, strict=True):
-        values = {"move": row.move, "at": row.at, "branch": row.branch, "after": row.after}
-        db.execute(update(orders).where(orders.c.id == place.id).values(**values))
+    by_turn[at - 1], by_turn[at] = by_turn[at], by_turn[at - 1]
+    sorted_rows = sorted(rows, key=lambda row: by_turn.index(row.branch))
+    for row, new in zip(rows, sorted_rows, strict=True):
+        values = {"move": new.move, "at": new.at, "branch": new.branch, "after": new.after}
+        db.execute(update(orders).where(orders.c.id == row.id).values(**values))
 
 
 def _delete(locked: LockedTable, order: Any) -> None:
@@ -178,18 +179,29 @@ def _make_one_move(locked: LockedTable) -> LockedTable | None:
     for seat in locked.seats:
         if seat.open_since is None or locked.position.seats[seat.seat].status != "taken":
             continue
-        for order, move in _list_legal_orders(locked, seat.seat) if seat.orders else ():
-            _delete(locked, order)
-            locked = _store_order_count(locked, seat.seat)
-            after = _try_move(locked, seat.seat, move)
-            if after is not None:
-                return after
-        if locked.clock.automatic:
-            only = bots.find_only_move(locked.game, locked.position, seat.seat, locked.row.seed)
-            after = _try_move(locked, seat.seat, only) if only else None
-            if after is not None:
-                return after
+        after = _make_ordered_move(locked, seat.seat) if seat.orders else None
+        if after is None and locked.clock.automatic:
+            after = _make_only_move(locked, seat.seat)
+        if after is not None:
+            return after
     return None
+
+
+def _make_ordered_move(locked: LockedTable, seat: int) -> LockedTable | None:
+    """Make the first ordered move that is legal; its order is deleted, even if the game raises an error."""
+    for order, move in _list_legal_orders(locked, seat):
+        _delete(locked, order)
+        locked = _store_order_count(locked, seat)
+        after = _try_move(locked, seat, move)
+        if after is not None:
+            return after
+    return None
+
+
+def _make_only_move(locked: LockedTable, seat: int) -> LockedTable | None:
+    """Make the move of a seat that has no choice; return None if it has one."""
+    only = bots.find_only_move(locked.game, locked.position, seat, locked.row.seed)
+    return _try_move(locked, seat, only) if only else None
 
 
 def _try_move(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
@@ -207,21 +219,25 @@ def _try_move(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
 def _remove_past_orders(locked: LockedTable) -> LockedTable:
     """Delete conditional orders whose moment has passed, and mark those that can never hold."""
     for seat in locked.seats:
-        for order, condition, status in _list_conditional(locked, seat.seat) if seat.orders else ():
+        if not seat.orders:
+            continue
+        statuses = set[Status]()
+        for order, condition, status in _list_conditional(locked, seat.seat):
+            statuses.add(status)
             if status == "done":
                 _delete(locked, order)
-            elif status == "left":
-                marked = update(orders).where(orders.c.id == order.id)
-                locked.flush().execute(marked.values(after=dump_condition(replace(condition, left=True))))
-            if status in ("done", "left"):
-                locked = _store_order_count(locked, seat.seat)
+            elif status == "never":
+                own = update(orders).where(orders.c.id == order.id)
+                locked.flush().execute(own.values(after=dump_condition(replace(condition, never_holds=True))))
+        if statuses & {"done", "never"}:
+            locked = _store_order_count(locked, seat.seat)
     return locked
 
 
 def _list_conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Condition, Status]]:
     """Yield the conditional orders of a seat that can still hold, with their status."""
     stored = [(order, parse_condition(order.after)) for order in list_orders(locked.flush(), locked.row.id, seat)]
-    possible = [(order, condition) for order, condition in stored if condition is not None and not condition.left]
+    possible = [(order, condition) for order, condition in stored if condition and not condition.never_holds]
     statuses = compute_statuses(locked, seat, [(order.move, condition) for order, condition in possible])
     for (order, condition), status in zip(possible, statuses, strict=True):
         yield order, condition, status
@@ -258,7 +274,7 @@ def dump_condition(condition: Condition) -> str:
 def digest_view(game: Game, state: Any, seat: int) -> str:
     """Return a digest of everything that a seat sees and may do."""
     for kind in (game.View, Menu):
-        make_decoder(kind)  # registers the kind with msgspec in this thread
+        make_decoder(kind)  # analyses the type under a lock: two threads that encode it for the first time would crash
     view = msgspec.json.encode((game.view(state, seat), game.menu(state, seat)), order="deterministic")
     return hashlib.sha256(view).hexdigest()
 
@@ -268,23 +284,28 @@ def compute_statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str
     if not planned:
         return []
     game, table = locked.game, locked.position
-    now, so_far = digest_view(game, table.state, seat), dict[int, VisibleMoves | None]()
+    view_digest = digest_view(game, table.state, seat)
+    moves_since = dict[int, VisibleMoves | None]()
     for since in {condition.since for _, condition in planned}:
         later = load_game_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
-        so_far[since] = _list_visible_moves(game, table, later, since, seat)
-    return [_compute_status(condition, seat, move, so_far[condition.since], now) for move, condition in planned]
+        moves_since[since] = _list_visible_moves(game, table, later, since, seat)
+    return [
+        _compute_status(condition, seat, move, moves_since[condition.since], view_digest) for move, condition in planned
+    ]
 
 
-def _compute_status(condition: Condition, seat: int, move: str, so_far: VisibleMoves | None, now: str) -> Status:
-    """Compare the moves since the condition's entry with those it needs; `now` is the digest of the current view."""
-    both = min(len(condition.moves), len(so_far or ()))
-    if so_far is None or so_far[:both] != condition.moves[:both]:
-        return "left"
-    if len(so_far) < len(condition.moves):
-        return "waits"
-    if len(so_far) == len(condition.moves):
-        return "now" if now == condition.view_digest else "left"
-    return "done" if so_far[both] == (seat, move) else "left"
+def _compute_status(condition: Condition, seat: int, move: str, moves: VisibleMoves | None, view_digest: str) -> Status:
+    """Compare a condition with the moves since its entry (None if that was undone) and the digest of the view now."""
+    needed = condition.moves
+    if moves is None:
+        return "never"
+    if len(moves) < len(needed):
+        return "waits" if moves == needed[: len(moves)] else "never"
+    if moves[: len(needed)] != needed:
+        return "never"
+    if len(moves) == len(needed):
+        return "now" if view_digest == condition.view_digest else "never"
+    return "done" if moves[len(needed)] == (seat, move) else "never"
 
 
 def _list_visible_moves(
@@ -294,29 +315,32 @@ def _list_visible_moves(
 
     `since` is -1 for all moves of the game.
     """
-    moves = {step.seq for step in record.iter_moves(table)}
-    if since not in moves | {-1}:
+    not_undone = {step.seq for step in record.iter_moves(table)}
+    if since != -1 and since not in not_undone:
         return None
     pairs = _pair_with_commands(entries)
-    return tuple(_redact_entry(game, entry, command, seat) for entry, command in pairs if entry.seq in moves)
+    return tuple(_redact_entry(game, entry, command, seat) for entry, command in pairs if entry.seq in not_undone)
 
 
 def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[Any], Entry[Any]]]:
-    """Yield each entry with the entry of its command, which is an earlier one if its draws were waited for."""
+    """Yield each entry with the entry of its command, which is an earlier one if the command waited for a beacon."""
     waiting: Entry[Any] | None = None
     for entry in entries:
         if isinstance(entry.events[0], RoundNamed):
             waiting = entry
-        is_drawn = any(isinstance(event, RoundDrawn | WentSealed) for event in entry.events[:2])
-        yield entry, (waiting or entry) if is_drawn else entry
+        # WentSealed is the second event: first comes the answer by which all players agreed to do without the beacon.
+        was_awaited = any(isinstance(event, RoundDrawn | WentSealed) for event in entry.events[:2])
+        yield entry, waiting if waiting and was_awaited else entry
 
 
 def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int) -> tuple[int, str | None]:
     """Return a move of the log as far as this seat knows it."""
     mover = find_mover(entry)
     assert mover is not None
-    text = command.move if command.seat is not None else " ".join(Move.parse(command.move or "").args[1:])
-    return redact_move(game, mover, text or "", entry.events, seat)
+    text = command.move or ""
+    if command.seat is None:  # the server wrote `expire SEAT MOVE` after a missed deadline
+        text = " ".join(Move.parse(text).args[1:])
+    return redact_move(game, mover, text, entry.events, seat)
 
 
 def redact_move(game: Game, mover: int, text: str, events: Iterable[Any], seat: int) -> tuple[int, str | None]:

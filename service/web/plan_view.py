@@ -63,8 +63,8 @@ class OrderPlanner(Struct, frozen=True):
 
     def list_steps(self, rows: Sequence[Any], of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
         """List the orders in the order in which they are tried."""
-        plain, live = [row for row in rows if not row.after], [one for one in of_branches if not one.left]
-        ids = sorted([*(row.id for row in plain), *(order.id for one in live for order in one.intended)])
+        plain, live = [row for row in rows if not row.after], [one for one in of_branches if not one.never_hold]
+        ids = sorted([*(row.id for row in plain), *(order.id for one in live for order in one.orders)])
         numbers = {order: number for number, order in enumerate(ids, 1)}
         steps = dict((*self._list_plain(plain), *self._list_conditional(live, numbers)))
         return tuple(replace(steps[order], number=number) for order, number in numbers.items())
@@ -83,7 +83,7 @@ class OrderPlanner(Struct, frozen=True):
             address = url_for("whatif.show", link=self.link, number=one.number)
             change = (PlanDeed(_say(CHANGE), address),) if one.branch else ()
             exchange = tuple(self._list_exchanges(of_branches, place))
-            for order in one.intended:
+            for order in one.orders:
                 yield (
                     order.id,
                     PlanStep(
@@ -124,7 +124,7 @@ class OrderPlanner(Struct, frozen=True):
         """Yield the other branches to which an order can be moved."""
         for one in of_branches if source.branch else ():
             if one is not source and one.branch:
-                label = _say(TO_BRANCH, number=str(numbers[one.intended[0].id]))
+                label = _say(TO_BRANCH, number=str(numbers[one.orders[0].id]))
                 action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=one.number)
                 yield PlanDeed(label, action, self.hidden)
 

@@ -107,7 +107,7 @@ def load_orders(db: Connection, place: Place, table: Snapshot) -> Orders:
 def list_planned_words(orders: Orders) -> tuple[str, ...]:
     """List the words of the moves that are ordered, and of the moves on which they depend, each once."""
     moves = [row.move for row in orders[0]]
-    moves += [move for one in orders[1] for order in one.intended for _, move in order.given]
+    moves += [move for one in orders[1] for order in one.orders for _, move in order.given]
     return tuple(dict.fromkeys(word for move in moves for word in move.split()))
 
 

@@ -244,7 +244,7 @@ def _render_branch(link: str, number: int, error: Refused | None = None, status:
         line = branches.play_out(app, db, table, branch)
         orders = standing_orders.list_orders(db, place.table, branch.seat)
         intentions = branch_orders.list_orders(db, place, orders)
-    has_orders = any(one.number == number and not one.left for one in intentions)
+    has_orders = any(one.number == number and not one.never_hold for one in intentions)
     step = min(_parse_number(request.values.get("step", ""), len(line)), len(line))
     others = {"branches": tuple(map(_make_branch_link, own)), "error": error, "has_orders": has_orders}
     page = _make_page(place, table, branch, line, step, **others)

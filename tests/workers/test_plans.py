@@ -46,10 +46,10 @@ def find_intention(app: App, place: Place) -> OrdersOfBranch | None:
     return plans[0] if plans else None
 
 
-def list_intended(app: App, place: Place) -> list[str]:
+def list_ordered_moves(app: App, place: Place) -> list[str]:
     """The moves that a seat still wants done."""
     plan = find_intention(app, place)
-    return [one.move for one in plan.intended] if plan and not plan.left else []
+    return [one.move for one in plan.orders] if plan and not plan.never_hold else []
 
 
 def find_other_move(app: App, place: Place, move: str) -> str:
@@ -69,7 +69,7 @@ def test_as_long_as_the_game_goes_so_every_order_is_carried_out(any_app: App, ta
     mover, other = table
     number, made = branch_of(any_app, other, 5)
     assert apps.order_branch(any_app, other, number) == 5
-    assert list_intended(any_app, other) == [move for seat, move in made if seat == other.seat]
+    assert list_ordered_moves(any_app, other) == [move for seat, move in made if seat == other.seat]
     follow(any_app, mover, made)
     assert find_intention(any_app, other) is None
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
@@ -82,14 +82,14 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     theirs = [place for place, (seat, _) in enumerate(made) if seat == mover.seat]
     later = next(place for place in theirs if any(seat == other.seat for seat, _ in made[:place]))
     follow(any_app, mover, made[:later])
-    left = list_intended(any_app, other)
+    left = list_ordered_moves(any_app, other)
     assert left
     before = apps.count_entries(any_app, mover)
     say(any_app, mover, find_other_move(any_app, mover, made[later][1]))
     assert [seat for seat, _ in last_moves(any_app, mover, before)] == [mover.seat]
     plan = find_intention(any_app, other)
     assert plan
-    assert (plan.left, [one.move for one in plan.intended]) == (True, left)
+    assert (plan.never_hold, [one.move for one in plan.orders]) == (True, left)
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
     apps.delete_branch_orders(any_app, other, number)
     assert find_intention(any_app, other) is None
@@ -127,7 +127,7 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
     for number in (first, second):
         apps.order_branch(app, other, number)
     follow(any_app, mover, list(apps.run_query(app, branches.find, other, second).moves))
-    assert [(one.number, one.left) for one in apps.list_branch_orders(app, other)] == [(first, True)]
+    assert [(one.number, one.never_hold) for one in apps.list_branch_orders(app, other)] == [(first, True)]
 
 
 def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place]) -> None:
@@ -136,7 +136,7 @@ def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place
     apps.order_branch(any_app, other, number)
     apps.change(any_app, branches.cut, other, number, len(made) - 1)
     assert apps.order_branch(any_app, other, number) == 2
-    assert len(list_intended(any_app, other)) == 2
+    assert len(list_ordered_moves(any_app, other)) == 2
     say(any_app, other, "order fly moon")
     assert [order.move for order in apps.list_orders(any_app, other) if not order.after] == ["fly moon"]
     say(any_app, other, "cancel")
@@ -151,7 +151,7 @@ def test_a_move_taken_back_takes_the_game_back_into_the_branch(any_app: App, tab
     say(any_app, mover, made[0][1])
     say(any_app, mover, "undo")
     say(any_app, other, "agree")
-    assert list_intended(any_app, other) == [made[3][1]]  # the first was done, and is not done again unasked
+    assert list_ordered_moves(any_app, other) == [made[3][1]]  # the first was done, and is not done again unasked
     for place, (_, move) in zip((mover, other, mover), made[:3], strict=True):
         say(any_app, place, move)
     assert last_moves(any_app, mover, find_newest(any_app, mover)) == made[3:]
@@ -168,7 +168,7 @@ def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]
     say(any_app, mover, apps.list_moves(any_app, mover)[0])
     plan = find_intention(any_app, other)
     assert plan
-    assert plan.left
+    assert plan.never_hold
 
 
 def test_a_move_made_for_a_late_player_counts_like_any_other(
@@ -184,9 +184,9 @@ def test_a_move_made_for_a_late_player_counts_like_any_other(
     plan = find_intention(any_app, other)
     assert plan
     if str(move).endswith(made[0][1]):
-        assert (then, plan.left) == (made[1:2], False)
+        assert (then, plan.never_hold) == (made[1:2], False)
     else:
-        assert (then, plan.left) == ([], True)
+        assert (then, plan.never_hold) == ([], True)
 
 
 def test_only_where_the_game_is_can_orders_be_made(any_app: App, table: list[Place]) -> None:
@@ -237,5 +237,5 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
             say(app, mover, apps.list_moves(app, mover)[0])
             plan = find_intention(app, mover)
         assert plan
-        assert plan.left
+        assert plan.never_hold
         assert not as_there or game.menu(now, mover.seat) != game.menu(copy, mover.seat)
