@@ -244,7 +244,7 @@ def make_feed(app: App, db: Connection, reader: FeedReader, own_url: str) -> Fee
 def _load_beginnings(db: Connection, turns: Sequence[MyTable]) -> dict[str, int]:
     """Return when each of these turns began, by table."""
     places = [(turn.table, turn.turn) for turn in turns if turn.turn is not None]
-    return {row.table: snapshots.parse_moment(row.body) for row in queries.list_entries_at(db, places)}
+    return {row.table: snapshots.parse_entry_time(row.body) for row in queries.list_entries_at(db, places)}
 
 
 def _make_event(app: App, reader: FeedReader, turn: MyTable, started_at: int) -> CalendarEvent:

@@ -73,6 +73,7 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
     connection.execute(row.on_conflict_do_update(index_elements=[server_facts.c.name], set_={"value": value}))
 
 
+AFTER_LAST = 2**31 - 1  # no entry has a number as large as this one
 NEVER_DUE = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
 
 # Part of a single statement: it lets PostgreSQL commit without waiting for the disk.
@@ -157,17 +158,17 @@ def _compile(dialect: Dialect, statement: Select[Any]) -> tuple[str, list[str] |
 
 
 def find_table(db: Connection, table: str) -> TableRow | None:
-    """The table with this id."""
+    """Return the table with this id; None if there is none."""
     return _fetch_table(db, TABLE, table)
 
 
 def lock_table(db: Connection, table: str) -> TableRow | None:
-    """The table with this id, locked until this transaction ends."""
+    """Return the table with this id, locked until this transaction ends; None if there is none."""
     return _fetch_table(db, LOCKED_TABLE, table)
 
 
 def lock_free_table(db: Connection, table: str) -> TableRow | None:
-    """The same without waiting: None if another transaction has locked the table."""
+    """Lock a table without waiting, and return it; None if another transaction has locked it, or there is none."""
     return _fetch_table(db, FREE_TABLE, table)
 
 
@@ -177,17 +178,17 @@ def _fetch_table(db: Connection, statement: Executable, table: str) -> TableRow 
 
 
 def list_seats(db: Connection, *names: str) -> list[SeatRow]:
-    """The seats of these tables, in order."""
+    """Return the seats of these tables, in order."""
     return [SeatRow(*row) for row in db.execute(SEATS, {"key_tables": names}).all()]
 
 
-def list_entries(db: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> list[EntryRow]:
-    """The entries from `first` up to, not including, `end`."""
+def list_entries(db: Connection, table: str, first: int = 0, end: int = AFTER_LAST) -> list[EntryRow]:
+    """Return the entries from `first` up to, not including, `end`."""
     return [EntryRow(*row) for row in db.execute(ENTRIES, {"key_table": table, "first": first, "end": end})]
 
 
 def list_entries_at(db: Connection, places: Sequence[tuple[str, int]]) -> list[EntryRow]:
-    """The entries with these numbers at these tables."""
+    """Return the entries with these numbers at these tables."""
     return [EntryRow(*row) for row in db.execute(ENTRIES_AT, {"places": places})] if places else []
 
 
@@ -220,14 +221,14 @@ def clear_seat(db: Connection, table: str, seat: int) -> None:
 
 
 def find_organiser(rows: Sequence[SeatRow]) -> int | None:
-    """The seat of the player who opened the table: the first with an address, or the first that is no bot's."""
-    persons = [row.seat for row in rows if row.person is not None]
-    nameless = [row.seat for row in rows if row.status not in ("bot", "open")]
-    return next(iter(persons + nameless), None)
+    """Return the seat of the player who opened the table: the first with an address, or the first that is no bot's."""
+    with_address = [row.seat for row in rows if row.person is not None]
+    players = [row.seat for row in rows if row.status not in ("bot", "open")]
+    return next(iter(with_address or players), None)
 
 
 def select_organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
-    """The seat of the organiser as SQL, for tables whose organiser has an address."""
+    """Return the seat of the organiser as SQL, for tables whose organiser has an address."""
     other = seats.alias()
     first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
     return first.scalar_subquery()
@@ -242,7 +243,7 @@ def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]])
 
 
 def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: bool = True) -> Any:
-    """Insert a row and return its key; return None if a row with the same key exists, which no log of errors shows.
+    """Insert a row and return its key; return None if a row with the same key exists, which is no error.
 
     A row that is not durable is inserted by a transaction of its own that does not wait for the disk.
     """
@@ -312,8 +313,8 @@ def release_letters(db: Connection, table: str, at: int) -> None:
 def release_seat_letters(db: Connection, table: str, seat: int, at: int) -> None:
     """Make the letters of a seat due that waited for its proof, unless the whole table still waits."""
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None))
-    released = select(tables.c.id).where(tables.c.id == table, ~tables.c.awaits_confirmation).exists()
-    db.execute(update(letters).where(*own, released).values(due_at=at))
+    is_confirmed = select(tables.c.id).where(tables.c.id == table, ~tables.c.awaits_confirmation).exists()
+    db.execute(update(letters).where(*own, is_confirmed).values(due_at=at))
 
 
 def insert_into(dialect: str, table: Table) -> Any:

@@ -39,12 +39,12 @@ class CachedPosition(Struct, frozen=True):
 
 
 def load_position(caches: Caches, db: Connection, game: Game, row: TableRow) -> Table:
-    """The position of this table as its row says it is now."""
+    """Load the newest position of this table, as far as its row says that it goes."""
     return complete_position(caches, db, game, row, CachedPosition(_get_cached(caches, row) or Table()))
 
 
 def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow, cached: CachedPosition) -> Table:
-    """The position of this table as its row says it is now, from an earlier one; the empty one has no entries."""
+    """Bring a cached position up to date with the row of its table; an empty one is made from all entries."""
     if cached.position.length == row.length:
         return cached.position
     stored = cached.entries or queries.list_entries(db, row.id, cached.position.length, row.length)
@@ -53,15 +53,20 @@ def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow,
     return position
 
 
-def load_cached(caches: Caches, db: Connection, rows: Sequence[TableRow]) -> dict[str, CachedPosition]:
-    """Find the cached positions of these tables, and load the few entries that other processes have added, at once."""
-    positions = {row.id: cached for row in rows if (cached := _get_cached(caches, row)) is not None}
-    missing = [
-        (row.id, seq)
-        for row in rows
-        if row.id in positions and row.length <= positions[row.id].length + CACHED_EVERY
-        for seq in range(positions[row.id].length, row.length)
-    ]
+def load_cached_positions(caches: Caches, db: Connection, rows: Sequence[TableRow]) -> dict[str, CachedPosition]:
+    """Find the cached positions of these tables, and load the few entries since then by one statement.
+
+    A table without a cached position is left out; where many entries are missing, none are loaded.
+    """
+    positions = dict[str, Table]()
+    missing = list[tuple[str, int]]()
+    for row in rows:
+        position = _get_cached(caches, row)
+        if position is None:
+            continue
+        positions[row.id] = position
+        if row.length <= position.length + CACHED_EVERY:
+            missing += [(row.id, seq) for seq in range(position.length, row.length)]
     stored = queries.list_entries_at(db, missing) if missing else []
     return {
         table: CachedPosition(position, [entry for entry in stored if entry.table == table])
@@ -70,6 +75,7 @@ def load_cached(caches: Caches, db: Connection, rows: Sequence[TableRow]) -> dic
 
 
 def _get_cached(caches: Caches, row: TableRow) -> Table | None:
+    """Return the cached position of a table; None if there is none, or if it is newer than the row."""
     cached = caches.positions.get(row.id)
     return cached if cached is not None and cached.length <= row.length else None
 
@@ -77,6 +83,7 @@ def _get_cached(caches: Caches, row: TableRow) -> Table | None:
 def _replay(
     caches: Caches, db: Connection, game: Game, row: TableRow, position: Table, stored: Sequence[EntryRow]
 ) -> Table:
+    """Apply the entries that follow a position."""
     entries = [log.make_entry_decoder(game).decode(one.body) for one in stored]
     if position.length == 0:
         return record.fold(game, entries)
@@ -86,13 +93,10 @@ def _replay(
 
 
 def load_position_before(caches: Caches, db: Connection, row: TableRow, seq: int) -> Table:
-    """The position of this table before entry `seq`."""
+    """Load the position of this table before entry `seq`, from the nearest one in the cache."""
     game = catalogue.find(row.game, row.edition)
-    head, position = _find_nearest_cached(caches, row.id, seq)
-    stored = queries.list_entries(db, row.id, max(position.length - 1, 0), seq)
-    if position.length and stored[0].hash != head:  # cached by a transaction that was rolled back
-        position, stored = Table(), queries.list_entries(db, row.id, 0, seq)
-    for one in stored[1 if position.length else 0 :]:
+    position, stored = _load_nearest_cached(caches, db, row.id, seq)
+    for one in stored:
         entry = log.make_entry_decoder(game).decode(one.body)
         position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
         if position.length % CACHED_EVERY == 0:
@@ -100,43 +104,44 @@ def load_position_before(caches: Caches, db: Connection, row: TableRow, seq: int
     return position
 
 
-def _find_nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
-    """The nearest cached position before entry `seq`, with its hash; the empty table if there is none."""
+def _load_nearest_cached(caches: Caches, db: Connection, table: str, seq: int) -> tuple[Table, Sequence[EntryRow]]:
+    """Find the nearest cached position before entry `seq`, or else the empty one; load the entries that follow it.
+
+    A position that was cached by a transaction that was rolled back is not used: the hash of its last entry differs.
+    """
     for length in range(seq - seq % CACHED_EVERY, 0, -CACHED_EVERY):
         cached = caches.earlier_positions.get((table, length))
         if cached is not None:
-            return cached
-    return "", Table()
+            head, position = cached
+            last, *following = queries.list_entries(db, table, length - 1, seq)
+            if last.hash == head:
+                return position, following
+            break
+    return Table(), queries.list_entries(db, table, 0, seq)
 
 
-def load_game_entries(db: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
-    """The decoded entries from `first` up to, not including, `end`."""
+def load_game_entries(
+    db: Connection, game: Game, table: str, first: int = 0, end: int = queries.AFTER_LAST
+) -> list[Entry[Any]]:
+    """Load the entries from `first` up to, not including, `end`."""
     decode = log.make_entry_decoder(game).decode
     return [decode(row.body) for row in queries.list_entries(db, table, first, end)]
 
 
-class _Moment(Struct):
-    """The field of a stored entry that tells when it was made."""
+class _Header(Struct):
+    """The fields of a stored entry that tell when it was made, by which seat, and how."""
 
     at: int
-
-
-def parse_moment(body: str) -> int:
-    """Return when a stored entry was made."""
-    return MOMENT.decode(body).at
-
-
-MOMENT = make_decoder(_Moment)
-
-
-class _Header(Struct):
-    """The two fields of a stored entry that tell who acted."""
-
     seat: int | None
     move: str
 
 
 HEADER = make_decoder(_Header)
+
+
+def parse_entry_time(body: str) -> int:
+    """Return when a stored entry was made."""
+    return HEADER.decode(body).at
 
 
 class TurnIndex(Struct, frozen=True):
@@ -147,12 +152,14 @@ class TurnIndex(Struct, frozen=True):
     first: int | None = None
 
     def find_first_after(self, seat: int | None) -> int | None:
-        """The first entry after the last one of this seat; None if there is none."""
-        last = max((seq for seq, actor in enumerate(self.actors) if actor == seat), default=None)
-        return last + 1 if seat is not None and last is not None and last + 1 < len(self.actors) else None
+        """Return the first entry after the last one of this seat; None if there is none, or for a spectator."""
+        if seat is None or seat not in self.actors:
+            return None
+        last = max(seq for seq, actor in enumerate(self.actors) if actor == seat)
+        return last + 1 if last + 1 < len(self.actors) else None
 
     def list_round_starts(self, seat: int | None) -> tuple[int, ...]:
-        """The entries where this seat's turns begin; for spectators those of the seat that moved first."""
+        """Return the entries where this seat's turns begin; for spectators those of the seat that moved first."""
         own = next((one for one in self.movers if one is not None), None) if seat is None else seat
         starts, before = list[int](), None
         for seq, mover in enumerate(self.movers):
@@ -163,17 +170,17 @@ class TurnIndex(Struct, frozen=True):
         return tuple(starts)
 
     def extend(self, bodies: Iterable[str]) -> TurnIndex:
-        """The index with more stored entries."""
+        """Return the index with more stored entries."""
         headers = [HEADER.decode(body) for body in bodies]
-        first, length = self.first, len(self.actors)
+        first = self.first
         if first is None:
-            first = next((length + number for number, one in enumerate(headers) if one.move == "start"), None)
+            first = next((seq for seq, one in enumerate(headers, len(self.actors)) if one.move == "start"), None)
         actors = (*self.actors, *(one.seat for one in headers))
         return TurnIndex(actors, (*self.movers, *map(_find_mover, headers)), first)
 
 
 def _find_mover(header: _Header) -> int | None:
-    """The seat whose move in the game this is, made by its player or by the server after a missed deadline."""
+    """Return the seat whose move in the game this is, made by its player or by the server after a missed deadline."""
     verb, *args = header.move.split()
     if verb == "expire":
         return int(args[0])

@@ -101,7 +101,7 @@ def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(app, vis
 
 
 def make_index(*moves):
-    bodies = [json.dumps({"seat": seat, "move": move, "more": 1}) for seat, move in moves]
+    bodies = [json.dumps({"at": 1, "seat": seat, "move": move, "more": 1}) for seat, move in moves]
     return TurnIndex().extend(bodies[:4]).extend(bodies[4:])
 
 
