@@ -35,16 +35,15 @@ from service.timing import Clock
 Who = Literal["", "person", "bot", "anybody"]
 Strength = Literal["", "easy", "normal", "strong"]
 ChanceSource = Literal["", "sealed", "public"]
-LEVELS = {"easy": Refused("easy"), "normal": Refused("normal"), "strong": Refused("strong")}
-STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}
+STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}  # of a new seat, by the kind of guest
 
 
 class Invitee(Struct, frozen=True):
     """A guest: a person, a bot, or the first who comes with the table's link.
 
-    Unless it is levels who, an address makes a person and none a bot. With a word for the dice one sits down at once.
-    The level is that of a bot; left empty it is normal. The language is that of the letters to a person who has chosen
-    none; left empty it is the organiser's.
+    Where `who` is empty, a guest with an address is a person, and one without is a bot. A person with a `nonce`, the
+    player's word for the dice, sits down at once. `level` is that of a bot; empty means normal. `language` is that of
+    the letters to a person who has chosen none; empty means the organiser's.
     """
 
     name: str
@@ -87,22 +86,24 @@ class NewTable(Struct, frozen=True, kw_only=True):
     @property
     def key_hash(self) -> str | None:
         """A hash of the idempotency key, the guests and the game: the same key from another person is another table."""
-        who = sorted(
-            (guest.name, guest.address, guest.status, *filter(None, [guest.level, guest.language]))
+        if not self.key:
+            return None
+        guests = sorted(
+            (guest.name, guest.address, guest.status, *filter(None, (guest.level, guest.language)))
             for guest in self.guests
         )
-        what = [self.key, self.game, dict(self.chosen), who, *filter(None, [self.luck])]
-        return hash_token(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
+        content = [self.key, self.game, dict(self.chosen), guests, *filter(None, (self.luck,))]
+        return hash_token(msgspec.json.encode(content, order="sorted").decode())
 
 
-def give_first_word(invited: Sequence[Invitee], word: str) -> list[Invitee]:
-    """Give the first person among the guests a word for the dice, so that this player sits down at once."""
-    first = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
-    return [replace(one, nonce=word) if number == first else one for number, one in enumerate(invited)]
+def seat_first_person(guests: Sequence[Invitee], nonce: str) -> list[Invitee]:
+    """Give the first person among the guests this word for the dice, so that this player sits down at once."""
+    first = next((number for number, guest in enumerate(guests) if guest.status == "invited"), None)
+    return [replace(guest, nonce=nonce) if number == first else guest for number, guest in enumerate(guests)]
 
 
 def make_clock(app: App, chosen: Clock | int | None) -> Clock:
-    """Return a clock: a checked one, one by the seconds for a move (0: no limit), or the server's default."""
+    """Return the chosen clock, checked; for a number one with so many seconds for a move; for None the server's own."""
     if isinstance(chosen, Clock):
         return timing.check_clock(chosen)
     return Clock(app.settings.pace if chosen is None else chosen)
@@ -130,10 +131,10 @@ def open_table(app: App, new: NewTable) -> OpenedTable:
     return opened
 
 
-def open_within(app: App, batch: Batch, opening: NewTable) -> str:
+def open_within(app: App, batch: Batch, new: NewTable) -> str:
     """Open a table in the transaction of a batch, and return its name; call `wake_workers` after the commit."""
-    opening = _check_table(opening)
-    return _find_table(batch.flush(), opening.key_hash) or _create_if_allowed(app, batch, opening)
+    new = _check_table(new)
+    return _find_table(batch.flush(), new.key_hash) or _create_if_allowed(app, batch, new)
 
 
 def wake_workers(app: App) -> None:
@@ -142,25 +143,28 @@ def wake_workers(app: App) -> None:
     app.wakeups.wake("bots")
 
 
-def _check_table(opening: NewTable) -> NewTable:
+def _check_table(new: NewTable) -> NewTable:
     """Clean the guests; raise Refused if the game does not allow these options or this number of seats."""
-    game = catalogue.find(opening.game)
-    options = parse_options(game.META.options, opening.chosen)
-    why = objection(game, options, len(opening.guests))
+    game = catalogue.find(new.game)
+    options = parse_options(game.META.options, new.chosen)
+    why = objection(game, options, len(new.guests))
     if why:
         raise why
-    return replace(opening, guests=check_guests(opening.guests))
+    return replace(new, guests=check_guests(new.guests))
 
 
-def _create_if_allowed(app: App, batch: Batch, opening: NewTable) -> str:
+def _create_if_allowed(app: App, batch: Batch, new: NewTable) -> str:
     """Create a table; raise Refused if the host allows no new ones for now."""
     if closed := server_facts.load_notices(batch.flush()).closed:
         raise Refused("No new tables are opened here for now: {why}", why=closed)
-    return _create(app, batch, opening)
+    return _create(app, batch, new)
 
 
 def check_guests(invited: Sequence[Invitee]) -> tuple[Invitee, ...]:
-    """Clean names and addresses; raise Refused if a name appears twice, or no guest is a person."""
+    """Clean names and addresses; raise Refused unless all names differ and the first guest but bots is a person.
+
+    A person needs an address, except one who plays against bots only.
+    """
     guests = tuple(_clean(one) for one in invited)
     folded = [register.fold_name(guest.name) for guest in guests if guest.name]
     if len(set(folded)) < len(folded):
@@ -177,51 +181,51 @@ def check_guests(invited: Sequence[Invitee]) -> tuple[Invitee, ...]:
 
 
 def _clean(guest: Invitee) -> Invitee:
+    """Return the guest with a clean name and address, and without what does not apply to this kind of guest."""
     if guest.status == "open":
         return Invitee("", who="anybody")
-    address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         level: Strength = "" if guest.level == "normal" else guest.level
         return Invitee(register.clean_name(guest.name), who="bot", level=level)
+    address = register.clean_address(guest.address) if guest.address.strip() else ""
     return Invitee(register.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
-def _find_table(connection: Connection, key_hash: str | None) -> str | None:
+def _find_table(db: Connection, key_hash: str | None) -> str | None:
     """Return the table that was opened with this idempotency key."""
     query = select(tables.c.id).where(tables.c.opening == key_hash)
-    return connection.execute(query).scalar_one_or_none() if key_hash else None
+    return db.execute(query).scalar_one_or_none() if key_hash else None
 
 
-def _create(app: App, batch: Batch, opening: NewTable) -> str:
+def _create(app: App, batch: Batch, new: NewTable) -> str:
     """Create the table with its seats; bots and the organiser sit down at once."""
-    connection = batch.flush()
-    table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), app.now(), opening.guests
-    for guest in guests:
+    db = batch.flush()
+    table, seed, at = secrets.token_hex(8), secrets.token_bytes(32), app.now()
+    for guest in new.guests:
         register.refuse_reserved(guest.name, app.settings.sender_name)
-    owners = _find_owners(connection, guests, at, opening.language)
-    organiser = next((owners[guest.address] for guest in guests if guest.address), None)
-    proven = opening.signed_in is not None and organiser == opening.signed_in.id
-    limits.refuse_table(connection, app.settings, organiser, at, proven)
+    owners = _find_owners(db, new.guests, at, new.language)
+    organiser = next((owners[guest.address] for guest in new.guests if guest.address), None)
+    proven = new.signed_in is not None and organiser == new.signed_in.id
+    limits.refuse_table(db, app.settings, organiser, at, proven)
     awaits_confirmation = app.settings.confirms and organiser is not None and not proven
-    row = _make_table_row(app, table, seed, opening)
-    connection.execute(
-        insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_confirmation": awaits_confirmation}
-    )
-    connection.execute(
-        insert(seats),
-        [_make_seat_row(app, table, number, opening, owners) for number in range(len(guests))],
-    )
-    game = catalogue.find(opening.game)
-    beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
-    clock = timing.dump_clock(opening.clock)
-    move = make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
-    _seat_guests(append_command(lock_table(app, batch, table), None, move), guests)
-    connection = batch.flush()
+    row = _make_table_row(app, table, seed, new)
+    db.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_confirmation": awaits_confirmation})
+    db.execute(insert(seats), [_make_seat_row(app, table, number, new, owners) for number in range(len(new.guests))])
+    _append_first_entries(app, batch, table, seed, new)
+    db = batch.flush()
     if awaits_confirmation and organiser is not None:
-        queries.owe_personal_letter(connection, organiser, f"confirm/{table}", at)
-    elif proven or app.settings.smtp == EMBEDDED:  # only the organiser can have typed this address
-        queries.cancel_own_invitation(connection, table)
+        queries.owe_personal_letter(db, organiser, f"confirm/{table}", at)
+    elif proven or app.settings.smtp == EMBEDDED:  # so it was the organiser who typed this address
+        queries.cancel_own_invitation(db, table)
     return table
+
+
+def _append_first_entries(app: App, batch: Batch, table: str, seed: bytes, new: NewTable) -> None:
+    """Append the command that opens the game, and those by which bots and the organiser sit down."""
+    beacon = app.settings.beacon_source.beacon if (new.luck or app.settings.luck) == "public" else None
+    clock = timing.dump_clock(new.clock)
+    move = make_open_command(catalogue.find(new.game), len(new.guests), seed, new.chosen, clock, table, beacon)
+    _seat_guests(append_command(lock_table(app, batch, table), None, move), new.guests)
 
 
 def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
@@ -234,40 +238,40 @@ def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
             locked = seat_commands.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
-def _find_owners(connection: Connection, guests: Sequence[Invitee], at: int, language: str) -> dict[str, int]:
+def _find_owners(db: Connection, guests: Sequence[Invitee], at: int, language: str) -> dict[str, int]:
     """Return the persons of the addresses; they are stored in one order, so that two openings cannot deadlock."""
     named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
     return {
-        address: register.find_or_create_person(connection, address, name, at, in_language)
+        address: register.find_or_create_person(db, address, name, at, in_language)
         for address, name, in_language in named
     }
 
 
-def _make_table_row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:
+def _make_table_row(app: App, table: str, seed: bytes, new: NewTable) -> dict[str, Any]:
     return {
         "id": table,
-        "game": opening.game,
-        "edition": catalogue.find(opening.game).META.edition,
-        "seats": len(opening.guests),
+        "game": new.game,
+        "edition": catalogue.find(new.game).META.edition,
+        "seats": len(new.guests),
         "seed": seed,
         "commitment": chance.commit(seed),
         "phase": "new",
         "length": 0,
         "head": log.GENESIS,
-        "pace": opening.clock.pace,
+        "pace": new.clock.pace,
         "watch": hash_token(app.links.make_watch_token(table)),
-        "opening": opening.key_hash,
-        "visitor": opening.visitor,
-        "watched": opening.watched or opening.shown,
-        "seeking": opening.seeking,
-        "shown": opening.shown,
+        "opening": new.key_hash,
+        "visitor": new.visitor,
+        "watched": new.watched or new.shown,
+        "seeking": new.seeking,
+        "shown": new.shown,
     }
 
 
-def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners: Mapping[str, int]) -> dict[str, Any]:
-    guest = opening.guests[number]
+def _make_seat_row(app: App, table: str, number: int, new: NewTable, owners: Mapping[str, int]) -> dict[str, Any]:
+    guest = new.guests[number]
     owner = owners.get(guest.address)
-    is_signed_in = opening.signed_in is not None and owner == opening.signed_in.id
+    is_signed_in = new.signed_in is not None and owner == new.signed_in.id
     return {
         "table": table,
         "seat": number,
@@ -284,11 +288,9 @@ def _make_seat_row(app: App, table: str, number: int, opening: NewTable, owners:
 def _load_opened(app: App, db: Connection, table: str) -> OpenedTable:
     """Return the links to the table; where addresses must be proven, other players get theirs by letter alone."""
     sitting = queries.list_seats(db, table)
-    shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}
-    if app.settings.confirms:
-        shown = {min(shown)}
-    links = tuple(access.make_seat_link(app, seat) if seat.seat in shown else "" for seat in sitting)
-    free = any(seat.status == "open" for seat in sitting)
-    return OpenedTable(
-        table, links, app.links.make_watch_token(table), app.links.make_join_token(table) if free else ""
-    )
+    players = [seat.seat for seat in sitting if seat.status not in ("bot", "open")]
+    with_link = players[:1] if app.settings.confirms else players  # the first of them opens the table
+    links = tuple(access.make_seat_link(app, seat) if seat.seat in with_link else "" for seat in sitting)
+    has_free_seat = any(seat.status == "open" for seat in sitting)
+    join = app.links.make_join_token(table) if has_free_seat else ""
+    return OpenedTable(table, links, app.links.make_watch_token(table), join)

@@ -38,8 +38,8 @@ def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -
 
 def restart_deadline(locked: LockedTable, seat: int) -> None:
     """Compute the deadline and the reminder of a seat again, by its player's calendar of now."""
-    row, share = locked.seats[seat], locked.settings.reminder
-    update = locked_table.restart_deadline(row, locked.position, locked.clock, share, locked.now)
+    row, reminder = locked.seats[seat], locked.settings.reminder
+    update = locked_table.compute_new_deadline(row, locked.position, locked.clock, reminder, locked.now)
     if update is not None:
         queries.update_seat(locked.flush(), locked.row.id, update)
 
@@ -168,28 +168,22 @@ def announce_all_vacations(locked: LockedTable) -> LockedTable:
 
 def decline(locked: LockedTable, seat: int) -> LockedTable:
     """Decline an invitation: anyone with the table's link may take the seat now, and its organiser gets a letter."""
-    organiser = queries.find_organiser(queries.list_seats(locked.flush(), locked.row.id))
+    organiser = queries.find_organiser(locked.seats)
     if seat == organiser or locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
-    app, table = locked.app, locked.row.id
-    row = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
-    number, link = row.link_number + 1, f"{app.settings.address}/join/{app.links.make_join_token(table)}"
+    links, table, row = locked.app.links, locked.row.id, locked.seats[seat]
+    number = row.link_number + 1
     queries.clear_seat(locked.flush(), table, seat)
-    new_link = {"link_number": number, "link": hash_token(app.links.make_seat_token(table, seat, number))}
+    new_link = {"link_number": number, "link": hash_token(links.make_seat_token(table, seat, number))}
     locked = change_seat(locked, seat, person=None, proven=False, name="", status="open", **new_link)
-    why = Sentence(
-        "{who} does not play. The seat is free for the first who sits down here: {link}",
-        {"who": row.name, "link": link},
-    )
-    at = queries.NEVER_DUE if locked.row.awaits_confirmation else locked.now
     if organiser is not None:
-        queries.owe_letter(
-            locked.flush(),
-            table,
-            locked.position.length - 1,
-            OwedLetter(organiser, f"declined/{seat}.{number}", at),
-            why,
+        why = Sentence(
+            "{who} does not play. The seat is free for the first who sits down here: {link}",
+            {"who": row.name, "link": f"{locked.settings.address}/join/{links.make_join_token(table)}"},
         )
+        due_at = queries.NEVER_DUE if locked.row.awaits_confirmation else locked.now
+        letter = OwedLetter(organiser, f"declined/{seat}.{number}", due_at)
+        queries.owe_letter(locked.flush(), table, locked.position.length - 1, letter, why)
     return locked.wake("post")
 
 
@@ -198,7 +192,7 @@ def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name:
 
     A player who has only typed an address has no `holder`, and so does not learn whether its owner plays here.
     """
-    for other in queries.list_seats(locked.flush(), locked.row.id):
+    for other in locked.seats:
         if other.seat == seat:
             continue
         if holder is not None and other.person == holder and (other.proven or other.status == "invited"):
@@ -207,25 +201,25 @@ def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name:
             raise Refused("Another player at this table is called {name} already; please take another name.", name=name)
 
 
-LONGEST_NOTE = 4_000
+MAX_NOTE_CHARS = 4_000
 
 
 def store_note(db: Connection, place: Place, text: str) -> None:
     """Store a note that no other player sees; an empty text deletes it."""
     note = register.clean_text(text)
-    if len(note) > LONGEST_NOTE:
+    if len(note) > MAX_NOTE_CHARS:
         raise Refused(
-            "A note can have at most {most} letters; this one has {length}.", most=LONGEST_NOTE, length=len(note)
+            "A note can have at most {most} letters; this one has {length}.", most=MAX_NOTE_CHARS, length=len(note)
         )
     queries.change_seat(db, place.table, require_seat(place), note=note)
 
 
-def move_at_once(db: Connection, place: Place, enabled: bool) -> None:
+def set_at_once(db: Connection, place: Place, enabled: bool) -> None:
     """Set whether moves chosen on this table's board are made without asking again."""
     _change_settings(db, place, at_once=enabled)
 
 
-def show_presence(db: Connection, place: Place, shown: bool) -> None:
+def set_presence(db: Connection, place: Place, shown: bool) -> None:
     """Set whether the others at this table see when this player was last there; if not, delete that time."""
     _change_settings(db, place, presence=shown)
     if not shown:

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from engine.refusal import Refused
 from service.people import register
-from service.tables.opening import LEVELS, Invitee, Strength
+from service.tables.opening import Invitee, Strength
 from service.text.languages import LANGUAGES, translate
 
 MAX_CHARS = 2_000
+# Words in the form of refusals, which can be translated into any language.
 BOT, FREE_SEAT = Refused("bot"), Refused("free seat")
+LEVELS = {"easy": Refused("easy"), "normal": Refused("normal"), "strong": Refused("strong")}
 PART = re.compile(r'(?:"[^"]*"|[^",;\n])+')  # a comma between quotes belongs to a name
 ADDRESS = re.compile(r'[^\s<>()\[\]",;:]+@[^\s<>()\[\]",;:]+')
 ENDINGS = ("e", "er", "ne")  # of adjectives

@@ -47,7 +47,7 @@ def parse_guests(form: Mapping[str, str]) -> list[Invitee]:
         raise Refused("Who plays with you? Please type an e-mail address, or add a bot.")
     invited = [organiser, *(one for one in others if not address or one.address.casefold() != address.casefold())]
     guests = opening.check_guests(invited)
-    return opening.give_first_word(guests, form.get("nonce", "").strip() or secrets.token_hex(8))
+    return opening.seat_first_person(guests, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
 def parse_clock(form: Mapping[str, str]) -> Clock:

@@ -211,7 +211,7 @@ def show_gallery(*, replica: bool) -> Response:
     number = max(parse_int(request.args.get("page", ""), 99_999) or 1, 1)
     app = get_app()
     with app.store.reading(replica=replica) as db:
-        names, has_more = access.list_released(db, number - 1)
+        names, has_more = access.list_gallery_tables(db, number - 1)
         games = tuple(_make_gallery_game(snapshots.load_table(app, db, name)) for name in names)
     return render("gallery.html", GalleryPage(games, number, has_more))
 

@@ -260,7 +260,7 @@ def store_note(link: str) -> Reply:
 def choose_confirmation(link: str) -> Reply:
     """Choose whether whole moves are made without being confirmed."""
     with access.writing_at(get_app(), link) as (db, place):
-        seat_commands.move_at_once(db, place, _is_wanted())
+        seat_commands.set_at_once(db, place, _is_wanted())
     return _show_section(link, "own")
 
 
@@ -268,7 +268,7 @@ def choose_confirmation(link: str) -> Reply:
 def show_presence(link: str) -> Reply:
     """Choose whether the others see when this player was last here."""
     with access.writing_at(get_app(), link) as (db, place):
-        seat_commands.show_presence(db, place, _is_wanted())
+        seat_commands.set_presence(db, place, _is_wanted())
     return _show_section(link, "own")
 
 

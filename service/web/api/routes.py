@@ -100,7 +100,7 @@ def game(name: str, query: LanguageQuery) -> Box:
 )
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = opening.give_first_word([_invite(guest) for guest in body.players], body.nonce)
+    guests = opening.seat_first_person([_invite(guest) for guest in body.players], body.nonce)
     clock = body.clock or body.pace
     app, in_language = get_app(), _find_language(body)
     new = NewTable(

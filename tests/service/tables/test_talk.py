@@ -222,4 +222,4 @@ def test_a_note_is_one_text_and_is_written_as_often_a_minute_as_a_player_moves(t
             ]
             assert codes.count(429) == 2
         with pytest.raises(Refused):
-            apps.change(app, seat_commands.store_note, place, "x" * (seat_commands.LONGEST_NOTE + 1))
+            apps.change(app, seat_commands.store_note, place, "x" * (seat_commands.MAX_NOTE_CHARS + 1))

@@ -17,7 +17,7 @@ from service.hosting import local_mailbox
 from service.hosting.local_mailbox import StoredLetter
 from service.store.schema import entries, letters, orders, seats, submissions
 from service.tables import access
-from service.tables.seat_commands import move_at_once
+from service.tables.seat_commands import set_at_once
 from tests import apps
 from tests.browsing import Player, tap, wait_for_acceptance
 from tests.services import RunningService, Visit
@@ -121,7 +121,7 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     opened = service.start_table(letters=True)
     seat = to_move(service, opened.table)
     (other,) = set(opened.links) - {seat}
-    apps.change(service.app, move_at_once, access.find(service.app, seat), True)
+    apps.change(service.app, set_at_once, access.find(service.app, seat), True)
     page = visit("about:blank", **PHONE)
     page.clock.install()
     page.goto(links_of(letter_to(service, seat))[0])

@@ -15,7 +15,7 @@ from engine import catalogue
 from engine import table as tables
 from engine.menu import Choice, MenuEntry
 from service.tables import access
-from service.tables.seat_commands import move_at_once
+from service.tables.seat_commands import set_at_once
 from tests import apps
 from tests.browsing import MENU, SHORT_GAMES, Player, click
 from tests.sampling import one_of
@@ -258,7 +258,7 @@ def test_a_move_without_confirm_is_on_the_board_at_once_and_can_be_undone_for_tw
 ) -> None:
     opened = service.start_table()
     seat = service.find_mover(opened.table)
-    apps.change(service.app, move_at_once, access.find(service.app, opened.links[seat]), True)
+    apps.change(service.app, set_at_once, access.find(service.app, opened.links[seat]), True)
     length = apps.load_table(service.app, opened.table).row.length
     page = visit(f"/t/{opened.links[seat]}")
     page.clock.install()

@@ -21,7 +21,7 @@ def open_game(service: RunningService, visit: Visit, at_once: bool = False) -> t
     opened = service.start_table()
     seat = service.find_mover(opened.table)
     if at_once:
-        apps.change(service.app, seat_commands.move_at_once, access.find(service.app, opened.links[seat]), True)
+        apps.change(service.app, seat_commands.set_at_once, access.find(service.app, opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 

@@ -79,7 +79,7 @@ CHANGES: dict[str, Callable[[Site, OpenedTable], object]] = {
     "a standing order": lambda site, new_table: site.submit(new_table, "order pass", 0),
     "a remark": lambda site, new_table: apps.say(site.app, find_place(site, new_table, 1), "Good luck!"),
     "a note": lambda site, new_table: change_seat(site, new_table, seat_commands.store_note, "Keep the lady"),
-    "a setting": lambda site, new_table: change_seat(site, new_table, seat_commands.move_at_once, True),
+    "a setting": lambda site, new_table: change_seat(site, new_table, seat_commands.set_at_once, True),
     "no spectators": lambda site, new_table: change_seat(site, new_table, seat_commands.allow_spectators, False),
     "another link": lambda site, new_table: set_column(site, new_table, link="another", link_number=1),
     "a bounce": lambda site, new_table: set_person(site, bounced_at=site.time),

@@ -117,6 +117,6 @@ def test_the_page_says_so_by_itself_while_it_is_seen(service: RunningService, vi
     other = visit(f"/t/{new_table.links[0]}")
     expect(other.locator(".strip .here")).to_have_count(1)
     expect(other.locator("#now .players")).to_contain_text("here now")
-    apps.change(service.app, seat_commands.show_presence, access.find(service.app, new_table.links[1]), False)
+    apps.change(service.app, seat_commands.set_presence, access.find(service.app, new_table.links[1]), False)
     other.reload()
     expect(other.locator(".strip .here")).to_have_count(0)
