@@ -178,7 +178,7 @@ def _announce(app: App, judgement: Judgement) -> None:
 
 def judge_all(app: App, batch: Batch, claims: Sequence[ClaimedSubmission]) -> Judgement:
     """Judge submissions in their order, each at the table as the one before left it, and write everything."""
-    load = locked_table.load_locked(app, batch, [claim.table_row for claim in claims])
+    load = locked_table.make_table_loader(app, batch, [claim.table_row for claim in claims])
     changed, verdicts = dict[str, LockedTable](), dict[int, VerdictMessage]()
     for claim in claims:
         submission = claim.submission

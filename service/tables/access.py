@@ -34,18 +34,17 @@ class Unknown(Refused):
 
 
 class TransferredAway(Refused):
-    """The table was transferred to another server, which knows the same link."""
+    """The table was transferred to another server, which knows the same link; `link` is empty where none was used."""
 
-    server, link = "", ""
+    def __init__(self, sentence: str, /, *, server: str, link: str) -> None:
+        super().__init__(sentence, address=f"{server}/t/{link}" if link else server)
+        self.server = server
+        self.link = link
 
 
 def make_transfer_refusal(server: str, link: str = "") -> TransferredAway:
-    """The refusal that names the server to which a table was transferred."""
-    refusal = TransferredAway(
-        "This game is played on at {address} now.", address=f"{server}/t/{link}" if link else server
-    )
-    refusal.server, refusal.link = server, link
-    return refusal
+    """Make the refusal that names the server to which a table was transferred."""
+    return TransferredAway("This game is played on at {address} now.", server=server, link=link)
 
 
 class Place(Struct, frozen=True):
@@ -56,11 +55,12 @@ class Place(Struct, frozen=True):
     link: str
 
 
-IS_SEAT = seats.c.link == bindparam("key_link", "")
-SEAT: Select[Any] = (
-    select(seats.c.table, seats.c.seat, tables.c.moved_to).select_from(seats.join(tables)).where(IS_SEAT)
+SEAT_BY_LINK: Select[Any] = (
+    select(seats.c.table, seats.c.seat, tables.c.moved_to)
+    .select_from(seats.join(tables))
+    .where(seats.c.link == bindparam("key_link", ""))
 )
-FORMER: Select[Any] = (
+SEAT_BY_FORMER_LINK: Select[Any] = (
     select(former_links.c.table, former_links.c.seat, tables.c.moved_to)
     .select_from(former_links.join(tables))
     .where(former_links.c.link == bindparam("key_link", ""))
@@ -68,9 +68,9 @@ FORMER: Select[Any] = (
 
 
 def find(app: App, link: str) -> Place:
-    """Find the place that this link leads to; nearly always by one SELECT, else in a transaction of its own."""
-    with suppress(SQLAlchemyError), app.store.peeking() as db:
-        for table, seat, moved_to in queries.fetch(db, SEAT, {"key_link": hash_token(link)}):
+    """Find the place of a link as `find_place` does, but that of a seat at this server by a single quick SELECT."""
+    with suppress(SQLAlchemyError), app.store.peeking() as db:  # after an error it is tried again below
+        for table, seat, moved_to in queries.fetch(db, SEAT_BY_LINK, {"key_link": hash_token(link)}):
             if not moved_to:
                 return Place(table, seat, link)
     with app.store.reading() as db:
@@ -86,26 +86,30 @@ def writing_at(app: App, link: str) -> Iterator[tuple[Connection, Place]]:
 
 
 def check_link(app: App, link: str) -> None:
-    """Raise Unknown if this link leads nowhere; it is looked up once, so that guesses keep no writer waiting."""
+    """Raise Unknown if this link leads nowhere.
+
+    Called before a transaction that writes, it keeps strangers who guess links from holding up writers. It reads the
+    database only for a link that is new to this process.
+    """
     if app.caches.links.get(hash_token(link)) is None:
         find(app, link)
         note_link(app, link)
 
 
 def note_link(app: App, link: str) -> None:
-    """Note that a link leads somewhere; where it leads is looked up each time."""
+    """Let `check_link` accept this link from now on; where it leads is looked up each time."""
     app.caches.links.put(hash_token(link), True)
 
 
 def find_place(db: Connection, link: str) -> Place:
     """Find the place of a link; raise Unknown if it has none, TransferredAway if another server has the table."""
-    own = {"key_link": hash_token(link)}
-    row = db.execute(SEAT, own).one_or_none() or db.execute(FORMER, own).one_or_none()
+    values = {"key_link": hash_token(link)}
+    row = db.execute(SEAT_BY_LINK, values).one_or_none() or db.execute(SEAT_BY_FORMER_LINK, values).one_or_none()
     if row:
         if row.moved_to:
             raise make_transfer_refusal(row.moved_to, link)
         return Place(row.table, row.seat, link)
-    table = find_released(db, link) or _find_watched_table(db, link)
+    table = _find_gallery_table(db, link) or _find_watched_table(db, link)
     if table:
         return Place(table, None, link)
     if link.startswith(GALLERY_PREFIX):
@@ -114,6 +118,7 @@ def find_place(db: Connection, link: str) -> Place:
 
 
 def _find_watched_table(connection: Connection, link: str) -> str | None:
+    """Return the table of a spectators’ link; None for any other link. Raise Unknown if it allows no spectators."""
     query = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hash_token(link))
     row = connection.execute(query).one_or_none()
     if row and row.moved_to:
@@ -148,7 +153,7 @@ def make_seat_link(app: App, seat: Any) -> str:
 def load_address(app: App, place: Place) -> str:
     """Load the e-mail address of the player in this seat; empty if there is none."""
     joined = seats.join(people, people.c.id == seats.c.person)
-    own = select(people.c.address).select_from(joined).where(_is_seat(place))
+    own = select(people.c.address).select_from(joined).where(seats.c.table == place.table, seats.c.seat == place.seat)
     with app.store.reading() as connection:
         return str(connection.execute(own).scalar_one_or_none() or "")
 
@@ -160,10 +165,6 @@ def set_language(db: Connection, place: Place, language: str) -> None:
         letter_settings.set_language(db, holder, language)
 
 
-def _is_seat(place: Place) -> Any:
-    return (seats.c.table == place.table) & (seats.c.seat == place.seat)
-
-
 GALLERY_PAGE_TABLES = 20
 GALLERY_PREFIX = "gallery."
 
@@ -173,27 +174,30 @@ def make_gallery_link(table: str) -> str:
     return GALLERY_PREFIX + table
 
 
-def find_released(db: Connection, token: str) -> str | None:
-    """Return the table of a public link; None if the gallery does not show it."""
-    if not token.startswith(GALLERY_PREFIX):
+def _find_gallery_table(db: Connection, link: str) -> str | None:
+    """Return the table of a public link; None for any other link, or if the gallery does not show the game."""
+    if not link.startswith(GALLERY_PREFIX):
         return None
-    query = select(tables.c.id).where(tables.c.id == token.removeprefix(GALLERY_PREFIX), _is_released())
+    query = select(tables.c.id).where(tables.c.id == link.removeprefix(GALLERY_PREFIX), _is_in_gallery())
     return db.execute(query).scalar_one_or_none()
 
 
-def list_released(db: Connection, page: int) -> tuple[list[str], bool]:
+def list_gallery_tables(db: Connection, page: int) -> tuple[list[str], bool]:
     """Return the tables on one page of the gallery, those that ended last first, and whether there are more."""
-    drawable = tables.c.game.in_(catalogue.find_all())
-    newest = select(tables.c.id).where(_is_released() & drawable).order_by(tables.c.ended_at.desc(), tables.c.id)
+    is_installed = tables.c.game.in_(catalogue.find_all())
+    newest = select(tables.c.id).where(_is_in_gallery() & is_installed).order_by(tables.c.ended_at.desc(), tables.c.id)
     names = db.execute(newest.offset(page * GALLERY_PAGE_TABLES).limit(GALLERY_PAGE_TABLES + 1)).scalars().all()
     return list(names[:GALLERY_PAGE_TABLES]), len(names) > GALLERY_PAGE_TABLES
 
 
-def _is_released() -> ColumnElement[bool]:
-    """The condition that a table is over, and each player has released it; a deleted player's seat is released too."""
-    shown = select(seats.c.table).where(seats.c.released, seats.c.person.is_not(None))
-    held_back = exists().where(seats.c.table == tables.c.id, seats.c.status != "bot", ~seats.c.released)
-    return tables.c.id.in_(shown) & (tables.c.phase == "over") & ~held_back
+def _is_in_gallery() -> ColumnElement[bool]:
+    """The condition that a game is over and every player has released it.
+
+    A seat of a deleted player counts as released, but one player with an address has to be left who released the game.
+    """
+    tables_with_consent = select(seats.c.table).where(seats.c.released, seats.c.person.is_not(None))
+    has_objection = exists().where(seats.c.table == tables.c.id, seats.c.status != "bot", ~seats.c.released)
+    return tables.c.id.in_(tables_with_consent) & (tables.c.phase == "over") & ~has_objection
 
 
 def set_released(db: Connection, row: Any, seat: int, agreed: bool) -> None:
@@ -231,9 +235,13 @@ def find_seen_ago(app: App, seat: SeatRow) -> int | None:
 
 
 def find_next_presence_change(age: int) -> int:
-    """Return in how many seconds a page says another time: in steps of minutes, hours and days."""
-    for step in (HERE_S, HOUR_S):
-        if age < step:
-            return step - age
+    """Return after how many seconds a page has to say something else about a player seen `age` seconds ago.
+
+    It says “here now”, then “less than an hour ago”, and then counts hours, and later days.
+    """
+    if age < HERE_S:
+        return HERE_S - age
+    if age < HOUR_S:
+        return HOUR_S - age
     step = HOUR_S if age < DAY_S else DAY_S
     return step - age % step

@@ -34,12 +34,12 @@ from service.tables.opening import Invitee, NewTable, Strength
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
-FREE = "open"
+FREE = "open"  # the status of a free seat
 
 
 def find_open_table(app: App, token: str) -> Snapshot:
     """Return the open table of this link; raise Unknown if the link is wrong or no seat is free."""
-    name = _check_join_token(app, token)
+    name = _parse_join_token(app, token)
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, name)
     if not any(seat.status == FREE for seat in table.seats):
@@ -47,7 +47,7 @@ def find_open_table(app: App, token: str) -> Snapshot:
     return table
 
 
-def _check_join_token(app: App, token: str) -> str:
+def _parse_join_token(app: App, token: str) -> str:
     """Return the id of the table that this token opens; raise Unknown if it is wrong."""
     (name,) = links.parse_token(token, 1)
     if not links.is_same_secret(app.links.make_join_token(name), token):
@@ -58,10 +58,10 @@ def _check_join_token(app: App, token: str) -> str:
 def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: str = "") -> str:
     """Take the next free seat of an open table; return the seat's link.
 
-    Unless `visit` is the key of a visit by the person of this address, the address is only typed, and the seat gets no
-    letters until it is proven. A guest without an address can add one later.
+    `visit` is the key of the visitor's visit. Unless the person of this address is signed in by it, the seat gets no
+    letters until the address is proven. A guest without an address can add one later.
     """
-    table, name = _check_join_token(app, token), register.clean_name(guest.name)
+    table, name = _parse_join_token(app, token), register.clean_name(guest.name)
     address = register.clean_address(guest.address) if guest.address.strip() else ""
     register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table) as work:
@@ -90,10 +90,10 @@ def is_proven(app: App, db: Connection, person: int, visit: str) -> bool:
 
 def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
-    if not locked.seats[seat].proven:
-        queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
-    else:
+    if locked.seats[seat].proven:
         queries.owe_letter(locked.flush(), locked.row.id, 0, OwedLetter(seat, "invitation", locked.now))
+    else:
+        queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
 
 
 def fill_with_bots(app: App, link: str) -> None:
@@ -157,9 +157,9 @@ def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOUR
         locked = _replace_player(work.locked, row, person, name, proven=proven)
         locked = append_command(locked, None, Move("substitute", (str(seat),)))
         work.locked = seat_commands.announce_vacations(locked, seat)
-        if not locked.seats[seat].proven:
+        if not proven:
             queries.owe_personal_letter(db, person, f"confirm/{table.row.id}", app.now())
-    return app.links.make_seat_token(table.row.id, seat, row.link_number + 1)
+    return access.make_seat_link(app, work.locked.seats[seat])
 
 
 def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *, proven: bool) -> LockedTable:

@@ -5,6 +5,7 @@ A caller locks a table, judges commands, flushes the batch, and calls `publish_c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -26,13 +27,15 @@ from service.text import words
 from service.text.languages import Sentence
 
 BACK_MOVE = Move("back")
-QUEUES = ("referee", "inbox", "post")  # of workers that skip a locked table, or send what it owes now
+# The referee and the inbox skip a table while it is locked, so they look again; the post sends what is owed now.
+QUEUES = ("referee", "inbox", "post")
 
 
 class SeatCommand(Struct, frozen=True):
     """A command of a seat in words, and the position that its player had seen.
 
     `seen` is the last entry on the player's page; `answers` is the entry that began the turn whose letter is answered.
+    With `by_bot` the bot of the seat made the command, and not its player.
     """
 
     seat: int
@@ -43,7 +46,7 @@ class SeatCommand(Struct, frozen=True):
 
 
 class Work:
-    """A locked table, which the caller of `at_table` replaces as commands are carried out."""
+    """A holder for the table that the caller of `at_table` changes: the caller sets `locked` to its newest state."""
 
     def __init__(self, locked: LockedTable) -> None:
         self.locked = locked
@@ -86,14 +89,15 @@ def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
     for locked in changed:
         app.caches.positions.put(locked.row.id, locked.position)
     app.wakeups.announce(*(locked.row.id for locked in changed))
-    wakes = {queue for locked in changed for queue in locked.wakes}
-    if any(seat.has_channels for locked in changed for seat in locked.seats):
-        wakes.add("deliveries")
-    if any(seat.is_followed for locked in changed for seat in locked.seats):
-        wakes.add("hooks")
-    if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in changed for seat in locked.seats):
-        wakes.add("bots")
-    for queue in sorted(wakes):
+    queues = {queue for locked in changed for queue in locked.wakes}
+    seats = [seat for locked in changed for seat in locked.seats]
+    if any(seat.has_channels for seat in seats):
+        queues.add("deliveries")
+    if any(seat.is_followed for seat in seats):
+        queues.add("hooks")
+    if any(seat.open_since is not None and seat.status in BOT_STATUSES for seat in seats):
+        queues.add("bots")
+    for queue in sorted(queues):
         app.wakeups.wake(queue)
 
 
@@ -134,15 +138,16 @@ def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
 
 def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
     """Follow standing orders if the game went on; after an undo no move is made automatically."""
-    may_follow = after.clock.automatic or any(seat.orders for seat in after.seats)
-    return standing_orders.follow(after) if may_follow and _is_continued(before.position, after.position) else after
+    has_orders = after.clock.automatic or any(seat.orders for seat in after.seats)
+    return standing_orders.follow(after) if has_orders and _has_gone_on(before.position, after.position) else after
 
 
-def _is_continued(before: Table, after: Table) -> bool:
-    """Return whether the game went on: an undo leads back to an earlier entry, and a remark changes nothing."""
-    if after.state is not before.state:
-        return (after.last.seq if after.last else -1) >= (before.last.seq if before.last else -1)
-    return before.paused != after.paused or before.seats != after.seats
+def _has_gone_on(before: Table, after: Table) -> bool:
+    """Return whether the game went on: by a move that is no undo, or because a pause or a seat changed."""
+    if after.state is before.state:
+        return before.paused != after.paused or before.seats != after.seats
+    last_move = after.last.seq if after.last else -1
+    return last_move >= (before.last.seq if before.last else -1)  # an undo leads back to an earlier one
 
 
 def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
@@ -223,12 +228,13 @@ def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
     """Refuse to give up a beacon that is not late."""
     public, waiting = locked.position.beacon, locked.position.waiting_command
-    due = public.time_of(waiting.round) if public and waiting else 0
-    if move.verb == "sealed" and locked.now < due + beacon.LATE_AFTER_S:
-        minutes = -(-(due + beacon.LATE_AFTER_S - locked.now) // 60)
+    if move.verb != "sealed" or public is None or waiting is None:
+        return
+    seconds_left = public.time_of(waiting.round) + beacon.LATE_AFTER_S - locked.now
+    if seconds_left > 0:
         raise Refused(
             "The public beacon is not late yet; if its round is still missing in {minutes} minutes, ask again.",
-            minutes=minutes,
+            minutes=math.ceil(seconds_left / 60),
         )
 
 
@@ -239,9 +245,10 @@ def _find_question(table: Table) -> tuple[object, ...]:
 
 
 def _refuse_old_letter(locked: LockedTable, command: SeatCommand, move: Move) -> None:
-    """Refuse an answer to the letter of an earlier turn: its player had another position in mind."""
-    since = locked.seats[command.seat].open_since
-    if command.answers is None or since is None or command.answers == since:
+    """Refuse a move or an undo that answers the letter of an earlier turn: its player had another position in mind."""
+    turn = locked.seats[command.seat].open_since
+    if command.answers is None or turn is None or command.answers == turn:
         return
-    if move.verb == "undo" or move.verb not in tables.RESERVED_VERBS:
+    is_move = move.verb not in tables.RESERVED_VERBS
+    if is_move or move.verb == "undo":
         raise Refused("This answers a letter of an earlier turn; please look at the newest one before you move.")

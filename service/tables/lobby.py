@@ -35,23 +35,23 @@ WATCHED_TABLES: tuple[ColumnElement[bool], ...] = (
     tables.c.shown,
     tables.c.watched,
     tables.c.phase == "playing",
-    tables.c.ended_at.is_(None),  # says the same in the words of the index
+    tables.c.ended_at.is_(None),  # true of all that are played, but only with it the database uses the index
     tables.c.moved_at > bindparam("moved_after", 0, BigInteger),
 )
 
 
 def list_open(app: App, db: Connection) -> list[Snapshot]:
     """Return tables with a free seat for anybody, the newest first."""
-    return _load(app, db, _select(OPEN_TABLES, tables.c.opened_at))
+    return _load(app, db, _select_ids(OPEN_TABLES, tables.c.opened_at))
 
 
 def list_watched(app: App, db: Connection) -> list[Snapshot]:
     """Return running games that everybody may watch, those with the latest moves first."""
-    return _load(app, db, _select(WATCHED_TABLES, tables.c.moved_at))
+    return _load(app, db, _select_ids(WATCHED_TABLES, tables.c.moved_at))
 
 
 class LobbyParts(Struct, frozen=True):
-    """The parts of the lobby: the rows of both lists."""
+    """The parts that the page of the lobby is made of: the rows of the tables in both lists."""
 
     app: App
 
@@ -61,15 +61,20 @@ class LobbyParts(Struct, frozen=True):
 
 @functools.cache
 def _select_fingerprint(games: tuple[str, ...]) -> Select[Any]:
-    shown = (_select(OPEN_TABLES, tables.c.opened_at, games), _select(WATCHED_TABLES, tables.c.moved_at, games))
+    """Select what the lobby shows; the games that are installed are an argument, so that one statement is cached."""
+    open_tables = _select_ids(OPEN_TABLES, tables.c.opened_at, games)
+    watched_tables = _select_ids(WATCHED_TABLES, tables.c.moved_at, games)
     columns = (tables.c.id, tables.c.head, tables.c.pace, tables.c.moved_at, *seats.c)
-    query = select(*columns).select_from(tables.join(seats)).where(or_(*(tables.c.id.in_(one) for one in shown)))
-    return query.order_by(seats.c.table, seats.c.seat)
+    in_lobby = or_(tables.c.id.in_(open_tables), tables.c.id.in_(watched_tables))
+    return select(*columns).select_from(tables.join(seats)).where(in_lobby).order_by(seats.c.table, seats.c.seat)
 
 
-def _select(which: Sequence[ColumnElement[bool]], newest: ColumnElement[int], games: Sequence[str] = ()) -> Select[Any]:
+def _select_ids(
+    conditions: Sequence[ColumnElement[bool]], time: ColumnElement[int], games: Sequence[str] = ()
+) -> Select[Any]:
+    """Select the tables that meet these conditions and may be shown to all, those with the latest time first."""
     public = (~tables.c.awaits_confirmation, tables.c.moved_to == "", tables.c.game.in_(games or catalogue.find_all()))
-    return select(tables.c.id).where(*which, *public).order_by(newest.desc(), tables.c.id).limit(MAX_TABLES)
+    return select(tables.c.id).where(*conditions, *public).order_by(time.desc(), tables.c.id).limit(MAX_TABLES)
 
 
 def _make_times(app: App) -> dict[str, int]:

@@ -80,7 +80,7 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     @property
     def snapshot(self) -> Snapshot:
-        """The table as it was locked, for functions that only look at it."""
+        """The table as it is now, for functions that only look at it; its row is as it was locked."""
         names = tuple(seat.name for seat in self.seats)
         return Snapshot(self.row, self.seats, self.game, self.position, names, self.clock)
 
@@ -113,35 +113,38 @@ def lock_table(app: App, batch: Batch, table: str) -> LockedTable:
     row = queries.lock_table(batch.flush(), table)
     if row is None:
         raise Unknown("There is no such table.")
-    return load_locked(app, batch, [row])(row)
+    return make_table_loader(app, batch, [row])(row)
 
 
 def lock_free_table(app: App, batch: Batch, table: str) -> LockedTable:
-    """Lock a table without waiting; raise LockedElsewhere if another transaction has locked it."""
+    """Lock a table without waiting; raise TableLocked if another transaction has locked it."""
     row = queries.lock_free_table(batch.flush(), table)
     if row is None:
         raise TableLocked
-    return load_locked(app, batch, [row])(row)
+    return make_table_loader(app, batch, [row])(row)
 
 
-def load_locked(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[TableRow], LockedTable]:
-    """Load the seats and the missing entries of locked tables at once; the result makes each LockedTable."""
+def make_table_loader(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[TableRow], LockedTable]:
+    """Load the seats and the newest entries of locked tables by two statements; return what makes each LockedTable.
+
+    It is a function of a row, so that the error of one table, such as a game that is not installed, concerns it alone.
+    """
     db = batch.flush()
     by_table = {row.id: row for row in rows}
     seats = _load_seats(db, list(by_table))
-    cached = snapshots.load_cached(app.caches, db, list(by_table.values()))
+    cached = snapshots.load_cached_positions(app.caches, db, list(by_table.values()))
 
-    def make(row: TableRow) -> LockedTable:
+    def load(row: TableRow) -> LockedTable:
         game = catalogue.find(row.game, row.edition)
         position = snapshots.complete_position(app.caches, db, game, row, cached.get(row.id, CachedPosition()))
         clock = timing.parse_clock(position.clock, row.pace)
         return LockedTable(app, batch, row, row.head, seats[row.id], game, position, clock)
 
-    return make
+    return load
 
 
 def _load_seats(db: Connection, names: Sequence[str]) -> dict[str, tuple[SeatRow, ...]]:
-    """The seats of each of these tables."""
+    """Load the seats of each of these tables."""
     rows = itertools.groupby(queries.list_seats(db, *sorted(names)), lambda seat: seat.table)
     return {table: tuple(seats) for table, seats in rows}
 
@@ -191,14 +194,16 @@ def _list_owed_letters(
 ) -> Iterator[OwedLetter]:
     """Yield the letters that this entry makes necessary; those about a turn wait, in case it is over soon."""
     people = [row.seat for row in locked.seats if row.person is not None]
-    waits = locked.row.awaits_confirmation
-    delay_s = locked.settings.turn_letter_delay_s
-    at, soon = (queries.NEVER_DUE, queries.NEVER_DUE) if waits else (entry.at, entry.at + delay_s)
-    kinds = (one for event in entry.events for one in _list_letter_kinds(event, after, entry, people))
-    yield from (OwedLetter(seat, kind, at) for seat, kind in kinds if seat in people)
+    due_at, turn_due_at = entry.at, entry.at + locked.settings.turn_letter_delay_s
+    if locked.row.awaits_confirmation:
+        due_at = turn_due_at = queries.NEVER_DUE
+    for event in entry.events:
+        for seat, kind in _list_letter_kinds(event, after, entry, people):
+            if seat in people:
+                yield OwedLetter(seat, kind, due_at)
     for update in updates:
         if update.open_since == entry.seq and update.status == "taken" and update.seat in people:
-            yield OwedLetter(update.seat, "turn", soon)
+            yield OwedLetter(update.seat, "turn", turn_due_at)
 
 
 def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
@@ -228,8 +233,8 @@ def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list
             yield from ((seat, "over") for seat in people)
 
 
-class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached property
-    """One entry, seen from one seat: the basis for all changes of its row."""
+class SeatChange(Struct, frozen=True, dict=True):  # `dict` for the cached property
+    """The effect of one entry on one seat: the basis for all changes of its row."""
 
     seat: SeatRow
     entry: Entry[Any]
@@ -239,7 +244,7 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     is_to_move: bool
     status: str
     clock: Clock
-    share: float
+    reminder: float  # the part of a turn's time that is left when its player is reminded
     table_events: Sequence[Any]  # those of the entry that are no events of the game; a move has none
 
     def has(self, *kinds: type) -> bool:
@@ -254,8 +259,8 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     @property
     def continues_turn(self) -> bool:
         """Whether the draws of its own move have arrived, so that its turn goes on."""
-        waited = self.before.waiting_command
-        return waited is not None and waited.seat == self.seat.seat
+        command = self.before.waiting_command
+        return command is not None and command.seat == self.seat.seat
 
     @property
     def ends_pause(self) -> bool:
@@ -275,7 +280,7 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         return self.player == self.seat.seat
 
     @property
-    def rolled_back(self) -> bool:
+    def is_undo(self) -> bool:
         """Whether the table goes back to an earlier position: a turn begins, and answers to older letters are late."""
         return any(isinstance(event, Undone) for event in self.table_events)
 
@@ -288,7 +293,13 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
 
 def list_seat_updates(
-    game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
+    game: Game,
+    seats: tuple[SeatRow, ...],
+    before: Table,
+    after: Table,
+    entry: Entry[Any],
+    clock: Clock,
+    reminder: float,
 ) -> list[SeatUpdate]:
     """Return the new columns of each seat whose row changes with this entry."""
     updates = list[SeatUpdate]()
@@ -297,51 +308,51 @@ def list_seat_updates(
     for seat in seats:
         current = after.seats[seat.seat]
         status = seat.status if current.status == "empty" else current.status
-        turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share, events)
-        if _is_seat_changed(turn):
-            updates.append(_make_seat_update(turn))
+        change = SeatChange(seat, entry, before, after, player, seat.seat in on_turn, status, clock, reminder, events)
+        if _has_changed(change):
+            updates.append(_make_seat_update(change))
     return updates
 
 
-def _is_seat_changed(turn: SeatTurn) -> bool:
-    if turn.is_to_move != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
+def _has_changed(change: SeatChange) -> bool:
+    """Return whether the entry changes anything in the row of the seat."""
+    if change.is_to_move != (change.seat.open_since is not None) or change.status != change.seat.status:
         return True
-    if turn.is_to_move and turn.rolled_back:
+    if change.has(TimedOut, Missed, Returned, Substituted) or (change.has_moved and change.seat.misses):
         return True
-    if turn.is_to_move and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
-        return True
-    return turn.has(TimedOut, Missed, Returned, Substituted) or (
-        turn.has_moved and (turn.is_to_move or turn.seat.misses > 0)
-    )
+    changes_time = change.before.paused != change.after.paused or change.has(VacationTaken, VacationEnded)
+    return change.is_to_move and (change.has_moved or change.is_undo or changes_time)
 
 
-def _make_seat_update(turn: SeatTurn) -> SeatUpdate:
-    seat, at = turn.seat, turn.entry.at
-    since = turn.entry.seq if turn.begins_turn or turn.rolled_back else seat.open_since
-    update = SeatUpdate(seat.seat, turn.status, since if turn.is_to_move else None, misses=_count_misses(turn))
-    left = _compute_time_left(turn)
-    if not (turn.is_to_move and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:
+def _make_seat_update(change: SeatChange) -> SeatUpdate:
+    """Return the row of the seat after the entry: since when its turn is open, and how its time runs on."""
+    seat, at, clock = change.seat, change.entry.at, change.clock
+    turn = change.entry.seq if change.begins_turn or change.is_undo else seat.open_since
+    update = SeatUpdate(seat.seat, change.status, turn if change.is_to_move else None, misses=_count_misses(change))
+    left = _compute_time_left(change)
+    may_run = change.is_to_move and change.status == "taken" and clock.runs and not change.after.paused
+    if not may_run or left is None:
         return replace(update, clock_left=left)
-    if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
+    if change.has(TimedOut):  # the rest of a turn that was missed is not waited for
         return replace(update, clock_left=0, clock_from=at, due_at=at, late_at=at)
     update = replace(update, clock_from=at, clock_left=left)
-    return set_deadline(update, make_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
+    return _add_deadline(update, make_calendar(change.after, seat, clock), clock, change.reminder, at)
 
 
-def set_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, now: int) -> SeatUpdate:
+def _add_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, reminder: float, now: int) -> SeatUpdate:
     """Return the update of a seat whose time runs, with its deadline and the next reminder."""
     assert update.clock_from is not None
     assert update.clock_left is not None
-    due = timing.compute_due(update.clock_from, update.clock_left, calendar, share, now)
+    due = timing.compute_due(update.clock_from, update.clock_left, calendar, reminder, now)
     return replace(update, due_at=due.at, late_at=due.at + clock.grace, remind_at=due.remind_at)
 
 
-def restart_deadline(row: SeatRow, table: Table, clock: Clock, share: float, now: int) -> SeatUpdate | None:
+def compute_new_deadline(row: SeatRow, table: Table, clock: Clock, reminder: float, now: int) -> SeatUpdate | None:
     """Return the update of a seat whose player changed the calendar; None if no clock runs for it."""
     if row.clock_from is None or not row.clock_left:
         return None
     columns = {name: getattr(row, name) for name in SeatUpdate.__struct_fields__}
-    return set_deadline(SeatUpdate(**columns), make_calendar(table, row, clock), clock, share, now)
+    return _add_deadline(SeatUpdate(**columns), make_calendar(table, row, clock), clock, reminder, now)
 
 
 def make_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
@@ -349,38 +360,40 @@ def make_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
     return timing.parse_calendar(seat.calendar or "", table.seats[seat.seat].vacations, clock.spare_weekends)
 
 
-def _compute_time_left(turn: SeatTurn) -> int | None:
+def _compute_time_left(change: SeatChange) -> int | None:
     """Return the seconds on this seat's clock after the entry; None before its first turn, or without a limit.
 
     A missed deadline leaves none, a new player gets the bank, and after a pause or an absence there are at least
     the seconds of courtesy. A new turn, or a further move in the same turn, adds its own time.
     """
-    left, clock = _compute_time_left_at_entry(turn), turn.clock
+    left, clock = _compute_time_left_at_entry(change), change.clock
     if not clock.runs:
         return None
-    if turn.has(TimedOut, Missed):
+    if change.has(TimedOut, Missed):
         return 0
-    if turn.has(Substituted):
+    if change.has(Substituted):
         left = clock.bank
-    if left is not None and (turn.ends_pause or turn.has(Returned) or turn.returns_from_vacation):
+    if left is not None and (change.ends_pause or change.has(Returned) or change.returns_from_vacation):
         left = max(left, clock.courtesy)
-    if turn.begins_turn and not turn.continues_turn:
+    if change.begins_turn and not change.continues_turn:
         return timing.compute_turn_time(clock, left)
-    return clock.pace if clock.pace and (turn.has_moved or turn.continues_turn) and turn.is_to_move else left
+    return clock.pace if clock.pace and (change.has_moved or change.continues_turn) and change.is_to_move else left
 
 
-def _compute_time_left_at_entry(turn: SeatTurn) -> int | None:
+def _compute_time_left_at_entry(change: SeatChange) -> int | None:
     """Return the seconds that were left at the time of the entry."""
-    seat = turn.seat
+    seat = change.seat
     if seat.clock_from is None or seat.clock_left is None:
         return seat.clock_left
-    calendar = make_calendar(turn.before, seat, turn.clock)
-    return max(0, seat.clock_left - timing.compute_time_spent(seat.clock_from, turn.entry.at, calendar))
+    calendar = make_calendar(change.before, seat, change.clock)
+    return max(0, seat.clock_left - timing.compute_time_spent(seat.clock_from, change.entry.at, calendar))
 
 
-def _count_misses(turn: SeatTurn) -> int:
+def _count_misses(change: SeatChange) -> int:
     """Count the deadlines missed in a row, each turn once."""
-    if turn.has(TimedOut, Missed):
-        return turn.seat.misses + (turn.seat.clock_left != 0)
-    fresh = turn.has_moved or turn.has(Returned, Substituted) or turn.status == "taken" != turn.seat.status
-    return 0 if fresh else turn.seat.misses
+    misses = change.seat.misses
+    if change.has(TimedOut, Missed):
+        was_counted = change.seat.clock_left == 0
+        return misses if was_counted else misses + 1
+    sits_down = change.status == "taken" and change.seat.status != "taken"
+    return 0 if sits_down or change.has_moved or change.has(Returned, Substituted) else misses
