@@ -26,7 +26,7 @@ from service.store import Store
 from service.store.schema import mails
 from tests.chaos.machines import Relay
 from tests.chaos.processes import RECOVERY_S
-from workers.incoming.mail_reports import MailReport
+from workers.incoming.mail_results import MailResult
 
 NAMES = ("Anna", "Berta", "Clara", "Dora", "Emma", "Frieda", "Greta", "Hanna")
 MAX_SEATS = 4
@@ -84,13 +84,13 @@ class Mails:
             self._reply_to.update((letter.id, letter.reply_to) for letter in new if ".table@" in letter.id)
         return self._reply_to.get(f"<{table}.{seat}.table@{self._play_tables}>", "")
 
-    def report(self, key: str) -> MailReport | None:
+    def report(self, key: str) -> MailResult | None:
         """Return the report on a mail; None until the service has processed it."""
         query = select(mails.c.read_at, mails.c.report).where(mails.c.key == key)
         with suppress(OperationalError), self._store.reading() as connection:
             row = connection.execute(query).one_or_none()
             if row is not None and row.read_at is not None:
-                return msgspec.json.decode(row.report, type=MailReport)
+                return msgspec.json.decode(row.report, type=MailResult)
         return None
 
 

@@ -18,7 +18,7 @@ from service.tables.locked_table import BOT_STATUSES
 from tests.chaos.crowd import Crowd
 from tests.chaos.faults import CLOCK_SHIFTS_S
 from tests.chaos.processes import Process, wait_until_none
-from workers.incoming.mail_reports import MailReport
+from workers.incoming.mail_results import MailResult
 
 HOST = "depesche.example"
 LEASE_S = 8  # how long a worker may take for a letter
@@ -97,7 +97,7 @@ def _check_mails(store: Store, crowd: Crowd) -> None:
     with store.reading() as connection:
         rows = connection.execute(select(mails)).all()
     assert crowd.mailed <= {row.key for row in rows}
-    done = [line for row in rows for line in msgspec.json.decode(row.report, type=MailReport).lines]
+    done = [line for row in rows for line in msgspec.json.decode(row.report, type=MailResult).lines]
     assert len([line for line in done if line.outcome == "done"]) == count_rows(
         store, submissions.c.source == "mail", submissions.c.accepted
     )

@@ -31,7 +31,7 @@ from service.tables.access import Place
 from service.text.languages import Sentence
 from workers.incoming import bounce_reports, mail_headers, reply_text
 from workers.incoming.mail_headers import Ignored, MailHeaders, Stranger
-from workers.incoming.mail_reports import DIGEST, OTHER_LETTER
+from workers.incoming.mail_results import DIGEST, OTHER_LETTER
 from workers.jobs import log_database_error
 
 log = structlog.get_logger()

@@ -32,10 +32,10 @@ from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
 from service.text.languages import Sentence
 from service.text.words import Vocabulary
-from workers.incoming import mail_commands, mail_orders, mail_reports
+from workers.incoming import mail_commands, mail_orders, mail_results
 from workers.incoming.mail_commands import REMATCH, SIT
 from workers.incoming.mail_orders import ConditionalOrder
-from workers.incoming.mail_reports import MailReport, ReportLine
+from workers.incoming.mail_results import LineResult, MailResult
 from workers.incoming.move_parser import TALK, Guess, TalkLine, find_verb, split_words
 from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 
@@ -61,7 +61,7 @@ MANY_TABLES = Refused(
     "Your daily letter is about several tables, so nothing was played. To move here, answer this letter, or begin each"
     " line of an answer to the daily letter with the sign at the heading of its table."
 )
-NOT_PLAYED = {mail_reports.OTHER_LETTER: OTHER_TABLE, mail_reports.DIGEST: MANY_TABLES}
+NOT_PLAYED = {mail_results.OTHER_LETTER: OTHER_TABLE, mail_results.DIGEST: MANY_TABLES}
 REMATCH_OPENED = Sentence("A rematch with the same players was opened; the letters of the new game follow.")
 ALREADY_SEATED = Sentence("You have sat down already.")
 FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the host has been told.")
@@ -76,18 +76,18 @@ class SecondThought(Exception):
 
 
 class Progress(Struct, frozen=True):
-    """How far a mail is played: the table after its moves, a report on each line, and tables that it opened.
+    """How far a mail is played: the table after its moves, the result of each line, and tables that it opened.
 
     After a line that was refused it is stopped: later lines are reported, but not played.
     """
 
     locked: LockedTable
-    lines: tuple[ReportLine, ...] = ()
+    lines: tuple[LineResult, ...] = ()
     stopped: bool = False
     opened: tuple[LockedTable, ...] = ()
 
-    def add(self, line: ReportLine, locked: LockedTable | None = None) -> Progress:
-        """Add the report on a line, and the table after it if the line changed the table."""
+    def add(self, line: LineResult, locked: LockedTable | None = None) -> Progress:
+        """Add the result of a line, and the table after it if the line changed the table."""
         stopped = self.stopped or line.outcome == "refused"
         return replace(self, locked=locked or self.locked, lines=(*self.lines, line), stopped=stopped)
 
@@ -129,7 +129,7 @@ def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCom
 
 
 def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
-    """Play a mail; after a second thought or an unexpected error undo all of it, and report that."""
+    """Play a mail; after a second thought or an unexpected error undo all of it, which is its result then."""
     try:
         with locked.batch.savepoint():
             return play_mail(locked, mail)
@@ -139,7 +139,7 @@ def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
         raise  # the database failed, not the mail: it stays in line
     except Exception:
         log.exception("mail not played", mail=mail.id, table=mail.table)
-        return Progress(locked, (mail_reports.make_refused_line("", FAULT),), True)
+        return Progress(locked, (mail_results.make_refused_line("", FAULT),), True)
 
 
 def _announce(app: App, progress: Progress) -> None:
@@ -153,7 +153,7 @@ def _announce(app: App, progress: Progress) -> None:
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     """Play the lines of a mail, in order, up to the first that is refused; raise SecondThought as `_play_lines`."""
     if mail.answers in NOT_PLAYED:
-        return Progress(locked, (mail_reports.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
+        return Progress(locked, (mail_results.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
     lines = LINES.decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)
@@ -161,7 +161,7 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     unsigned = [line for number, line in enumerate(lines) if number == 0 or _join_words(line) not in signatures]
     moves = [part for line in unsigned for part in _split_moves(line, vocabulary)]
     progress = _play_lines(Progress(locked), mail, moves, vocabulary)
-    return progress if progress.lines else Progress(locked, mail_reports.report_no_move(lines), True)
+    return progress if progress.lines else Progress(locked, mail_results.make_no_move_lines(lines), True)
 
 
 def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
@@ -187,7 +187,7 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
             menu = tables.menu(start.locked.game, start.locked.position, mail.seat)
             doubt = mail_commands.find_other_move(line, Move.parse(made[0]), menu, vocabulary)
             if doubt:
-                raise SecondThought(start.add(_report_guess(start.locked, line, doubt.as_guess())))
+                raise SecondThought(start.add(_make_guess_line(start.locked, line, doubt.as_guess())))
     return progress
 
 
@@ -204,14 +204,14 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
     if isinstance(meaning, Refused | Guess):
         meaning = _explain_waiting(locked, mail.seat, line, vocabulary) or meaning
     if progress.stopped or len(progress.lines) >= MAX_MOVES:
-        return progress.add(ReportLine(line, "later"))
+        return progress.add(LineResult(line, "later"))
     if isinstance(meaning, Move):
         meaning = _guess_if_doubtful(options, line, later, meaning, vocabulary)
     match meaning:
         case Refused():
-            return progress.add(mail_reports.make_refused_line(line, mail_reports.shorten_refusal(meaning)))
+            return progress.add(mail_results.make_refused_line(line, mail_results.shorten_refusal(meaning)))
         case Guess():
-            return progress.add(_report_guess(locked, line, meaning))
+            return progress.add(_make_guess_line(locked, line, meaning))
         case TalkLine(text):
             return progress.add(_say(locked, mail, line, text))
         case _:
@@ -226,15 +226,15 @@ def _may_be_condition(line: str, vocabulary: Vocabulary) -> bool:
 def _store_order(
     progress: Progress, mail: Mail, line: str, order: ConditionalOrder, vocabulary: Vocabulary
 ) -> Progress:
-    """Store an order that waits for moves of others, and report what was understood."""
+    """Store an order that waits for moves of others, and say what was understood."""
     if progress.stopped:
-        return progress.add(ReportLine(line, "later"))
+        return progress.add(LineResult(line, "later"))
     try:
         with progress.locked.batch.savepoint():
             locked, noted = mail_orders.store_order(progress.locked, mail.seat, order, vocabulary)
     except Refused as refused:
-        return progress.add(mail_reports.make_refused_line(line, refused))
-    return progress.add(ReportLine(line, "done", "order", why=noted), locked)
+        return progress.add(mail_results.make_refused_line(line, refused))
+    return progress.add(LineResult(line, "done", "order", why=noted), locked)
 
 
 def _guess_if_doubtful(
@@ -247,16 +247,16 @@ def _guess_if_doubtful(
     return doubt.as_guess() if doubt else move
 
 
-def _report_guess(locked: LockedTable, line: str, guess: Guess) -> ReportLine:
-    """The report on a line that was not played, with the move that its sender may have meant."""
-    refused = mail_reports.make_refused_line(line, mail_reports.shorten_refusal(guess.why))
+def _make_guess_line(locked: LockedTable, line: str, guess: Guess) -> LineResult:
+    """The result of a line that was not played, with the move that its sender may have meant."""
+    refused = mail_results.make_refused_line(line, mail_results.shorten_refusal(guess.why))
     return replace(refused, guess=str(guess.move), length=locked.position.length)
 
 
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
-    """The move that the report on the mail before offered as a guess, if nothing has happened since."""
-    previous = mail_reports.load_previous(locked.flush(), mail)
-    lines = previous.report.lines if previous else ()
+    """The move that the answer to the mail before offered as a guess, if nothing has happened since."""
+    previous = mail_results.load_previous(locked.flush(), mail)
+    lines = previous.result.lines if previous else ()
     guesses = [line.guess for line in lines if line.length == locked.position.length]
     return Move.parse(guesses[-1]) if guesses and guesses[-1] else None
 
@@ -273,16 +273,16 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
     return Refused("It is not your turn; another player has to move first.")
 
 
-def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> ReportLine:
+def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> LineResult:
     """Show a remark to the table; without a text, the lines of the mail before."""
     if not text:
-        previous = mail_reports.load_previous(locked.flush(), mail)
-        text = "\n".join(previous.lines) if previous and previous.report.has("talk") else ""
+        previous = mail_results.load_previous(locked.flush(), mail)
+        text = "\n".join(previous.lines) if previous and previous.result.has("talk") else ""
     try:
         talk.add_remark(locked.flush(), mail.table, mail.seat, text, locked.now)
     except Refused as refused:
-        return mail_reports.make_refused_line(line, refused)
-    return ReportLine(line, "said")
+        return mail_results.make_refused_line(line, refused)
+    return LineResult(line, "said")
 
 
 def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Progress:
@@ -290,39 +290,39 @@ def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Prog
     locked = progress.locked
     match move:
         case Move("status"):
-            return progress.add(_report_status(locked, mail, line))
+            return progress.add(_make_status_line(locked, mail, line))
         case Move("help"):
-            return progress.add(ReportLine(line, "help"))
+            return progress.add(LineResult(line, "help"))
         case Move("hint"):
             return progress.add(_request_hint(locked, mail, line))
         case Move("again", ()):
             return _open_rematch(progress, mail, line)
         case Move("sit", ()) if locked.position.phase == "playing":
-            return progress.add(ReportLine(line, "done", SIT.verb, why=ALREADY_SEATED))
+            return progress.add(LineResult(line, "done", SIT.verb, why=ALREADY_SEATED))
         case Move("pause") if not menus.allows(tables.list_commands(locked.position, mail.seat), move):
-            return progress.add(ReportLine(line, "pause"))
+            return progress.add(LineResult(line, "pause"))
         case Move("resign", ()):
-            return progress.add(ReportLine(line, "confirm"))
+            return progress.add(LineResult(line, "confirm"))
         case Move("resign", ("yes",)):
             return _play_move(progress, mail, line, Move("resign"))
     return _play_move(progress, mail, line, move)
 
 
-def _report_status(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
+def _make_status_line(locked: LockedTable, mail: Mail, line: str) -> LineResult:
     orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in orders)
-    return ReportLine(
+    return LineResult(
         line, "status", why=Sentence("Your orders: {orders}", {"orders": listed}) if orders else Sentence()
     )
 
 
-def _request_hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
+def _request_hint(locked: LockedTable, mail: Mail, line: str) -> LineResult:
     """Request a hint; the letter about this mail shows it."""
     try:
         number = hints.store_request(locked.flush(), locked, mail.seat, locked.now)
     except Refused as refused:
-        return mail_reports.make_refused_line(line, refused)
-    return ReportLine(line, "hint", hint=number)
+        return mail_results.make_refused_line(line, refused)
+    return LineResult(line, "hint", hint=number)
 
 
 def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
@@ -333,8 +333,8 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     try:
         opened, _ = joining.open_rematch_within(locked.app, locked.batch, table, mail.seat, person.language)
     except Refused as refused:
-        return progress.add(mail_reports.make_refused_line(line, refused))
-    progress = progress.add(ReportLine(line, "done", REMATCH.verb, why=REMATCH_OPENED))
+        return progress.add(mail_results.make_refused_line(line, refused))
+    progress = progress.add(LineResult(line, "done", REMATCH.verb, why=REMATCH_OPENED))
     return replace(progress, opened=(*progress.opened, opened))
 
 
@@ -344,11 +344,11 @@ def _play_move(progress: Progress, mail: Mail, line: str, move: Move) -> Progres
     verdict, locked = judging.judge(progress.locked, _make_seat_command(progress, mail, text))
     _store_submission(progress, mail, text, verdict)
     if not verdict.accepted:
-        return progress.add(ReportLine(line, "refused", why=verdict.why, rule=verdict.rule))
+        return progress.add(LineResult(line, "refused", why=verdict.why, rule=verdict.rule))
     is_order = move.verb == "order"
     orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat) if is_order else ()
     result = mail_commands.describe_result(move, int(orders[-1].id) if orders else None)
-    return progress.add(ReportLine(line, "done", text, verdict.seq, result), locked)
+    return progress.add(LineResult(line, "done", text, verdict.seq, result), locked)
 
 
 def _make_seat_command(progress: Progress, mail: Mail, text: str) -> SeatCommand:
@@ -367,19 +367,19 @@ def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdic
 
 
 def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> None:
-    """Store the report on a mail, and owe its sender a letter about it if he needs one and was not sent too many."""
-    report = MailReport(progress.lines)
+    """Store the result of a mail, and owe its sender a letter about it if he needs one and was not sent too many."""
+    result = MailResult(progress.lines)
     seat = next(seat for seat in progress.locked.seats if seat.seat == mail.seat)
-    needs_letter = mail_reports.is_letter_needed(report, mail, seat.open_since) and not mail_reports.is_repeated(
-        db, mail, report
+    needs_letter = mail_results.is_letter_needed(result, mail, seat.open_since) and not mail_results.is_repeated(
+        db, mail, result
     )
-    is_counted = needs_letter and not report.has("done")
-    if is_counted and mail_reports.is_answered_too_often(db, mail, app.settings.answers_per_hour):
+    is_counted = needs_letter and not result.has("done")
+    if is_counted and mail_results.is_answered_too_often(db, mail, app.settings.answers_per_hour):
         log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
         needs_letter = is_counted = False
-    mail_reports.store(db, mail.id, report, app.now(), is_counted)
+    mail_results.store(db, mail.id, result, app.now(), is_counted)
     if needs_letter:
-        kind = "refused" if report.has("refused") else "accepted"
+        kind = "refused" if result.has("refused") else "accepted"
         seq = progress.locked.position.length - 1 if seat.open_since is None else seat.open_since
         queries.owe_letter(db, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", app.now()))
-        mail_reports.cancel_turn_letter(db, mail, seat.open_since)
+        mail_results.cancel_turn_letter(db, mail, seat.open_since)

@@ -1,4 +1,4 @@
-"""The parts that letters about a table have in common, and the report on a mail that a letter answers."""
+"""The parts that letters about a table have in common, and the report on the mail that a letter answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from service.text.languages import LANGUAGES, Sentence, Translator
 from service.text.narration import Narrator
 from service.timing import Calendar
 from workers import process_pool
-from workers.incoming.mail_reports import MailReport, ReportLine
+from workers.incoming.mail_results import LineResult, MailResult
 from workers.outgoing import answer_hints
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import (
@@ -247,12 +247,12 @@ def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
     return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
-def build_report(draft: TableDraft, report: MailReport) -> tuple[AnsweredLine, ...]:
+def build_report(draft: TableDraft, result: MailResult) -> tuple[AnsweredLine, ...]:
     """Return what became of each line of a mail. Hints that were asked for are found now, which takes a moment."""
-    return tuple(_build_line(draft, line) for line in report.lines)
+    return tuple(_build_line(draft, line) for line in result.lines)
 
 
-def _build_line(draft: TableDraft, line: ReportLine) -> AnsweredLine:
+def _build_line(draft: TableDraft, line: LineResult) -> AnsweredLine:
     translator, writer = draft.translator, draft.writer
     hint = _find_hint(draft, line)
     answers = tuple(map(writer.write_phrase, hint))
@@ -271,12 +271,12 @@ def _build_line(draft: TableDraft, line: ReportLine) -> AnsweredLine:
     )
 
 
-def _find_hint(draft: TableDraft, line: ReportLine) -> tuple[str, ...]:
+def _find_hint(draft: TableDraft, line: LineResult) -> tuple[str, ...]:
     """Return the moves of the hint that was asked for; nothing if the table went on before it was found."""
     return () if line.hint is None else tuple(map(str, hints.answer(draft.app, line.hint, process_pool.run)))
 
 
-def _write_outcome(draft: TableDraft, line: ReportLine, hint_length: int) -> str:
+def _write_outcome(draft: TableDraft, line: LineResult, hint_length: int) -> str:
     """Return the sentence about one line of a mail; empty for a line that needs none."""
     translator = draft.translator
     why = translator.translate(answer_hints.translate_refusal(line.why, draft.writer))

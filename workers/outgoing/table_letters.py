@@ -18,8 +18,8 @@ from service.text.drawing import Scene, list_players
 from service.text.languages import translate_in_game
 from service.text.narration import Narrator
 from service.text.templates import get_environment
-from workers.incoming import mail_reports
-from workers.incoming.mail_reports import ReportedMail
+from workers.incoming import mail_results
+from workers.incoming.mail_results import PlayedMail
 from workers.outgoing import emails, letter_bodies, letter_parts
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
@@ -41,7 +41,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     if draft.kind == "talk" and not remarks:  # another letter had them
         return None
     if mail is not None:
-        draft = replace(draft, report=letter_parts.build_report(draft, mail.report))
+        draft = replace(draft, report=letter_parts.build_report(draft, mail.result))
     body, section = letter_bodies.WRITERS[draft.kind](draft), letter_parts.build_table_section(draft)
     letter = Letter(draft.title, body, section, letter_parts.build_footer(draft))
     return build_message(draft, letter, mail.message_id if mail else "")
@@ -136,12 +136,12 @@ def load_remarks(
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
 
 
-def load_answered_mail(db: Connection, request: LetterRequest) -> ReportedMail | None:
-    """Load the mail that a letter answers, and the report on it; None for a letter that answers none."""
+def load_answered_mail(db: Connection, request: LetterRequest) -> PlayedMail | None:
+    """Load the mail that a letter answers, and its result; None for a letter that answers none."""
     if not request.kind.startswith(("accepted/", "refused/")):
         return None
     number = parse_int(request.kind_detail)
-    return None if number is None else mail_reports.load(db, number)
+    return None if number is None else mail_results.load(db, number)
 
 
 def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessage:

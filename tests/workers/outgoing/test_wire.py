@@ -22,8 +22,8 @@ from service.tables.opening import Invitee
 from tests import apps
 from tests.sampling import one_of
 from tests.servers import Sink
-from workers.incoming import mail_reports
-from workers.incoming.mail_reports import MailReport, ReportedMail
+from workers.incoming import mail_results
+from workers.incoming.mail_results import MailResult, PlayedMail
 from workers.outgoing import emails, personal_letters, table_letters
 from workers.outgoing.letter import LetterRequest
 from workers.outgoing.owed import LETTER_KINDS
@@ -77,7 +77,7 @@ def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink,
     monkeypatch.setattr(
         table_letters,
         "load_answered_mail",
-        lambda *_: ReportedMail(LONG_MESSAGE_ID, ("x",), MailReport((mail_reports.ReportLine("x", "help"),))),
+        lambda *_: PlayedMail(LONG_MESSAGE_ID, ("x",), MailResult((mail_results.LineResult("x", "help"),))),
     )
     guests = [Invitee("Zoë Ångström, „die Böse“", "anna@example.org"), Invitee("Berta", "berta@example.org")]
     places = [access.find(relay_app, link) for link in apps.open_new(relay_app, "kaiser", {}, guests).links]

@@ -1,4 +1,4 @@
-"""Reports: the result of a mail, line by line, stored until the letter about it is written."""
+"""The results of mails from players, line by line, stored until the letters about them are written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from workers.incoming.mail_commands import REMATCH
 
 # In the column `answers`, instead of the entry of a turn, if a mail answers a letter to another seat, or a digest.
 OTHER_LETTER, DIGEST = -1, -2
-# "later" was not tried after a refusal, "confirm" asks whether to resign, "pause" is refused without a reason, and
-# "talk" was shown to no other player, where "said" was.
+# "later": not tried after a refusal; "confirm": to be confirmed by a second word; "pause": the table cannot pause now;
+# "talk": shown to no other player; "said": shown to the table.
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
 MAX_QUOTED_LINES = 3  # of a mail without a move; enough for its sender to recognise it
 NO_LINE = Refused("There is no line of its own in this mail.")
@@ -29,7 +29,7 @@ NO_MOVE = Refused(
 )
 
 
-class ReportLine(Struct, frozen=True, omit_defaults=True):
+class LineResult(Struct, frozen=True, omit_defaults=True):
     """The result of one line: the move it was taken for, the entry it made, or the reason and rule why it made none.
 
     `text` is the line as it was written. `guess` is a move that a misspelt line may have meant while the table had
@@ -47,67 +47,64 @@ class ReportLine(Struct, frozen=True, omit_defaults=True):
     hint: int | None = None
 
 
-class MailReport(Struct, frozen=True, omit_defaults=True):
+class MailResult(Struct, frozen=True, omit_defaults=True):
     """The results of all lines of a mail."""
 
-    lines: tuple[ReportLine, ...] = ()
+    lines: tuple[LineResult, ...] = ()
 
     def has(self, *outcomes: Outcome) -> bool:
         return any(line.outcome in outcomes for line in self.lines)
 
-    def count(self, outcome: Outcome) -> int:
-        return sum(line.outcome == outcome for line in self.lines)
 
-
-class ReportedMail(Struct, frozen=True):
-    """A mail that was played: its Message-ID, its lines, and the report on it."""
+class PlayedMail(Struct, frozen=True):
+    """A mail that was played: its Message-ID, its lines, and its result."""
 
     message_id: str
     lines: tuple[str, ...]
-    report: MailReport
+    result: MailResult
 
 
-def make_refused_line(line: str, why: Refused) -> ReportLine:
-    """The report on a line that was refused, with the reason."""
-    return ReportLine(line, "refused", why=Sentence.from_refusal(why), rule=why.rule)
+def make_refused_line(line: str, why: Refused) -> LineResult:
+    """The result of a line that was refused, with the reason."""
+    return LineResult(line, "refused", why=Sentence.from_refusal(why), rule=why.rule)
 
 
-def store(db: Connection, mail: int, report: MailReport, at: int, is_counted: bool) -> None:
-    """Store the report on a mail, and whether its answer counts towards the limit of answers an hour."""
-    row = {"read_at": at, "report": msgspec.json.encode(report).decode(), "answered_at": at if is_counted else None}
+def store(db: Connection, mail: int, result: MailResult, at: int, is_counted: bool) -> None:
+    """Store the result of a mail, and whether its answer counts towards the limit of answers an hour."""
+    row = {"read_at": at, "report": msgspec.json.encode(result).decode(), "answered_at": at if is_counted else None}
     db.execute(update(mails).where(mails.c.id == mail).values(**row))
 
 
-def load(db: Connection, mail: int) -> ReportedMail | None:
-    """Load a mail and the report on it; None if the mail was not played yet."""
+def load(db: Connection, mail: int) -> PlayedMail | None:
+    """Load a mail and its result; None if the mail was not played yet."""
     row = db.execute(select(mails).where(mails.c.id == mail, mails.c.report != "")).one_or_none()
     return _parse_row(row) if row is not None else None
 
 
-def load_previous(db: Connection, mail: Row[Any]) -> ReportedMail | None:
-    """Load this seat's mail before this one, and the report on it."""
+def load_previous(db: Connection, mail: Row[Any]) -> PlayedMail | None:
+    """Load this seat's mail before this one, and its result."""
     own = (mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.id < mail.id, mails.c.report != "")
     row = db.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
     return _parse_row(row) if row is not None else None
 
 
-def _parse_row(row: Row[Any]) -> ReportedMail:
+def _parse_row(row: Row[Any]) -> PlayedMail:
     lines = make_decoder(tuple[str, ...]).decode(row.lines)
-    return ReportedMail(row.message_id, lines, make_decoder(MailReport).decode(row.report))
+    return PlayedMail(row.message_id, lines, make_decoder(MailResult).decode(row.report))
 
 
-def is_repeated(db: Connection, mail: Row[Any], report: MailReport) -> bool:
-    """Return whether the same text of this sender was refused for the same reasons before, as that of a program may be.
+def is_repeated(db: Connection, mail: Row[Any], result: MailResult) -> bool:
+    """Return whether this sender's same text was refused for the same reasons before: a program may have sent it.
 
     Words without a move are answered only once. A line that was taken for a move may well be written again by a
     person: it is answered again, but not within an hour and to the same letter.
     """
     same = [mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id]
-    if not report.has("talk"):
+    if not result.has("talk"):
         same += [mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.at > mail.at - HOUR_S]
         same += [mails.c.answers.is_not_distinct_from(mail.answers)]
-    earlier = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
-    return report.has("refused") and db.execute(earlier.limit(1)).first() is not None
+    earlier = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(result).decode())
+    return result.has("refused") and db.execute(earlier.limit(1)).first() is not None
 
 
 def is_answered_too_often(db: Connection, mail: Row[Any], max_per_hour: int) -> bool:
@@ -116,9 +113,9 @@ def is_answered_too_often(db: Connection, mail: Row[Any], max_per_hour: int) -> 
     return db.execute(select(func.count()).where(*answers)).scalar_one() >= max_per_hour
 
 
-def report_no_move(lines: tuple[str, ...]) -> tuple[ReportLine, ...]:
-    """The report on a mail without a move: its first lines, and how its sender can show them to the table."""
-    quoted = (ReportLine(line, "talk") for line in lines[:MAX_QUOTED_LINES])
+def make_no_move_lines(lines: tuple[str, ...]) -> tuple[LineResult, ...]:
+    """The result of a mail without a move: its first lines, and how its sender can show them to the table."""
+    quoted = (LineResult(line, "talk") for line in lines[:MAX_QUOTED_LINES])
     return (*quoted, make_refused_line("", NO_MOVE if lines else NO_LINE))
 
 
@@ -129,13 +126,13 @@ def shorten_refusal(why: Refused) -> Refused:
     return why
 
 
-def is_letter_needed(report: MailReport, mail: Row[Any], open_since: int | None) -> bool:
+def is_letter_needed(result: MailResult, mail: Row[Any], open_since: int | None) -> bool:
     """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it."""
-    tried = [line for line in report.lines if line.outcome not in ("talk", "said")]
+    tried = [line for line in result.lines if line.outcome not in ("talk", "said")]
     is_plain = len(tried) == 1 and tried[0].outcome == "done"
-    remarks = {line.text for line in report.lines if line.outcome == "said"}
+    remarks = {line.text for line in result.lines if line.outcome == "said"}
     has_question = any("?" in line and line not in remarks for line in msgspec.json.decode(mail.lines))
-    verbs = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
+    verbs = {line.move.split()[0] for line in result.lines if line.outcome == "done"}
     has_table_verb = bool(verbs & {*tables.RESERVED_VERBS, REMATCH.verb})
     return not is_plain or has_question or has_table_verb or open_since is not None
 
