@@ -89,7 +89,7 @@ class Invalid(Failed):
 
 
 class ScenarioMoment(Struct, frozen=True):
-    """A moment of a scenario: the state, the events of the last step (`latest`) and of all steps so far.
+    """The opening of a scenario, or what a step led to: the state, and the events of that step (`latest`) and of all.
 
     `refusal` is the reason if the last step was refused.
     """
@@ -119,40 +119,40 @@ def run(scenario: Scenario, game: Game | None = None) -> Any:
 
 
 def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[ScenarioMoment]:
-    """Yield the opening, and the stage after each step; raise Failed if an expectation does not hold."""
+    """Yield the opening, and the moment after each step; raise Failed if an expectation does not hold."""
     game = game or _find(scenario.game)
     rig = Rig(scenario.rig, _make_source(scenario.title))
-    stage = _open(scenario, game, rig)
-    yield stage
+    moment = _open(scenario, game, rig)
+    yield moment
     for number, step in enumerate(scenario.steps, 1):
         where = f"step {number} (seat {step.seat}: {step.move or step.refused})"
-        stage = _play_step(stage, step, where, rig)
-        _check(stage, step.expect, where)
-        yield stage
-    _check(stage, scenario.expect, "the end")
+        moment = _play_step(moment, step, where, rig)
+        _check(moment, step.expect, where)
+        yield moment
+    _check(moment, scenario.expect, "the end")
     _check_rig_is_empty(rig, "the end")
 
 
 class Trial(Struct, frozen=True):
-    """The stage after another move than the scenario's last one, and whether that step's expectations hold."""
+    """The moment after another move than the scenario's last one, and whether that step's expectations hold."""
 
-    stage: ScenarioMoment
+    moment: ScenarioMoment
     fits: bool
 
 
 def play_to_last(scenario: Scenario, game: Game | None = None) -> ScenarioMoment:
-    """Return the stage before the last move of the scenario."""
-    *_, stage = itertools.islice(play_steps(scenario, game), len(scenario.steps))
-    return stage
+    """Return the moment before the last move of the scenario."""
+    *_, moment = itertools.islice(play_steps(scenario, game), len(scenario.steps))
+    return moment
 
 
 def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token: (token,)) -> Trial:
     """Make the move that this text means instead of the last one; raise Refused if the rules do not allow it."""
-    stage, step = play_to_last(scenario), scenario.steps[-1]
+    moment, step = play_to_last(scenario), scenario.steps[-1]
     rig = Rig(step.rig, Rig(scenario.rig, _make_source(scenario.title)))
-    move = menus.parse_move(stage.game.menu(stage.state, step.seat), text, spell)
-    outcome = games.play(stage.game, stage.state, step.seat, move, Chance(rig))
-    after = ScenarioMoment(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
+    move = menus.parse_move(moment.game.menu(moment.state, step.seat), text, spell)
+    outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))
+    after = ScenarioMoment(moment.game, moment.seats, outcome.state, outcome.events, moment.events + outcome.events)
     try:
         _check(after, step.expect, "")
     except Failed:
@@ -186,8 +186,8 @@ def _open(scenario: Scenario, game: Game, rig: Rig) -> ScenarioMoment:
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
     except Refused as refused:
         raise Invalid(f"the opening: {refused}") from refused
-    except chances.UnexpectedDraw as unforced:
-        raise Failed(f"the opening: {unforced}") from unforced
+    except chances.UnexpectedDraw as unexpected:
+        raise Failed(f"the opening: {unexpected}") from unexpected
     state = patch(game, state, scenario.given) if scenario.given else state
     return ScenarioMoment(game, scenario.seats, state, events, events)
 
@@ -208,51 +208,53 @@ def _merge(old: Any, new: Any) -> Any:
     """Return the old value with the changes of `patch`; only two tables are merged, key by key."""
     if not isinstance(new, Mapping) or not isinstance(old, Mapping):
         return new
-    remaining = {key: value for key, value in old.items() if "-" not in (new.get("*"), new.get(key))}
-    return remaining | {key: _merge(old.get(key), value) for key, value in new.items() if value != "-"}
+    added = {key: _merge(old.get(key), value) for key, value in new.items() if value != "-"}
+    if new.get("*") == "-":
+        return added
+    return {key: value for key, value in old.items() if new.get(key) != "-"} | added
 
 
-def _play_step(stage: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig) -> ScenarioMoment:
+def _play_step(moment: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig) -> ScenarioMoment:
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
-    if not 0 <= step.seat < stage.seats:
+    if not 0 <= step.seat < moment.seats:
         raise Failed(f"{where}: there is no such seat")
-    own = Rig(step.rig, rig)
-    menu = stage.game.menu(stage.state, step.seat)
+    step_rig = Rig(step.rig, rig)
+    menu = moment.game.menu(moment.state, step.seat)
     try:
         move = menus.parse_move(menu, step.move or step.refused)
-        outcome = games.play(stage.game, stage.state, step.seat, move, Chance(own))
+        outcome = games.play(moment.game, moment.state, step.seat, move, Chance(step_rig))
     except Refused as refused:
-        return _check_refusal(stage, step, where, refused)
-    except chances.UnexpectedDraw as unforced:
-        raise Failed(f"{where}: {unforced}") from unforced
+        return _check_refusal(moment, step, where, refused)
+    except chances.UnexpectedDraw as unexpected:
+        raise Failed(f"{where}: {unexpected}") from unexpected
     if step.refused:
         raise Failed(f"{where}: was accepted")
-    _check_rig_is_empty(own, where)
-    return ScenarioMoment(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
+    _check_rig_is_empty(step_rig, where)
+    return ScenarioMoment(moment.game, moment.seats, outcome.state, outcome.events, moment.events + outcome.events)
 
 
-def _check_refusal(stage: ScenarioMoment, step: ScenarioStep, where: str, refused: Refused) -> ScenarioMoment:
+def _check_refusal(moment: ScenarioMoment, step: ScenarioStep, where: str, refused: Refused) -> ScenarioMoment:
     if step.move:
         raise Failed(f"{where}: {refused}")
     if step.because.casefold() not in str(refused).casefold():
         raise Failed(f"{where}: was refused with “{refused}”, not because “{step.because}”")
-    return replace(stage, refusal=refused)
+    return replace(moment, refusal=refused)
 
 
-def _check(stage: ScenarioMoment, expectations: Sequence[Expectation], where: str) -> None:
+def _check(moment: ScenarioMoment, expectations: Sequence[Expectation], where: str) -> None:
     for expectation in expectations:
         match expectation:
             case str():
-                _check_sentence(stage, expectation, where)
+                _check_sentence(moment, expectation, where)
             case Claim(event=dict(event)):
-                _check_event(stage, event, where)
+                _check_event(moment, event, where)
             case Claim():
-                _check_view(stage, expectation, where)
+                _check_view(moment, expectation, where)
 
 
-def _check_event(stage: ScenarioMoment, expected: Mapping[str, Any], where: str) -> None:
-    events = [_convert_event(event) for event in stage.latest]
+def _check_event(moment: ScenarioMoment, expected: Mapping[str, Any], where: str) -> None:
+    events = [_convert_event(event) for event in moment.latest]
     if not any(expected.items() <= event.items() for event in events):
         raise Failed(f"{where}: no {expected} happened, only {events}")
 
@@ -267,8 +269,8 @@ def _convert(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _check_view(stage: ScenarioMoment, claim: Claim, where: str) -> None:
-    value = _convert(stage.game.view(stage.state, claim.seat))
+def _check_view(moment: ScenarioMoment, claim: Claim, where: str) -> None:
+    value = _convert(moment.game.view(moment.state, claim.seat))
     for key in claim.path.split("."):
         value = _get_item(value, key, f"{where}: {claim.path}")
     if value != claim.value:
@@ -282,36 +284,36 @@ def _get_item(value: Any, key: str, where: str) -> Any:
         raise Failed(f"{where} is not in the view") from error
 
 
-def _check_sentence(stage: ScenarioMoment, sentence: str, where: str) -> None:
+def _check_sentence(moment: ScenarioMoment, sentence: str, where: str) -> None:
     for pattern, holds in SENTENCES.items():
         match = re.fullmatch(pattern, sentence)
         if match:
-            if _holds(stage, holds, match.groups(), f"{where}: “{sentence}”"):
+            if _holds(moment, holds, match.groups(), f"{where}: “{sentence}”"):
                 return
-            raise Failed(f"{where}: “{sentence}” does not hold; {_describe(stage)}")
+            raise Failed(f"{where}: “{sentence}” does not hold; {_describe(moment)}")
     raise Invalid(f"{where}: there is no check “{sentence}”; engine/README.md lists those that exist")
 
 
-def _holds(stage: ScenarioMoment, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
+def _holds(moment: ScenarioMoment, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
     try:
-        return holds(stage, *words)
+        return holds(moment, *words)
     except IndexError as error:
         raise Failed(f"{where} speaks of a seat that is not there") from error
 
 
-def _find_seats_to_move(stage: ScenarioMoment) -> list[int]:
-    return [seat for seat in range(stage.seats) if stage.game.menu(stage.state, seat)]
+def _find_seats_to_move(moment: ScenarioMoment) -> list[int]:
+    return [seat for seat in range(moment.seats) if moment.game.menu(moment.state, seat)]
 
 
-def _describe(stage: ScenarioMoment) -> str:
-    scores = [standing.score for standing in stage.game.standing(stage.state)]
-    events = ", ".join(type(event).__name__ for event in stage.latest)
-    return f"to move: {_find_seats_to_move(stage)}, scores {scores}, happened: {events}"
+def _describe(moment: ScenarioMoment) -> str:
+    scores = [standing.score for standing in moment.game.standing(moment.state)]
+    events = ", ".join(type(event).__name__ for event in moment.latest)
+    return f"to move: {_find_seats_to_move(moment)}, scores {scores}, happened: {events}"
 
 
-def _can_move(stage: ScenarioMoment, seat: str, move: str) -> bool:
+def _can_move(moment: ScenarioMoment, seat: str, move: str) -> bool:
     try:
-        menus.parse_move(stage.game.menu(stage.state, int(seat)), move)
+        menus.parse_move(moment.game.menu(moment.state, int(seat)), move)
     except Refused:
         return False
     return True
@@ -322,23 +324,23 @@ def _has_event(events: Sequence[Any], name: str) -> bool:
 
 
 SENTENCES: dict[str, Callable[..., bool]] = {
-    r"seat (\d+) has (-?\d+) points?": lambda stage, seat, points: (
-        stage.game.standing(stage.state)[int(seat)].score == int(points)
+    r"seat (\d+) has (-?\d+) points?": lambda moment, seat, points: (
+        moment.game.standing(moment.state)[int(seat)].score == int(points)
     ),
-    r"seat (\d+) is to move": lambda stage, seat: int(seat) in _find_seats_to_move(stage),
-    r"seat (\d+) is not to move": lambda stage, seat: int(seat) not in _find_seats_to_move(stage),
-    r"nobody is to move": lambda stage: not _find_seats_to_move(stage),
+    r"seat (\d+) is to move": lambda moment, seat: int(seat) in _find_seats_to_move(moment),
+    r"seat (\d+) is not to move": lambda moment, seat: int(seat) not in _find_seats_to_move(moment),
+    r"nobody is to move": lambda moment: not _find_seats_to_move(moment),
     r"seat (\d+) may (?!not )(.+)": _can_move,
-    r"seat (\d+) may not (.+)": lambda stage, seat, move: not _can_move(stage, seat, move),
-    r"seat (\d+) is out": lambda stage, seat: stage.game.standing(stage.state)[int(seat)].out,
-    r"seat (\d+) is in": lambda stage, seat: not stage.game.standing(stage.state)[int(seat)].out,
-    r"seat (\d+) is placed (\d+)": lambda stage, seat, place: (
-        stage.game.standing(stage.state)[int(seat)].place == int(place)
+    r"seat (\d+) may not (.+)": lambda moment, seat, move: not _can_move(moment, seat, move),
+    r"seat (\d+) is out": lambda moment, seat: moment.game.standing(moment.state)[int(seat)].out,
+    r"seat (\d+) is in": lambda moment, seat: not moment.game.standing(moment.state)[int(seat)].out,
+    r"seat (\d+) is placed (\d+)": lambda moment, seat, place: (
+        moment.game.standing(moment.state)[int(seat)].place == int(place)
     ),
-    r"seat (\d+) wins": lambda stage, seat: stage.game.standing(stage.state)[int(seat)].place == 1,
-    r"the game is over": lambda stage: games.is_over(stage.game, stage.state),
-    r"the game goes on": lambda stage: not games.is_over(stage.game, stage.state),
-    r"(\w+) happened": lambda stage, name: _has_event(stage.latest, name),
-    r"(\w+) did not happen": lambda stage, name: not _has_event(stage.latest, name),
-    r"(\w+) never happened": lambda stage, name: not _has_event(stage.events, name),
+    r"seat (\d+) wins": lambda moment, seat: moment.game.standing(moment.state)[int(seat)].place == 1,
+    r"the game is over": lambda moment: games.is_over(moment.game, moment.state),
+    r"the game goes on": lambda moment: not games.is_over(moment.game, moment.state),
+    r"(\w+) happened": lambda moment, name: _has_event(moment.latest, name),
+    r"(\w+) did not happen": lambda moment, name: not _has_event(moment.latest, name),
+    r"(\w+) never happened": lambda moment, name: not _has_event(moment.events, name),
 }

@@ -150,11 +150,11 @@ def render_example(name: str, example: str, language: str, caption: Markup) -> M
 
 def _describe_picture(name: str, example: str, language: str, when: str) -> ExamplePicture:
     loaded, positions = load_scenario(name, example), play_scenario(name, example)
-    stage = positions[loaded.picture.since] if when == "before" else positions[-1]
+    moment = positions[loaded.picture.since] if when == "before" else positions[-1]
     box = loaded.picture.box or _get_view_box(draw_picture(name, example, language, when))
-    narrator = Narrator(stage.game, NAMES[: stage.seats], language)
+    narrator = Narrator(moment.game, NAMES[: moment.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
-    alt = narrator.describe_board(stage.game.view(stage.state, loaded.picture.seat))
+    alt = narrator.describe_board(moment.game.view(moment.state, loaded.picture.seat))
     return ExamplePicture(address, box[2], box[3], alt)
 
 
@@ -169,24 +169,24 @@ def draw_picture(name: str, example: str, language: str, when: str) -> str:
     """Draw the board `before` or `after` an example, cropped; the choices of the picture are lit before it."""
     loaded, positions = load_scenario(name, example), play_scenario(name, example)
     if when == "before":
-        stage = positions[loaded.picture.since]
-        return draw_position(stage, loaded.picture, language, select_choices(loaded, stage))
+        moment = positions[loaded.picture.since]
+        return draw_position(moment, loaded.picture, language, select_choices(loaded, moment))
     return draw_position(positions[-1], loaded.picture, language, ())
 
 
-def draw_position(stage: ScenarioMoment, picture: ScenarioPicture, language: str, menu: Menu) -> str:
+def draw_position(moment: ScenarioMoment, picture: ScenarioPicture, language: str, menu: Menu) -> str:
     """Draw a position with the board of its game; the choices of the menu are lit."""
-    players = drawing.list_players(NAMES[: stage.seats])
-    view = stage.game.view(stage.state, picture.seat)
-    scene = Scene(stage.game, view, players, picture.seat, menu, language)
+    players = drawing.list_players(NAMES[: moment.seats])
+    view = moment.game.view(moment.state, picture.seat)
+    scene = Scene(moment.game, view, players, picture.seat, menu, language)
     return drawing.draw_illustration(scene, picture.box, whole=picture.whole)
 
 
-def select_choices(loaded: Scenario, stage: ScenarioMoment) -> Menu:
+def select_choices(loaded: Scenario, moment: ScenarioMoment) -> Menu:
     """Select the part of the menu that continues the words of a scenario's picture (`choosing`)."""
     verb, *tokens = loaded.picture.choosing.split() or [""]
     seat = loaded.picture.seat if loaded.picture.seat is not None else next((step.seat for step in loaded.steps), 0)
-    entries = (entry for entry in stage.game.menu(stage.state, seat) if entry.verb == verb)
+    entries = (entry for entry in moment.game.menu(moment.state, seat) if entry.verb == verb)
     return tuple(_drop_tokens(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
 
 
@@ -199,34 +199,34 @@ def _drop_tokens(entry: Choice, tokens: tuple[str, ...]) -> Choice:
 def describe_steps(loaded: Scenario, positions: tuple[ScenarioMoment, ...], language: str) -> Iterator[ExampleStep]:
     """Describe each step in the sentences of a letter; steps before the picture are left out."""
     steps = itertools.islice(zip(loaded.steps, positions[1:], strict=True), loaded.picture.since, None)
-    for step, stage in steps:
-        narrator = Narrator(stage.game, NAMES[: stage.seats], language, loaded.picture.seat)
-        move = translate_move(stage, step.move or step.refused, language)
-        if stage.refusal and step.refused:
-            refusal = describe_refusal(stage, language)
-            yield ExampleStep(NAMES[step.seat], move, (refusal,), True, stage.refusal.rule)
+    for step, moment in steps:
+        narrator = Narrator(moment.game, NAMES[: moment.seats], language, loaded.picture.seat)
+        move = translate_move(moment, step.move or step.refused, language)
+        if moment.refusal and step.refused:
+            refusal = describe_refusal(moment, language)
+            yield ExampleStep(NAMES[step.seat], move, (refusal,), True, moment.refusal.rule)
         else:
-            yield ExampleStep(NAMES[step.seat], move, describe_news(stage, narrator, None), False)
+            yield ExampleStep(NAMES[step.seat], move, describe_news(moment, narrator, None), False)
 
 
-def describe_news(stage: ScenarioMoment, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
+def describe_news(moment: ScenarioMoment, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
     """Describe the events of the last step that this seat, or a spectator (None), may know."""
-    events = (stage.game.hear(event, seat) for event in stage.latest)
+    events = (moment.game.hear(event, seat) for event in moment.latest)
     return tuple(filter(None, (narrator.describe(event) for event in events if event is not None)))
 
 
-def describe_refusal(stage: ScenarioMoment, language: str) -> str:
+def describe_refusal(moment: ScenarioMoment, language: str) -> str:
     """Return why the last step was refused; moves in the sentence are translated too."""
-    assert stage.refusal
-    moves = {key: translate_move(stage, str(word), language) for key, word in stage.refusal.words.items()}
-    return languages.translate(language, Refused(stage.refusal.sentence, rule="", **moves))
+    assert moment.refusal
+    moves = {key: translate_move(moment, str(word), language) for key, word in moment.refusal.words.items()}
+    return languages.translate(language, Refused(moment.refusal.sentence, rule="", **moves))
 
 
-def translate_move(stage: ScenarioMoment, move: str, language: str) -> str:
+def translate_move(moment: ScenarioMoment, move: str, language: str) -> str:
     """Write a move with the words of this language."""
     if language == languages.SOURCE:
         return move
-    vocabulary = words.make_vocabulary(stage.game, NAMES[: stage.seats], language)
+    vocabulary = words.make_vocabulary(moment.game, NAMES[: moment.seats], language)
     return " ".join(next(iter(vocabulary(token)), token) for token in move.split())
 
 
@@ -234,18 +234,18 @@ class Lesson(Struct, frozen=True):
     """A position of a scenario file, and the seat that has to find the move."""
 
     scenario: Scenario
-    stage: ScenarioMoment
+    moment: ScenarioMoment
     seat: int
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the players, which are the same as in the examples of the book."""
-        return NAMES[: self.stage.seats]
+        return NAMES[: self.moment.seats]
 
     @property
     def menu(self) -> Menu:
         """All moves that are legal in the position."""
-        return self.stage.game.menu(self.stage.state, self.seat)
+        return self.moment.game.menu(self.moment.state, self.seat)
 
 
 class Attempt(Struct, frozen=True):
@@ -254,7 +254,7 @@ class Attempt(Struct, frozen=True):
     verdict: str
     news: tuple[str, ...]
     rule: str = ""
-    stage: ScenarioMoment | None = None  # after the move, if it is legal
+    moment: ScenarioMoment | None = None  # after the move, if it is legal
 
 
 @functools.cache
@@ -289,30 +289,30 @@ def get_answer(lesson: Lesson) -> Move:
     return Move.parse(lesson.scenario.steps[-1].move)
 
 
-def make_scene(lesson: Lesson, stage: ScenarioMoment, menu: Menu, language: str) -> Scene:
+def make_scene(lesson: Lesson, moment: ScenarioMoment, menu: Menu, language: str) -> Scene:
     """Return what the player of the lesson sees of a position; the choices of the menu can be touched."""
-    view = stage.game.view(stage.state, lesson.seat)
+    view = moment.game.view(moment.state, lesson.seat)
     players = drawing.list_players(lesson.names)
-    return Scene(stage.game, view, players, lesson.seat, menu, language, (lesson.seat,) if menu else ())
+    return Scene(moment.game, view, players, lesson.seat, menu, language, (lesson.seat,) if menu else ())
 
 
 def draw_lesson(lesson: Lesson, language: str) -> str:
     """Draw the position; everything that can be touched is lit."""
-    return draw_position(lesson.stage, lesson.scenario.picture, language, lesson.menu)
+    return draw_position(lesson.moment, lesson.scenario.picture, language, lesson.menu)
 
 
 def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
     """Play a move that was written in any language, and answer in this one."""
-    vocabulary = words.make_vocabulary(lesson.stage.game, lesson.names)
+    vocabulary = words.make_vocabulary(lesson.moment.game, lesson.names)
     try:
         trial = scenario.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:
-        stage = replace(lesson.stage, refusal=refused)
-        return Attempt("refused", (describe_refusal(stage, language),), refused.rule)
+        moment = replace(lesson.moment, refusal=refused)
+        return Attempt("refused", (describe_refusal(moment, language),), refused.rule)
     return _describe_trial(lesson, trial, language)
 
 
 def _describe_trial(lesson: Lesson, trial: Trial, language: str) -> Attempt:
-    narrator = Narrator(lesson.stage.game, lesson.names, language, lesson.seat)
-    news = describe_news(trial.stage, narrator, lesson.seat)
-    return Attempt("solved" if trial.fits else "other", news, stage=trial.stage)
+    narrator = Narrator(lesson.moment.game, lesson.names, language, lesson.seat)
+    news = describe_news(trial.moment, narrator, lesson.seat)
+    return Attempt("solved" if trial.fits else "other", news, moment=trial.moment)

@@ -83,8 +83,8 @@ def show_lesson(name: str, number: int) -> Response:
     lesson, count = find_lesson(name, number)
     words, move = _join_fields("say"), _join_fields("move", "verb", "arg")
     attempt = lessons.try_move(lesson, move, get_language()) if move else None
-    after = attempt.stage if attempt and attempt.verdict == "solved" else None
-    scene = lessons.make_scene(lesson, after or lesson.stage, () if after else lesson.menu, get_language())
+    after = attempt.moment if attempt and attempt.verdict == "solved" else None
+    scene = lessons.make_scene(lesson, after or lesson.moment, () if after else lesson.menu, get_language())
     narrator = Narrator(scene.game, lesson.names, get_language(), lesson.seat, view=scene.view)
     is_shown = after is None and "hint" in request.args
     page = LessonPage(
@@ -128,7 +128,7 @@ def _draw(lesson: Lesson, scene: Scene, is_shown: bool) -> Stage:
 
 
 def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
-    standing = scene.game.standing(lesson.stage.state)
+    standing = scene.game.standing(lesson.moment.state)
     for seat, (player, stand) in enumerate(zip(scene.players, standing, strict=True)):
         yield LessonPlayer(player, seat == lesson.seat, seat in scene.seats_to_move, stand.score)
 

@@ -111,7 +111,7 @@ def _find_page(url: str) -> tuple[Preview, str]:
             return _find_table(words["link"], endpoint, parse_int(at, 2**31 - 1), unknown)
         case "learning.show_lesson":
             shown = find_lesson(words["name"], words["number"])[0]
-            title = translate_title(shown.stage.game.META)
+            title = translate_title(shown.moment.game.META)
             task = lessons.get_sentence(shown, get_language())
             preview = previews.describe_lesson(words["name"], words["number"], title, task)
             return preview, lessons.draw_lesson(shown, get_language())
