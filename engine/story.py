@@ -93,7 +93,7 @@ def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
 def _list_steps(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Step]:
     """Yield the entries that changed the position and were not undone."""
     history = list(record.fold_each(game, entries))
-    moves = {step.seq for step in record.iter_moves(history[-1])}
+    moves = {move.seq for move in record.iter_moves(history[-1])}
     for entry, before, after in zip(entries, history, history[1:], strict=False):
         starts = before.phase == "gathering" and after.phase == "playing"
         if starts or entry.seq in moves:
@@ -111,8 +111,10 @@ def _has_drawn(step: _Step) -> bool:
 
 def _count_redraws(game: Game, step: _Step, evaluations: int) -> int:
     """Return how often an entry can be drawn again, if every move that may follow it is evaluated each time."""
-    menu = next(filter(None, (game.menu(step.after.state, seat) for seat in range(len(step.after.seats)))), ())
-    return max(1, min(MAX_REDRAWS, evaluations // max(1, min(menus.count(menu), MAX_MOVES)) - 1))
+    every_menu = (game.menu(step.after.state, seat) for seat in range(len(step.after.seats)))
+    next_menu = next(filter(None, every_menu), ())
+    moves = min(max(menus.count(next_menu), 1), MAX_MOVES)
+    return max(1, min(MAX_REDRAWS, evaluations // moves - 1))  # the moves after the actual draw are evaluated, too
 
 
 def _compute_luck(game: Game, step: _Step, evaluate: Evaluator, redraws: int = MAX_REDRAWS) -> Shares:
@@ -134,23 +136,16 @@ def _draw_again(game: Game, step: _Step, seed: int) -> Any:
 
 def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
     """Evaluate a position after its best move: a card that was drawn is worth what can be done with it."""
-    search = Search(game, state, 0, 0, NO_LIMIT_S, seed)
+    search = Search(game, state, seat=0, evaluations=0, seconds=NO_LIMIT_S, seed=seed)
     mover = search.find_mover(state)
     if mover is None:
         return win_shares.evaluate(game, state)
     seat, menu = mover
     evaluations = (
         win_shares.evaluate(game, search.play(state, seat, move, chances.make_from_seed(seed)))
-        for move in _select_moves(menu, search)
+        for move in search.iter_moves(menu, MAX_MOVES)
     )
     return max(evaluations, key=lambda shares: shares[seat])
-
-
-def _select_moves(menu: menus.Menu, search: Search) -> list[Move]:
-    """Return all moves, or random ones if there are too many."""
-    if menus.count(menu) <= MAX_MOVES:
-        return list(menus.iter_moves(menu))
-    return [menus.pick(menu, search.random.randrange) for _ in range(MAX_MOVES)]
 
 
 def _find_turning_points(game: Game, steps: Sequence[_Step]) -> tuple[TurningPoint, ...]:
@@ -164,28 +159,31 @@ def _find_turning_points(game: Game, steps: Sequence[_Step]) -> tuple[TurningPoi
 
 def _find_mistake(game: Game, step: _Step) -> TurningPoint | None:
     """Return a better move than that of this entry, judged by what its seat could know; None if there is none."""
-    seat, entry, waited = log.find_mover(step.entry), step.entry, step.before.waiting_command
-    by, text = (waited.seat, waited.move) if waited else (entry.seat, entry.move)
-    if seat is None or by is None or text is None:
+    state, seq, seat = step.before.state, step.entry.seq, log.find_mover(step.entry)
+    command = step.before.waiting_command or step.entry
+    if seat is None or command.seat is None or command.move is None:  # without a seat, the server made the move
         return None
-    menu, played = game.menu(step.before.state, seat), Move.parse(text)
+    menu, played = game.menu(state, seat), Move.parse(command.move)
     if menus.count(menu) < 2 or not menus.allows(menu, played):
         return None
-    ranking = rank_moves(Search(game, step.before.state, seat, 0, NO_LIMIT_S, entry.seq), seat, menu)
-    own = next((one.share for one in ranking if one.move == played), None)
-    if own is None or ranking[0].share - own < MIN_GAIN:
+    search = Search(game, state, seat, evaluations=0, seconds=NO_LIMIT_S, seed=seq)
+    best, *others = rank_moves(search, seat, menu)
+    share = next((other.share for other in others if other.move == played), None)
+    if share is None or best.share - share < MIN_GAIN:
         return None
-    return TurningPoint(entry.seq, seat, str(played), str(ranking[0].move), ranking[0].share - own)
+    return TurningPoint(seq, seat, str(played), str(best.move), best.share - share)
 
 
 def _search_gain(game: Game, step: _Step, point: TurningPoint) -> float:
     """Search both moves equally often, in the same random deals, and return how much more the better one wins."""
     state, seat = step.before.state, point.seat
-    search, root = Search(game, state, seat, GAIN_EVALUATIONS, NO_LIMIT_S, ~point.seq), Node(seat)
+    seed = ~point.seq  # other deals than those in which the mistake was found
+    search, root = Search(game, state, seat, GAIN_EVALUATIONS, NO_LIMIT_S, seed), Node(seat)
     root.expand(search, game.menu(state, seat), search.redeal(search.make_chance()))
     edges = {str(edge.move): edge for edge in root.edges}
     if not {point.better, point.played} <= edges.keys():
         return 0.0
-    better, played = root.edges = [edges[point.better], edges[point.played]]
+    better, played = edges[point.better], edges[point.played]
+    root.edges = [better, played]
     grow(search, root)
     return better.compute_average(seat) - played.compute_average(seat)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from random import Random
 from typing import Any, Literal, NamedTuple
 
@@ -40,10 +40,13 @@ LEVELS: dict[str, Level] = {
 
 FIRST_EVALUATIONS, MAX_DEALS = 32, 10  # if there are few moves, each is evaluated in several deals
 CERTAIN = 1.0
-SAME_SHARE = 0.002  # one of the moves that are worse than the best by so little is chosen, so that no bot waits forever
+# A bot picks any of the moves that are worse than the best by so little: two bots could wait for each other for ever.
+SAME_SHARE = 0.002
+SAFE_PART = 0.5  # a move with less than this part of the best share is not played for being safe
 MIN_SPREAD = 0.01  # noise is at least this large
 CHECKED_MOVES = 6  # moves among which a bot that makes mistakes looks for a safe one: it does not lose at once
 
+DEBT_SERIES = 10  # the number of the imagined draws by which debts are found; any number would do
 MAX_TURN_MOVES = 4
 DEALS_THAT_AGREE = 2  # the next move of a turn is chosen if the menu is the same in this number of deals
 
@@ -141,7 +144,7 @@ def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking
 
     The moves of `misjudged` come first, those of `ranking` next; if none is safe, the first of `misjudged` is played.
     """
-    hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= misjudged[0].share / 2]
+    hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= SAFE_PART * misjudged[0].share]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
         after = _play_without_debt(search, seat, ranked.move, search.make_chance(), search.make_chance())
         if after is not None and not _loses_at_once(search, after, seat):
@@ -151,9 +154,9 @@ def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking
 
 def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -> Move:
     """Return the first move that does not take the seat's score below 0, or further below; the first if all do."""
-    chances_of_debt = search.make_chances(MAX_DEALS)
+    imagined = search.make_chances(DEBT_SERIES)
     for ranked in ranking:
-        if _play_without_debt(search, seat, ranked.move, next(chances_of_debt), next(chances_of_debt)) is not None:
+        if _play_without_debt(search, seat, ranked.move, next(imagined), next(imagined)) is not None:
             return ranked.move
     return ranking[0].move
 
@@ -173,21 +176,14 @@ def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chan
 
 def _loses_at_once(search: Search, state: Any, seat: int) -> bool:
     """Whether another seat has an answer to this position after which this seat has lost."""
-    mover = search.find_mover(state)
-    if mover is None or mover[0] == seat:
+    mover, menu = search.find_mover(state) or (seat, ())
+    if mover == seat:
         return False
     seed = search.random.getrandbits(64)
     return any(
-        _has_lost(search, search.play(state, mover[0], answer, chances.make_from_seed(seed)), seat)
-        for answer in _select_some(mover[1], search)
+        _has_lost(search, search.play(state, mover, answer, chances.make_from_seed(seed)), seat)
+        for answer in search.iter_moves(menu, MAX_LISTED_MOVES)
     )
-
-
-def _select_some(menu: Menu, search: Search) -> Iterator[Move]:
-    """Return all moves, or random ones if the menu is too large."""
-    if menus.count(menu) <= MAX_LISTED_MOVES:
-        return menus.iter_moves(menu)
-    return (menus.pick(menu, search.random.randrange) for _ in range(MAX_LISTED_MOVES))
 
 
 def _has_lost(search: Search, state: Any, seat: int) -> bool:
@@ -197,10 +193,10 @@ def _has_lost(search: Search, state: Any, seat: int) -> bool:
 
 
 def think(
-    game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: frozenset[Move] = frozenset()
+    game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, avoid: frozenset[Move] = frozenset()
 ) -> Move:
     """Return `choose_move` for a game that is given by its name, so that another process can be asked for it."""
-    return choose_move(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), but)
+    return choose_move(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), avoid)
 
 
 def think_ahead(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> tuple[Move, ...]:

@@ -20,10 +20,12 @@ from engine.game import Game
 from engine.menu import Menu, MenuEntry, Move, Number, Subset
 from engine.win_shares import Shares, average
 
-Value = Callable[[Move], float]
+Evaluate = Callable[[Move], float]
+"""Returns the share that the seat to move can expect after a move, and keeps the evaluation."""
 
 MAX_LISTED_MOVES = 400  # of a subset or a number with more moves than this only promising ones are evaluated
 NUMBER_STEPS = 12  # how many numbers of a range are evaluated before the range is narrowed to the best of them
+BORDER_ITEMS = 3  # how many of the worst chosen items are exchanged for so many of the best items left
 
 
 class Search:
@@ -46,12 +48,13 @@ class Search:
     @property
     def used_evaluations(self) -> float:
         """The part of the positions that is used up: the same on every machine."""
-        return _divide(self._moves_played, self._evaluations)
+        return _compute_used_part(self._moves_played, self._evaluations)
 
     @property
     def used_budget(self) -> float:
         """The part of the budget that is used up: of the positions or of the time, whichever is more."""
-        return max(self.used_evaluations, _divide(time.thread_time() - self._started_at, self._seconds))
+        used_seconds = _compute_used_part(time.thread_time() - self._started_at, self._seconds)
+        return max(self.used_evaluations, used_seconds)
 
     def redeal(self, chance: Chance) -> Any:
         """Return the position with everything that the seat cannot know dealt again."""
@@ -84,9 +87,16 @@ class Search:
                 return seat, menu
         return None
 
+    def iter_moves(self, menu: Menu, most: int) -> Iterator[Move]:
+        """Iterate over all moves of a menu, or over so many random ones if there are more than `most`."""
+        if menus.count(menu) <= most:
+            return menus.iter_moves(menu)
+        return (menus.pick(menu, self.random.randrange) for _ in range(most))
 
-def _divide(used: float, whole: float) -> float:
-    return used / whole if whole else 1.0
+
+def _compute_used_part(used: float, budget: float) -> float:
+    """Return the part of a budget that is used; an empty budget is used up from the beginning."""
+    return used / budget if budget else 1.0
 
 
 def evaluate_moves(search: Search, state: Any, seat: int, menu: Menu, seed: int) -> dict[Move, Shares]:
@@ -104,8 +114,8 @@ def evaluate_moves(search: Search, state: Any, seat: int, menu: Menu, seed: int)
     return evaluations
 
 
-def _evaluate_entry(entry: MenuEntry, evaluate: Value) -> None:
-    """Call `evaluate`, which remembers each result, for all moves of an entry, or for the best ones of very many."""
+def _evaluate_entry(entry: MenuEntry, evaluate: Evaluate) -> None:
+    """Call `evaluate` for all moves of an entry, or for the best ones of very many."""
     if isinstance(entry, Subset) and entry.count() > MAX_LISTED_MOVES:
         _evaluate_subset(entry, evaluate)
     elif isinstance(entry, Number) and entry.count() > MAX_LISTED_MOVES:
@@ -115,31 +125,39 @@ def _evaluate_entry(entry: MenuEntry, evaluate: Value) -> None:
             evaluate(move)
 
 
-def _evaluate_subset(entry: Subset, evaluate: Value) -> None:
+def _evaluate_subset(entry: Subset, evaluate: Evaluate) -> None:
     """Call `evaluate` for each item exchanged alone, take the best ones, then exchange those near the border."""
     items = range(len(entry.items))
-    size = max(entry.least, 1)
 
     def evaluate_items(chosen: set[int]) -> float:
         return evaluate(Move(entry.verb, tuple(entry.items[item] for item in sorted(chosen))))
 
-    base, spare, first = set(items[:size]), size, 0
-    whole = evaluate_items(base)
-    # What an item adds in place of the first one: those outside the base take its place; each other item of the base
-    # gives its own place to the spare item, whose weight is known by then.
-    weights = {item: evaluate_items(base - {first} | {item}) - whole for item in items[size:]}
-    weights[first] = 0.0
-    weights |= {item: whole - evaluate_items(base - {item} | {spare}) + weights[spare] for item in items[1:size]}
+    weights = _weigh_items(items, max(entry.least, 1), evaluate_items)
     best_first = sorted(items, key=lambda item: -weights[item])
-    for many in range(entry.least, entry.most + 1):
-        best = set(best_first[:many])
-        evaluate_items(best)
-        for removed in best_first[max(many - 3, 0) : many]:
-            for added in best_first[many : many + 3]:
-                evaluate_items(best - {removed} | {added})
+    for size in range(entry.least, entry.most + 1):
+        best, others = best_first[:size], best_first[size:]
+        evaluate_items(set(best))
+        for removed in best[-BORDER_ITEMS:]:
+            for added in others[:BORDER_ITEMS]:
+                evaluate_items(set(best) - {removed} | {added})
 
 
-def _evaluate_number(entry: Number, evaluate: Value) -> None:
+def _weigh_items(items: range, size: int, evaluate_items: Callable[[set[int]], float]) -> dict[int, float]:
+    """Return how much more than the first item each one adds to `size` items.
+
+    The base is the first `size` items. Each item outside takes the place of the first item; each other item of the base
+    gives its own place to the spare one, whose weight is known by then.
+    """
+    base, first, spare = set(items[:size]), 0, size
+    base_share = evaluate_items(base)
+    weights = {item: evaluate_items(base - {first} | {item}) - base_share for item in items[size:]}
+    weights[first] = 0.0
+    for item in items[1:size]:
+        weights[item] = base_share - evaluate_items(base - {item} | {spare}) + weights[spare]
+    return weights
+
+
+def _evaluate_number(entry: Number, evaluate: Evaluate) -> None:
     """Call `evaluate` for numbers at a distance from each other, then closer and closer around the best one."""
     least, most = entry.least, entry.most
     while True:
@@ -196,8 +214,12 @@ class Node:
 
     def expand(self, search: Search, menu: Menu, *states: Any) -> Shares:
         """Evaluate every move in each state, all with the same draws; return the shares after the best one."""
-        tables = [evaluate_moves(search, state, self.seat, menu, search.random.getrandbits(64)) for state in states]
-        self.edges = [Edge(move, average([one[move] for one in tables if move in one])) for move in tables[0]]
+        evaluations = [
+            evaluate_moves(search, state, self.seat, menu, search.random.getrandbits(64)) for state in states
+        ]
+        for move in evaluations[0]:
+            prior = average([by_move[move] for by_move in evaluations if move in by_move])
+            self.edges.append(Edge(move, prior))
         self.edges.sort(key=lambda edge: -edge.prior[self.seat])
         return self.edges[0].prior
 
@@ -254,7 +276,10 @@ def _try_all(search: Search, attempt: Attempt, field: list[Edge]) -> None:
 
 
 def _descend(search: Search, seat: int, edge: Edge) -> Shares:
-    """Go down the tree below a move as far as a new node; return its evaluation, which is added on the way back."""
+    """Go down the tree below a move as far as a new node, and add its evaluation to the moves on the way.
+
+    It is returned, too, and `_try_all` adds it to the first move.
+    """
     chance, path = search.make_chances(edge.visits), list[Edge]()
     state = search.redeal(next(chance))
     while True:
@@ -349,5 +374,6 @@ class TurnSearch:
 
 
 def _select_again(menu: Menu, step: SearchStep) -> Collection[Move]:
+    """Return the moves that were the best at this step before, and those that were impossible then; all if none."""
     moves = list(menus.iter_moves(menu))
     return [move for move in moves if move in step.best or move not in step.moves] or moves
