@@ -7,7 +7,7 @@ A log is a list of entries. An entry contains events of the game and events of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -89,6 +89,9 @@ class Request(Struct, frozen=True):
     waiting: tuple[int, ...]
 
 
+AnyRequest = TypeVar("AnyRequest", UndoRequest, Request)
+
+
 class WaitingCommand(Struct, frozen=True):
     """A command that is accepted and waits for a round of the beacon; entry `seq` names the round."""
 
@@ -142,7 +145,7 @@ def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = refuse_r
     after = evolve(game, table, entry.events, rewind)
     if entry.events and isinstance(named := entry.events[0], RoundNamed):
         after = await_round(after, named, entry.seat, entry.move)
-    return close_entry(after, find_mover(entry), bool(entry.draws))
+    return close_entry(after, find_mover(entry), drew=bool(entry.draws))
 
 
 def await_round(table: Table, named: RoundNamed, seat: int | None, move: str | None) -> Table:
@@ -159,8 +162,8 @@ def iter_moves(table: Table) -> Iterator[Step]:
         step = step.before
 
 
-def close_entry(table: Table, mover: int | None, drew: bool) -> Table:
-    """Count the entry, and its move if it has one."""
+def close_entry(table: Table, mover: int | None = None, *, drew: bool = False) -> Table:
+    """Count the entry, and the move of seat `mover` if it has one."""
     step = table.last if mover is None else Step(table.length, mover, drew, table.last)
     return replace(table, length=table.length + 1, last=step)
 
@@ -258,8 +261,7 @@ def _evolve_undo(table: Table, event: UndoAsked | UndoAgreed | UndoRefused | Und
             return replace(table, undo_request=UndoRequest(seat, to, find_seats_to_ask(table, seat)))
         case UndoAgreed(seat):
             assert table.undo_request
-            left = tuple(other for other in table.undo_request.waiting if other != seat)
-            return replace(table, undo_request=replace(table.undo_request, waiting=left))
+            return replace(table, undo_request=_remove_waiting(table.undo_request, seat))
         case UndoRefused():
             return replace(table, undo_request=None)
         case Undone(_, to):
@@ -301,7 +303,7 @@ def _evolve_round(
             return replace(table, waiting_command=None, seal_request=None, beacon=None)
 
 
-def _remove_waiting(request: Request, seat: int) -> Request:
+def _remove_waiting(request: AnyRequest, seat: int) -> AnyRequest:
     return replace(request, waiting=tuple(other for other in request.waiting if other != seat))
 
 

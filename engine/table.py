@@ -66,7 +66,6 @@ RESERVED_VERBS = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
     "again order cancel letters unsubscribe sealed hint".split()
 )
-ROUND = "round"
 ALLOWED_WHILE_WAITING = frozenset("substitute relieve offer vacation home".split())  # commands of the server
 
 
@@ -182,14 +181,13 @@ def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
     if table.waiting_command is None:
         return chances.make_pending(table.beacon.find_next_round(at))
     key = _derive_key(table, seed)
-    if move.verb == ROUND and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
+    if move.verb == "round" and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
         key = chances.derive_round_key(key, move.args[1])
     return chances.make_sealed(key, table.length)
 
 
 def _derive_key(table: Table, seed: bytes) -> bytes:
-    nonces = [seat.nonce for seat in table.seats]
-    return chances.derive_key(seed, nonces)
+    return chances.derive_key(seed, [seat.nonce for seat in table.seats])
 
 
 def play(
@@ -206,25 +204,26 @@ def play(
     except RoundPending as pending:
         chance.draws.clear()
         named = RoundNamed(pending.round)
-        return TableOutcome(close_entry(await_round(table, named, seat, str(move)), None, False), (named,))
+        return TableOutcome(close_entry(await_round(table, named, seat, str(move))), (named,))
 
 
 def _carry_out(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> TableOutcome:
-    if seat is None and move.verb == "expire":
-        return _move_for_late_seat(game, table, move, chance)
-    if seat is not None:
-        _check_seat_may_act(table, seat)
-        if move.verb not in RESERVED_VERBS:
-            return _make_move(game, table, seat, (), move, chance)
+    """Judge a command that needs no round of the beacon, or whose round is drawn."""
+    if seat is None:
+        if move.verb == "expire":
+            return _move_for_late_seat(game, table, move, chance)
+        return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
+    _check_seat_may_act(table, seat)
+    if move.verb in RESERVED_VERBS:
         return _apply(game, table, _run_seat_command(game, table, seat, move, rewind), rewind)
-    return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
+    return _make_move(game, table, seat, move, chance)
 
 
 def _apply(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> TableOutcome:
     """Apply events of the table, and its end if they lead to it."""
     after = evolve(game, table, events, rewind)
     end = _find_end(game, after)
-    return TableOutcome(close_entry(evolve(game, after, end, rewind), None, False), (*events, *end))
+    return TableOutcome(close_entry(evolve(game, after, end, rewind)), (*events, *end))
 
 
 def _play_while_waiting(
@@ -232,8 +231,8 @@ def _play_while_waiting(
 ) -> TableOutcome:
     """Judge a command while a round is awaited: the round, going on without it, or a command without draws."""
     assert table.waiting_command
-    if seat is None and move.verb == ROUND:
-        return _release(game, table, (_parse_round(table, move),), chance, rewind)
+    if seat is None and move.verb == "round":
+        return _end_wait(game, table, (_parse_round(table, move),), chance, rewind)
     if seat is None and move.verb == "bot" and table.phase == "gathering":  # a player leaves before the first draws
         return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
     if seat is None and move.verb in ALLOWED_WHILE_WAITING and table.phase == "playing" and move.args:
@@ -245,7 +244,7 @@ def _play_while_waiting(
     event, all_agree = _answer_seal_request(table, seat, move)
     if not all_agree:
         return _apply(game, table, (event,), rewind)
-    return _release(game, table, (event, WentSealed(table.waiting_command.seat)), chance, rewind)
+    return _end_wait(game, table, (event, WentSealed(table.waiting_command.seat)), chance, rewind)
 
 
 def _parse_round(table: Table, move: Move) -> RoundDrawn:
@@ -269,8 +268,8 @@ def _answer_seal_request(table: Table, seat: int, move: Move) -> tuple[SealAsked
     return SealRefused(seat), False
 
 
-def _release(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> TableOutcome:
-    """Carry out the waiting command, after these events."""
+def _end_wait(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> TableOutcome:
+    """Apply the events that end the wait, and carry out the command that waited."""
     command = table.waiting_command
     assert command
     after = evolve(game, table, first, rewind)
@@ -289,8 +288,8 @@ def _move_for_late_seat(game: Game, table: Table, move: Move, chance: Chance) ->
     """Make the server's move for a seat whose time is up."""
     if table.phase != "playing" or len(move.args) < 2:
         raise _explain_impossible(move)
-    seat, stand_in = _parse_seat(table, move.args[0]), Move(move.args[1], move.args[2:])
-    return _make_move(game, table, seat, (TimedOut(seat),), stand_in, chance)
+    seat, words = _parse_seat(table, move.args[0]), move.args[1:]
+    return _make_move(game, table, seat, Move(words[0], words[1:]), chance, TimedOut(seat))
 
 
 def _explain_impossible(move: Move) -> Refused:
@@ -303,7 +302,8 @@ def _parse_seat(table: Table, number: str) -> int:
     return int(number)
 
 
-def _make_move(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Move, chance: Chance) -> TableOutcome:
+def _make_move(game: Game, table: Table, seat: int, move: Move, chance: Chance, *first: Any) -> TableOutcome:
+    """Make a move of the game; its entry begins with the events `first`, which change nothing."""
     games.check(menu(game, table, seat), move)
     state, events = games.perform(game, table.state, seat, move, chance)
     step = Step(table.length, seat, bool(chance.draws), table.last)

@@ -54,6 +54,8 @@ class Missed(Struct, frozen=True, omit_defaults=True, tag="table.Missed"):
 
 
 class UndoAsked(Struct, frozen=True, omit_defaults=True, tag="table.UndoAsked"):
+    """This seat asks to undo entry `to` and all after it."""
+
     seat: int
     to: int
 

@@ -93,7 +93,7 @@ def draw_awaited_round(ledger: Ledger) -> Ledger:
     """Let the awaited round come, if there is one."""
     command = ledger.table.waiting_command
     if command:
-        ledger.do(None, Move(tables.ROUND, (str(command.round), sign(command.round))))
+        ledger.do(None, Move("round", (str(command.round), sign(command.round))))
     return ledger
 
 
@@ -139,7 +139,7 @@ def _choose_while_waiting(ledger: Ledger, random: Random) -> tuple[int | None, M
         return random.choice(request.waiting), Move("agree" if chances < 0.3 else "refuse")
     if not request and people and chances < 0.2:
         return random.choice(people), Move("sealed")
-    return None, Move(tables.ROUND, (str(command.round), sign(command.round)))
+    return None, Move("round", (str(command.round), sign(command.round)))
 
 
 def _choose_event(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:
