@@ -1,4 +1,4 @@
-"""Clocks, deadlines, reminders and calendars: arithmetic on plain numbers.
+"""Clocks, deadlines, reminders, calendars, and pauses between tries: arithmetic on plain numbers.
 
 A seat's time is two numbers: the seconds that were left, and the moment when they were. They run down except on
 vacation. A deadline in a vacation, quiet hours or a free weekend moves to its end.
@@ -20,6 +20,7 @@ from engine.refusal import Refused
 from service.settings import DAY_S
 
 HOUR_S = 3_600
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S  # between tries to send something
 SATURDAY = 5
 CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
 Seconds = Annotated[int, Meta(ge=0, le=366 * DAY_S)]
@@ -254,3 +255,9 @@ def check_calendar(calendar: Calendar) -> Calendar:
     if len(calendar.remind) > 3 or any(not HOUR_S <= lead <= 14 * DAY_S for lead in calendar.remind):
         raise Refused("There can be up to three reminders, an hour to two weeks before the time is up.")
     return calendar
+
+
+def compute_retry_pause(failures: int, asked_s: int = 0) -> int:
+    """Return the seconds until something is sent again: twice as many after each failure, or as the receiver asks."""
+    doubled_s: int = min(FIRST_PAUSE_S * 2 ** min(failures, 16), LONGEST_PAUSE_S)
+    return max(doubled_s, min(asked_s, LONGEST_PAUSE_S))

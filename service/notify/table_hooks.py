@@ -21,11 +21,10 @@ from service.store.rows import TableHookRow, TableRow
 from service.store.schema import channels as channel_table
 from service.store.schema import table_hooks, tables
 from service.store.schema import table_hooks as hook_table
-from service.timing import HOUR_S
+from service.timing import compute_retry_pause
 
 MAX_HOOKS = 3  # of a table
 MAX_BATCH = 8
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 IS_OWN_TABLE = tables.c.id == table_hooks.c.table
 HAS_NEWS = (tables.c.length > table_hooks.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
 IS_ON = table_hooks.c.disabled_at.is_(None)
@@ -119,9 +118,8 @@ def record_sent(db: Connection, hook: TableHookRow, now: int) -> None:
 def record_failure(db: Connection, hook: TableHookRow, now: int, outcome: HookOutcome) -> None:
     """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser."""
     failures, since = hook.failures + 1, now if hook.failing_since is None else hook.failing_since
-    doubled_s = min(FIRST_PAUSE_S * 2 ** min(hook.failures, 16), LONGEST_PAUSE_S)
     values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": outcome.summary[:MAX_ERROR_CHARS]}
-    values["due_at"] = now + max(doubled_s, min(outcome.pause_s, LONGEST_PAUSE_S))
+    values["due_at"] = now + compute_retry_pause(hook.failures, outcome.pause_s)
     is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S
     if outcome.outcome == "gone" or is_lasting:
         values["disabled_at"] = now

@@ -26,7 +26,7 @@ from service.store.schema import channels as channel_table
 from service.tables import snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text.languages import Translator, translate_in_game
-from service.timing import HOUR_S
+from service.timing import compute_retry_pause
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import digest, letter_bodies, owed, personal_letters, table_letters
 from workers.outgoing.letter import LetterRequest, QuotedRemark
@@ -36,7 +36,6 @@ from workers.outgoing.owed import TALK, OwedNotice
 BATCH = 32
 THREADS = 8  # requests that one process sends at the same time
 MAX_TRIES = 16  # about two days
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 log = structlog.get_logger()
 MAX_SENTENCE_CHARS = 300
 
@@ -192,8 +191,7 @@ def retry_later(app: App, db: Connection, delivery: ClaimedDelivery, kind: str, 
         channel_queries.end_delivery(db, delivery.id, app.now(), f"given up: {why}"[:500])
         app.metrics.count("deliveries", f"{kind} given up")
         return
-    doubled_s = min(FIRST_PAUSE_S * 2 ** (delivery.tries - 1), LONGEST_PAUSE_S)
-    due_at = app.now() + max(doubled_s, min(pause_s, LONGEST_PAUSE_S))
+    due_at = app.now() + compute_retry_pause(delivery.tries - 1, pause_s)
     channel_queries.postpone_delivery(db, delivery.id, due_at, delivery.tries, why[:500])
     app.metrics.count("deliveries", f"{kind} retry")
 

@@ -26,7 +26,7 @@ from service.people import limits
 from service.settings import EMBEDDED
 from service.store import channel_queries, queries
 from service.store.schema import letters
-from service.timing import HOUR_S
+from service.timing import HOUR_S, compute_retry_pause
 from workers import process_pool
 from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import digest, emails, personal_letters, table_letters
@@ -47,7 +47,6 @@ MIN_MANY, MANY_WITHIN_S = 60, 60.0
 WRITTEN_AT: deque[float] = deque(maxlen=MIN_MANY)  # the times of the last letters of this process
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S
 SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
 SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
 IN_HAND = "in hand "  # an outcome until the letter is sent or postponed; its number counts the processes that started
@@ -356,7 +355,7 @@ def retry_later(app: App, letter: ClaimedLetter, why: str) -> None:
     if letter.tries >= MAX_TRIES:
         close(app, letter, f"given up: {why}")
         return
-    pause_s = min(FIRST_PAUSE_S * 2 ** (letter.tries - 1), LONGEST_PAUSE_S)
+    pause_s = compute_retry_pause(letter.tries - 1)
     with app.store.writing() as connection:
         connection.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:500]))
 

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy import update
 
+from service import timing
 from service.app import App
 from service.notify import channels, web_push
 from service.notify.channels import NewChannel, Notice
@@ -141,7 +142,7 @@ def test_a_busy_push_service_is_asked_again_when_it_says(
     service.mood, service.headers = mood, {"Retry-After": "120"}
     give_turn(app, mover, waiting)
     deliveries.run()
-    clock.advance(deliveries.FIRST_PAUSE_S if mood == "cut" else 119)
+    clock.advance(timing.FIRST_PAUSE_S if mood == "cut" else 119)
     service.mood, asked = "201", len(service.requests)
     deliveries.run()
     assert len(service.requests) == asked + (mood == "cut")

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import select, update
 
+from service import timing
 from service.app import App
 from service.notify import channels
 from service.notify.channels import NewChannel, Notice, SenderAnswer
@@ -138,12 +139,12 @@ def test_a_failure_is_retried_with_the_same_id_and_growing_pauses(any_app: App, 
     loft.answer = SenderAnswer("retry", "503")
     give_turn(any_app, mover, waiting)
     deliveries.run()
-    clock.advance(deliveries.FIRST_PAUSE_S - 1)
+    clock.advance(timing.FIRST_PAUSE_S - 1)
     deliveries.run()
     assert len(loft.notices) == 1
     clock.advance(1)
     deliveries.run()
-    clock.advance(2 * deliveries.FIRST_PAUSE_S)
+    clock.advance(2 * timing.FIRST_PAUSE_S)
     loft.answer = SenderAnswer("sent")
     deliveries.run()
     assert len(loft.notices) == 3

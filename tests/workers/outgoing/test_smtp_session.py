@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from service import timing
 from service.app import App
 from service.store.schema import letters
 from tests import apps
@@ -192,7 +193,7 @@ def test_a_lost_connection_neither_loses_nor_doubles_a_letter(
     assert list_outcomes(any_app).count("sent") == accepted
     sent = set(re.findall(rb"Message-ID: (<.*>)\r", script.received)[:accepted])
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    clock.advance(post.FIRST_PAUSE_S)
+    clock.advance(timing.FIRST_PAUSE_S)
     post.run()
     assert list_outcomes(any_app) == ["sent"] * 3
     later = [letter["Message-ID"].encode() for letter in smtp_sink.letters]
@@ -209,7 +210,7 @@ def test_a_letter_whose_acceptance_was_not_heard_is_sent_again_as_the_same_lette
     post.send_batch(any_app)
     script.finish()
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    clock.advance(post.FIRST_PAUSE_S)
+    clock.advance(timing.FIRST_PAUSE_S)
     post.run()
     (unheard,) = re.findall(rb"Message-ID: (<.*>)\r", script.received)
     assert sorted(letter["Message-ID"].encode() for letter in smtp_sink.letters).count(unheard) == 1
