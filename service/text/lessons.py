@@ -15,7 +15,8 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import bots, canonical_json, catalogue, log, options, record, scenario, table
+from engine import bots, canonical_json, catalogue, log, options, record, table
+from engine import scenario as scenarios
 from engine.chance import commit
 from engine.game import Game
 from engine.log import Entry, Export, Link
@@ -26,6 +27,10 @@ from engine.scenario import Scenario, ScenarioMoment, ScenarioPicture, Trial
 from service.text import drawing, languages, templates, words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
+
+FIRST_ENTRY_AT, PAUSE_S = 1_700_000_000, 60  # made-up times of a sample's entries
+NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
+VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
 
 
 class Sample:
@@ -42,9 +47,8 @@ class Sample:
         chance = table.make_sealed_chance(self.table, self.seed)
         self.table, events = table.play(self.game, self.table, seat, move, chance, self.rebuild_before)
         seq = len(self.entries)
-        self.entries.append(
-            Entry(seq, 1_700_000_000 + 60 * seq, seat, str(move), tuple(chance.draws), events, self.game.META.edition)
-        )
+        at, draws = FIRST_ENTRY_AT + PAUSE_S * seq, tuple(chance.draws)
+        self.entries.append(Entry(seq, at, seat, str(move), draws, events, self.game.META.edition))
 
     def rebuild_before(self, seq: int) -> Table:
         """Return the table as it was before entry `seq`."""
@@ -91,10 +95,6 @@ def play_randomly(sample: Sample, random: Random) -> Iterator[int]:
         yield seat
 
 
-NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
-VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
-
-
 class ExampleStep(Struct, frozen=True):
     """A step of an example: a player's move and what follows from it, or why it is refused."""
 
@@ -128,33 +128,33 @@ def list_scenarios(name: str, kind: str = "examples") -> frozenset[str]:
 @functools.lru_cache(maxsize=256)
 def load_scenario(name: str, example: str, kind: str = "examples") -> Scenario:
     """Load one scenario file of a game."""
-    return scenario.load(get_folder(name, kind) / f"{example}.toml")
+    return scenarios.load(get_folder(name, kind) / f"{example}.toml")
 
 
 @functools.lru_cache(maxsize=256)
 def play_scenario(name: str, example: str, kind: str = "examples") -> tuple[ScenarioMoment, ...]:
     """Return the positions of an example: the first one, and one after each step."""
-    return tuple(scenario.play_steps(load_scenario(name, example, kind)))
+    return tuple(scenarios.play_steps(load_scenario(name, example, kind)))
 
 
 def render_example(name: str, example: str, language: str, caption: Markup) -> Markup:
     """Render an example for a book: the board before, the moves, and the board after them."""
-    loaded, positions = load_scenario(name, example), play_scenario(name, example)
-    has_moves = any(step.move for step in loaded.steps[loaded.picture.since :])
-    whens = ("before", "after") if has_moves else ("before",)
-    pictures = tuple(_describe_picture(name, example, language, when) for when in whens)
-    steps = tuple(describe_steps(loaded, positions, language))
+    scenario, positions = load_scenario(name, example), play_scenario(name, example)
+    pictures = [_describe_picture(name, example, language, "before")]
+    if any(step.move for step in scenario.steps[scenario.picture.since :]):
+        pictures.append(_describe_picture(name, example, language, "after"))
+    steps = tuple(describe_steps(scenario, positions, language))
     template = templates.get_environment(language).get_template("pages/example.html")
     return Markup(template.render(pictures=pictures, steps=steps, caption=caption, rules=f"/rules/{name}"))  # noqa: S704
 
 
 def _describe_picture(name: str, example: str, language: str, when: str) -> ExamplePicture:
-    loaded, positions = load_scenario(name, example), play_scenario(name, example)
-    moment = positions[loaded.picture.since] if when == "before" else positions[-1]
-    box = loaded.picture.box or _get_view_box(draw_picture(name, example, language, when))
+    scenario, positions = load_scenario(name, example), play_scenario(name, example)
+    moment = positions[scenario.picture.since] if when == "before" else positions[-1]
+    box = scenario.picture.box or _get_view_box(draw_picture(name, example, language, when))
     narrator = Narrator(moment.game, NAMES[: moment.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
-    alt = narrator.describe_board(moment.game.view(moment.state, loaded.picture.seat))
+    alt = narrator.describe_board(moment.game.view(moment.state, scenario.picture.seat))
     return ExamplePicture(address, box[2], box[3], alt)
 
 
@@ -167,11 +167,11 @@ def _get_view_box(svg: str) -> tuple[float, ...]:
 @functools.lru_cache(maxsize=64)
 def draw_picture(name: str, example: str, language: str, when: str) -> str:
     """Draw the board `before` or `after` an example, cropped; the choices of the picture are lit before it."""
-    loaded, positions = load_scenario(name, example), play_scenario(name, example)
+    scenario, positions = load_scenario(name, example), play_scenario(name, example)
     if when == "before":
-        moment = positions[loaded.picture.since]
-        return draw_position(moment, loaded.picture, language, select_choices(loaded, moment))
-    return draw_position(positions[-1], loaded.picture, language, ())
+        moment = positions[scenario.picture.since]
+        return draw_position(moment, scenario.picture, language, select_choices(scenario, moment))
+    return draw_position(positions[-1], scenario.picture, language, ())
 
 
 def draw_position(moment: ScenarioMoment, picture: ScenarioPicture, language: str, menu: Menu) -> str:
@@ -182,25 +182,29 @@ def draw_position(moment: ScenarioMoment, picture: ScenarioPicture, language: st
     return drawing.draw_illustration(scene, picture.box, whole=picture.whole)
 
 
-def select_choices(loaded: Scenario, moment: ScenarioMoment) -> Menu:
+def select_choices(scenario: Scenario, moment: ScenarioMoment) -> Menu:
     """Select the part of the menu that continues the words of a scenario's picture (`choosing`)."""
-    verb, *tokens = loaded.picture.choosing.split() or [""]
-    seat = loaded.picture.seat if loaded.picture.seat is not None else next((step.seat for step in loaded.steps), 0)
+    if not scenario.picture.choosing:
+        return ()
+    verb, *tokens = scenario.picture.choosing.split()
+    seat = scenario.picture.seat
+    if seat is None:
+        seat = scenario.steps[0].seat if scenario.steps else 0
     entries = (entry for entry in moment.game.menu(moment.state, seat) if entry.verb == verb)
-    return tuple(_drop_tokens(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
+    return tuple(_continue_choice(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
 
 
-def _drop_tokens(entry: Choice, tokens: tuple[str, ...]) -> Choice:
+def _continue_choice(entry: Choice, tokens: tuple[str, ...]) -> Choice:
     """Keep the options that begin with these tokens, without the tokens."""
     rest = (args[len(tokens) :] for args in entry.options if args[: len(tokens)] == tokens)
     return replace(entry, options=tuple(rest))
 
 
-def describe_steps(loaded: Scenario, positions: tuple[ScenarioMoment, ...], language: str) -> Iterator[ExampleStep]:
+def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], language: str) -> Iterator[ExampleStep]:
     """Describe each step in the sentences of a letter; steps before the picture are left out."""
-    steps = itertools.islice(zip(loaded.steps, positions[1:], strict=True), loaded.picture.since, None)
+    steps = itertools.islice(zip(scenario.steps, positions[1:], strict=True), scenario.picture.since, None)
     for step, moment in steps:
-        narrator = Narrator(moment.game, NAMES[: moment.seats], language, loaded.picture.seat)
+        narrator = Narrator(moment.game, NAMES[: moment.seats], language, scenario.picture.seat)
         move = translate_move(moment, step.move or step.refused, language)
         if moment.refusal and step.refused:
             refusal = describe_refusal(moment, language)
@@ -269,11 +273,11 @@ def has_lessons(name: str) -> bool:
     return next(get_folder(name, "lessons").glob("*.toml"), None) is not None
 
 
-def _make_lesson(loaded: Scenario) -> Lesson:
-    return Lesson(loaded, scenario.play_to_last(loaded), loaded.steps[-1].seat)
+def _make_lesson(scenario: Scenario) -> Lesson:
+    return Lesson(scenario, scenarios.play_to_last(scenario), scenario.steps[-1].seat)
 
 
-def get_sentence(lesson: Lesson, language: str) -> str:
+def get_task(lesson: Lesson, language: str) -> str:
     """Return the task of a lesson in this language, or in English."""
     return lesson.scenario.sentences.get(language) or lesson.scenario.sentences["en"]
 
@@ -305,7 +309,7 @@ def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
     """Play a move that was written in any language, and answer in this one."""
     vocabulary = words.make_vocabulary(lesson.moment.game, lesson.names)
     try:
-        trial = scenario.try_instead(lesson.scenario, text, vocabulary)
+        trial = scenarios.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:
         moment = replace(lesson.moment, refusal=refused)
         return Attempt("refused", (describe_refusal(moment, language),), refused.rule)

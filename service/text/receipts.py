@@ -34,6 +34,8 @@ LETTER_TAGS = re.compile(r"<(p|div|html|body)\b", re.IGNORECASE)
 CODE_MARK, TAG_MARK = "\x01", "\x02"  # instead of the tag `code`, and of any other
 GAP = rf"[\s>|*{TAG_MARK}]*"  # between two words of a letter: a space, or a line break and quotation marks
 LINE_START = r"^(?:[>|*] ?)*"
+LENGTH, HASH = "([0-9]{1,9})", "([0-9a-f]{64})"
+# A mail begins with two or more headers and an empty line.
 MAIL = re.compile(rb"(?:[A-Za-z][A-Za-z-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?\n")
 
 
@@ -89,12 +91,16 @@ def _get_text(part: EmailMessage) -> str:
 
 def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterator[Receipt]:
     """Yield the receipts of a text; `kind` is its type in a letter, without which pasted HTML looks like a text."""
-    is_html = kind == "text/html" or (not kind and bool(LETTER_TAGS.search(text)))
-    start = "" if kind == "text/html" else LINE_START + f"{TAG_MARK}+" * is_html
-    plain = html.unescape(TAG.sub(_mark_tag, text)) if is_html else text
-    for match in _compile_pattern(start, CODE_MARK if is_html else "").finditer(plain):
-        length, receipt = (group for group in match.groups() if group)
-        yield Receipt(receipt.lower(), int(length), source, table)
+    if kind == "text/html":
+        start, mark = "", CODE_MARK
+    elif not kind and LETTER_TAGS.search(text):
+        start, mark = f"{LINE_START}{TAG_MARK}+", CODE_MARK
+    else:
+        start, mark = LINE_START, ""
+    plain = html.unescape(TAG.sub(_mark_tag, text)) if mark else text
+    for match in _compile_pattern(start, mark).finditer(plain):
+        length, head = filter(None, match.groups())  # those of the language that matched
+        yield Receipt(head.lower(), int(length), source, table)
 
 
 def _mark_tag(tag: re.Match[str]) -> str:
@@ -112,8 +118,9 @@ def _compile_pattern(start: str, mark: str) -> re.Pattern[str]:
 
 
 def _make_pattern(sentence: str, mark: str) -> str:
-    words = (re.escape(word) for word in (sentence % {"length": " # "} + " @").split())
-    return GAP.join(words).replace(re.escape("#"), "([0-9]{1,9})").replace("@", rf"{mark}\s*([0-9a-f]{{64}})")
+    """Return a pattern for the sentence of the receipt in one language, and the hash that follows it."""
+    before, after = (map(re.escape, part.split()) for part in sentence.split("%(length)s"))
+    return GAP.join((*before, LENGTH, *after, rf"{mark}\s*{HASH}"))
 
 
 def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:

@@ -23,13 +23,12 @@ from service.text.languages import SOURCE
 from service.text.templates import TEMPLATES
 
 if TYPE_CHECKING:
-    from markdown_it.token import Token
-if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 HEADING = re.compile(r"(##|###) (?:(\d+(?:\.\d+)?)\s+)?(.+?)(?: \{#([a-z]+)\})?")
 SECTION_SIGN = re.compile(r"§\s?(\d+(?:\.\d+)?)")
+# “§4”, “in 4.2” (a number without a point might count something), or a mark of a ruling such as “[^A]”.
 CITATION = re.compile(r"(?:§\s?|\b(?:in|and|of|see) (?=\d+\.\d))(?P<number>\d+(?:\.\d+)?)\b|\[\^(?P<ruling>\w+)\]")
 RULING = re.compile(r"^\[\^(\w+)\]: (.+?)(?=\n\n|\n\[\^|\Z)", re.DOTALL | re.MULTILINE)
 RULING_MARK = re.compile(r"\[\^(\w+)\](?!:)")
@@ -95,14 +94,14 @@ class Rulebook(Struct, frozen=True):
     chapters: tuple[RulesChapter, ...]
 
     @property
-    def places(self) -> dict[str, RulesChapter]:
-        """All chapters and paragraphs by their addresses."""
+    def by_key(self) -> dict[str, RulesChapter]:
+        """All chapters and paragraphs by their keys, which are their addresses on the page."""
         return {one.key: one for chapter in self.chapters for one in (chapter, *chapter.paragraphs)}
 
     @property
     def numbers(self) -> frozenset[str]:
         """The numbers of all paragraphs."""
-        return frozenset(key for key in self.places if key[:1].isdigit())
+        return frozenset(key for key in self.by_key if key[:1].isdigit())
 
     @property
     def html(self) -> Markup:
@@ -134,22 +133,23 @@ def load_things(name: str) -> list[dict[str, str]]:
 def parse_manuscript(text: str) -> Manuscript:
     """Split the Markdown of a book into sections; lines in a block of code are never headings."""
     rulings = {code: " ".join(ruling.split()) for code, ruling in RULING.findall(text)}
-    preface, sections, fenced = list[str](), list[tuple[re.Match[str], list[str]]](), False
+    preface, sections = list[str](), list[tuple[re.Match[str], list[str]]]()
+    lines, is_code = preface, False
     for line in RULING.sub("", text).splitlines():
-        fenced ^= line.startswith("```")
-        heading = None if fenced else HEADING.fullmatch(line)
+        if line.startswith("```"):
+            is_code = not is_code
+        heading = None if is_code else HEADING.fullmatch(line)
         if heading:
-            sections.append((heading, []))
-        elif sections:
-            sections[-1][1].append(line)
-        elif not line.startswith("# "):
-            preface.append(line)
+            lines = []
+            sections.append((heading, lines))
+        elif sections or not line.startswith("# "):  # the title of the book is not part of its preface
+            lines.append(line)
     return Manuscript("\n".join(preface), tuple(_make_section(*one) for one in sections), rulings)
 
 
 def _make_section(heading: re.Match[str], lines: Sequence[str]) -> Section:
-    sign, number, title, word = heading.groups()
-    return Section(len(sign), number or word or "", title, "\n".join(lines).strip())
+    signs, number, title, word = heading.groups()
+    return Section(len(signs), number or word or "", title, "\n".join(lines).strip())
 
 
 def parse_rulebook(text: str, language: str = SOURCE, game: str = "") -> Rulebook:
@@ -190,15 +190,14 @@ class _Renderer:
         )
 
     def _render_chapter(self, head: Section, paragraphs: Sequence[Section]) -> RulesChapter:
-        inner = tuple(self._render_paragraph(one, self._render_rulings(one.marks)) for one in paragraphs)
-        alone = self._render_paragraph(head, self._render_rulings(head.marks))
-        html = alone.html + Markup("\n").join(one.html for one in inner)
-        return RulesChapter(head.key, alone.title, Markup("<section>{}</section>").format(html), inner)
+        first, inner = self._render_section(head), tuple(map(self._render_section, paragraphs))
+        html = first.html + Markup("\n").join(one.html for one in inner)
+        return RulesChapter(head.key, first.title, Markup("<section>{}</section>").format(html), inner)
 
-    def _render_paragraph(self, section: Section, rulings: Markup) -> RulesChapter:
+    def _render_section(self, section: Section) -> RulesChapter:
         title = Markup(self._render_inline(section.title))  # noqa: S704 - markdown-it has escaped it
-        html = self._render_heading(section, title) + self._render_body(section.text) + rulings
-        return RulesChapter(section.key, title, html)
+        html = self._render_heading(section, title) + self._render_body(section.text)
+        return RulesChapter(section.key, title, html + self._render_rulings(section.marks))
 
     def _render_heading(self, section: Section, title: Markup) -> Markup:
         tag = f"h{section.level}"
@@ -254,7 +253,7 @@ class _Renderer:
             elif match["number"] in self._keys:
                 begin = match.start() if match[0].startswith("§") else match.start("number")
                 yield _make_text(token.content[end:begin])
-                yield from _make_link(match["number"], token.content[begin : match.end()])
+                yield from _make_link(f"#{match['number']}", _make_text(token.content[begin : match.end()]))
                 end = match.end()
         yield _make_text(token.content[end:])
 
@@ -263,12 +262,8 @@ def _is_safe(url: str) -> bool:
     return url.startswith(("https://", "#"))
 
 
-def _make_link(number: str, text: str) -> tuple[Token, Token, Token]:
-    return (
-        _make_token("link_open", "a", 1, attrs={"href": f"#{number}"}),
-        _make_text(text),
-        _make_token("link_close", "a", -1),
-    )
+def _make_link(address: str, inner: Token) -> tuple[Token, Token, Token]:
+    return _make_token("link_open", "a", 1, attrs={"href": address}), inner, _make_token("link_close", "a", -1)
 
 
 def _make_sign(code: str) -> tuple[Token, Token, Token]:
@@ -316,25 +311,19 @@ def make_markdown() -> MarkdownIt:
 def parse_guide(text: str) -> Guide:
     """Turn the Markdown of a guide into HTML: headings get anchors, and addresses of pages become links."""
     markdown = make_markdown()
-    title, *tokens = _take_title(markdown.parse(text))
+    _open, title, _close, *tokens = markdown.parse(text)  # the first heading, and what follows it
     headings = tuple(_add_anchors(tokens))
     for token in tokens:
         if token.type == "inline":
-            token.children = [one for child in token.children or () for one in _adapt(child)]
+            token.children = [one for child in token.children or () for one in _adapt_to_pages(child)]
         elif token.type == "table_open":
             token.attrSet("tabindex", "0")  # on a narrow window a wide table is scrolled by keys too
     html = markdown.renderer.render(tokens, markdown.options, {})
     return Guide(title.content, headings, Markup(html))  # noqa: S704 - markdown-it has escaped it
 
 
-def _take_title(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """Return the text of the first heading, and all that follows it."""
-    _, title, _, *rest = tokens
-    return title, *rest
-
-
 def _add_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Give each heading its anchor."""
+    """Give each heading its anchor, and yield the headings."""
     for token, inner in itertools.pairwise(tokens):
         if token.type == "heading_open":
             heading = Heading(make_anchor(inner.content), inner.content)
@@ -347,12 +336,10 @@ def make_anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.casefold()).replace(" ", "-")
 
 
-def _adapt(token: Token) -> tuple[Token, ...]:
+def _adapt_to_pages(token: Token) -> tuple[Token, ...]:
     """Change what differs on a page of the service: where pictures are, and that addresses of pages are links."""
-    from markdown_it.token import Token
-
     if token.type == "image":
         token.attrSet("src", str(token.attrGet("src")).replace(STATIC, "/static/"))
     if token.type == "code_inline" and token.content.startswith("/"):
-        return Token("link_open", "a", 1, attrs={"href": token.content}), token, Token("link_close", "a", -1)
+        return _make_link(token.content, token)
     return (token,)

@@ -12,6 +12,8 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from engine import catalogue
 from engine.options import describe
 from service.text import lessons, rulebook, words
@@ -20,8 +22,7 @@ from service.text.rulebook import Manuscript, Section
 from service.text.words import Vocabulary
 
 CODE = re.compile(r"`([^`]+)`")
-COMMON_LINE_CHARS = 40  # a longer line that is the same in two languages is not the same by chance
-
+MAX_COMMON_CHARS = 40  # of a line that two languages may share; a longer one is not the same by chance
 TRANSLATIONS = tuple(language for language in LANGUAGES if language != SOURCE)
 
 
@@ -95,9 +96,10 @@ def _check_translation(name: str, english: Manuscript, language: str) -> Iterato
     book, now = load_manuscript(name, language), compute_digests(english)
     checked = load_checked_digests(name).get(language, {})
     yield from _check_manuscript(name, book)
-    if [one.key for one in book.sections] != [one.key for one in english.sections]:
-        missing = {one.key for one in english.sections} ^ {one.key for one in book.sections}
-        yield f"its sections are others, or in another order: {', '.join(sorted(missing))}."
+    keys, english_keys = ([one.key for one in manuscript.sections] for manuscript in (book, english))
+    if keys != english_keys:
+        in_one_alone = set(keys) ^ set(english_keys)
+        yield f"its sections are others, or in another order: {', '.join(sorted(in_one_alone))}."
         return
     for original, translation in zip(english.sections, book.sections, strict=True):
         yield from _compare_sections(original, translation)
@@ -125,26 +127,34 @@ def _check_moves(name: str, language: str, original: Section, translation: Secti
         yield f"{original.key} has {len(translations)} words in backticks; in English {len(moves)}."
         return
     for move, written in zip(moves, translations, strict=True):
-        is_move = move.split()[0] in vocabulary.game.verbs and move not in options
-        expected = list(_iter_translated_words(move, vocabulary))
-        if is_move and not _is_same_move(expected, written):
-            yield f"{original.key} has the move “{written}”; letters write “{' '.join(word for word, _ in expected)}”."
+        if move.split()[0] not in vocabulary.game.verbs or move in options:
+            continue  # no move, but for instance the name of an option
+        expected = list(_iter_expected_words(move, vocabulary))
+        if not _is_same_move(expected, written):
+            sentence = " ".join(word.text for word in expected)
+            yield f"{original.key} has the move “{written}”; letters write “{sentence}”."
 
 
-def _iter_translated_words(move: str, vocabulary: Vocabulary) -> Iterator[tuple[str, bool]]:
-    """Yield the words of a move in another language, each with whether it comes from the vocabulary."""
+class ExpectedWord(Struct, frozen=True):
+    """A word of a move as letters write it; a word that is not in the vocabulary may be another in a book."""
+
+    text: str
+    is_in_vocabulary: bool
+
+
+def _iter_expected_words(move: str, vocabulary: Vocabulary) -> Iterator[ExpectedWord]:
     for token in move.split():
         forms = vocabulary(token)
-        yield from ((word, bool(forms)) for word in next(iter(forms), token).split())
+        yield from (ExpectedWord(word, bool(forms)) for word in next(iter(forms), token).split())
 
 
-def _is_same_move(expected: Sequence[tuple[str, bool]], written: str) -> bool:
-    """Compare two moves; the degree sign may be left out, and words that are not in the vocabulary may differ."""
-    words_written = written.replace("°", "").split()
-    if len(words_written) != len(expected):
-        return False
-    pairs = zip(expected, words_written, strict=True)
-    return all(word.replace("°", "") == other or not is_fixed for (word, is_fixed), other in pairs)
+def _is_same_move(expected: Sequence[ExpectedWord], written: str) -> bool:
+    """Compare a move of a book with what is expected; the degree sign may be left out."""
+    written_words = written.replace("°", "").split()
+    return len(written_words) == len(expected) and all(
+        word.text.replace("°", "") == written_word or not word.is_in_vocabulary
+        for word, written_word in zip(expected, written_words, strict=True)
+    )
 
 
 def _find_untranslated(key: str, original: str, translation: str) -> Iterator[str]:
@@ -152,4 +162,4 @@ def _find_untranslated(key: str, original: str, translation: str) -> Iterator[st
     if not translation and original:
         yield f"{key} is empty."
     same = set(original.splitlines()) & set(translation.splitlines())
-    yield from (f"{key} is untranslated: “{line[:60]}”." for line in sorted(same) if len(line) > COMMON_LINE_CHARS)
+    yield from (f"{key} is untranslated: “{line[:60]}”." for line in sorted(same) if len(line) > MAX_COMMON_CHARS)

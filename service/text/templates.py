@@ -114,8 +114,8 @@ class Context(jinja2.runtime.Context):
             args = (self.eval_ctx, *args)
         elif kind not in (FunctionType, MethodType) or hasattr(called, "jinja_pass_arg"):
             return super().call(called, *args, **words)
-        words.pop("_block_vars", None)
-        words.pop("_loop_vars", None)
+        for name in ("_block_vars", "_loop_vars"):  # Jinja passes them to what takes the context
+            words.pop(name, None)
         return called(*args, **words)
 
 
@@ -166,7 +166,7 @@ def get_environment(language: str = "en", domain: str = languages.COMMON) -> jin
         "canvas": Canvas,
         "once": MacroCache(),
         "sprite": draw_sprite,
-        "laid": draw_piece,
+        "place_piece": place_piece,
         "spot": languages.name_place,
         "language": language,
         "languages": languages.LANGUAGES,
@@ -263,25 +263,25 @@ def draw_sprite(
     reach: Sequence[float],
     drawing: str,
     pixel: float = PIXEL,
-    unit: float | None = None,
+    board_pixel: float | None = None,
     token: str = "",
 ) -> Markup:
     """Place a piece that appears on many boards at whole pixels of a letter's picture, so that it is painted once.
 
     `reach` says how far the piece extends from its middle: to the left, up, right and down; the rest is cut off.
-    `pixel` is the size of a pixel in the units of the piece, `unit` its size in those of the board. With a `token`,
-    the piece can be touched in a lesson.
+    `pixel` is the size of a pixel in the units of the piece, `board_pixel` that in the units of the board if they
+    differ. With a `token`, the piece can be touched in a lesson.
     """
     left, top = math.floor(reach[0] / pixel), math.floor(reach[1] / pixel)
     wide, high = math.ceil(reach[2] / pixel) - left, math.ceil(reach[3] / pixel) - top
-    at = (round(x / pixel) + left, round(y / pixel) + top, wide, high)
-    frame = (round(pixels * (unit or pixel), 4) for pixels in at)
+    place = (round(x / pixel) + left, round(y / pixel) + top, wide, high)
+    frame = (round(pixels * (board_pixel or pixel), 4) for pixels in place)
     view_box = (round(pixels * pixel, 4) for pixels in (left, top, wide, high))
     attribute = f' data-token="{token}"' if token else ""
     return Markup(f"{SPRITE % (attribute, *frame, *view_box)}{drawing}</svg>")  # noqa: S704 - drawn by our templates
 
 
-def draw_piece(
+def place_piece(
     letter: bool,
     x: float,
     y: float,
@@ -293,7 +293,7 @@ def draw_piece(
 ) -> Markup:
     """Place a piece on a board: as a sprite in a letter, on a page as a group that the script moves by its name.
 
-    `moving` are the attributes that tell the script which moves move the piece.
+    The attributes `moving` name the moves by which the script moves it.
     """
     if letter:
         return draw_sprite(x, y, reach, drawing, token=token)
@@ -302,7 +302,7 @@ def draw_piece(
 
 
 class Canvas:
-    """A sheet of characters on which templates draw a text board."""
+    """A sheet of characters on which templates draw a text board; to draw returns "", which they print in its place."""
 
     def __init__(self, width: int, height: int) -> None:
         self.sheet = [[" "] * width for _ in range(height)]
@@ -311,9 +311,9 @@ class Canvas:
         """Write a text from this column and row on; text beyond the sheet is cut off."""
         column, row, letters = round(x), round(y), str(text)
         if 0 <= row < len(self.sheet):
-            cells = self.sheet[row]
-            shown = letters[max(0, -column) : max(0, len(cells) - column)]
-            cells[max(0, column) : max(0, column) + len(shown)] = shown
+            cells, start = self.sheet[row], max(0, column)
+            shown = letters[start - column : max(0, len(cells) - column)]
+            cells[start : start + len(shown)] = shown
         return ""
 
     def draw_line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:

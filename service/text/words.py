@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import re
 import tomllib
 from collections import defaultdict
@@ -22,7 +21,7 @@ PARTS = re.compile(r"([A-Za-z]+)")
 WORD_LISTS = (  # of each language
     "small say polite greet never hesitate filler doubt lead acts conditions consequences".split()
 )
-VOCABULARIES = 1_000  # that are remembered: a table has one for its judge, and one or two for each language of letters
+MAX_VOCABULARIES = 1_000  # in memory: a table has one for its judge, and one or two for each language of letters
 Forms = Mapping[str, tuple[str, ...]]
 
 
@@ -69,15 +68,19 @@ class Vocabulary(Struct, frozen=True):
 
     def _compose(self, token: str) -> Iterator[str]:
         """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
-        parts = PARTS.split(token)
-        ways = [(*(self.game.tokens.get(part, ()) if place % 2 else ()), part) for place, part in enumerate(parts)]
-        yield from itertools.islice(map("".join, itertools.product(*ways)), math.prod(map(len, ways)) - 1)
-        stem, number = parts[1] if len(parts) > 1 else "", parts[-1]
-        if stem in self.game.seats and parse_int(number, len(self.names)):
-            yield self.names[int(number) - 1]
+        parts = PARTS.split(token)  # signs and words by turns, beginning with signs
+        forms = [
+            (*self.game.tokens.get(part, ()), part) if number % 2 else (part,) for number, part in enumerate(parts)
+        ]
+        *composed, _token_itself = map("".join, itertools.product(*forms))
+        yield from composed
+        stem = parts[1] if len(parts) > 1 else ""
+        seat_number = parse_int(parts[-1], len(self.names))
+        if stem in self.game.seats and seat_number:
+            yield self.names[seat_number - 1]
 
 
-@functools.lru_cache(VOCABULARIES)
+@functools.lru_cache(MAX_VOCABULARIES)
 def make_vocabulary(game: Game, names: tuple[str, ...], *languages: str) -> Vocabulary:
     """Return the words for a table of this game, in these languages or in all.
 
@@ -96,11 +99,14 @@ def load_dictionary(folder: str, *languages: str) -> Dictionary:
     files = _load_files(folder)
     sections = [file[language] for language in languages or LANGUAGES for file in files if language in file]
     return Dictionary(
-        _merge(language.get("verbs", {}) for language in sections),
-        _merge(language.get("tokens", {}) for language in sections),
+        _merge(section.get("verbs", {}) for section in sections),
+        _merge(section.get("tokens", {}) for section in sections),
         seats=frozenset(word for file in files for word in file.get("seats", ())),
         announce=frozenset(word.casefold() for file in files for word in file.get("announce", ())),
-        **{name: frozenset(word.casefold() for one in sections for word in one.get(name, ())) for name in WORD_LISTS},
+        **{
+            name: frozenset(word.casefold() for section in sections for word in section.get(name, ()))
+            for name in WORD_LISTS
+        },
     )
 
 
@@ -110,12 +116,13 @@ def _load_files(folder: str) -> list[dict[str, Any]]:
     return [tomllib.loads(one.read_text("utf-8")) for one in paths if one.exists()]
 
 
-def _merge(tables: Iterable[Mapping[str, Sequence[str]]]) -> Forms:
-    forms: defaultdict[str, list[str]] = defaultdict(list)
-    for table in tables:
-        for word, ways in table.items():
-            forms[word].extend(ways)
-    return {word: tuple(dict.fromkeys(ways)) for word, ways in forms.items()}
+def _merge(sources: Iterable[Mapping[str, Sequence[str]]]) -> Forms:
+    """Return for each verb or token its forms in all sources, in order and each once."""
+    merged: defaultdict[str, list[str]] = defaultdict(list)
+    for source in sources:
+        for token, forms in source.items():
+            merged[token].extend(forms)
+    return {token: tuple(dict.fromkeys(forms)) for token, forms in merged.items()}
 
 
 def _get_forms(dictionary: Dictionary, token: str) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def show_lesson(name: str, number: int) -> Response:
         number=number,
         count=count,
         goal=lessons.get_goal(name, get_language()),
-        task=lessons.get_sentence(lesson, get_language()),
+        task=lessons.get_task(lesson, get_language()),
         stage=_draw(lesson, scene, is_shown),
         text=draw_board_text(scene),
         alt=narrator.describe_board(scene.view),
@@ -103,7 +103,7 @@ def show_lesson(name: str, number: int) -> Response:
         answer=describe_move(lessons.get_answer(lesson), narrator) if is_shown else "",
         attempt=attempt,
         preview=describe_lesson(
-            name, number, translate_title(scene.game.META), lessons.get_sentence(lesson, get_language())
+            name, number, translate_title(scene.game.META), lessons.get_task(lesson, get_language())
         ),
     )
     return render("lesson.html", page)

@@ -112,7 +112,7 @@ def _find_page(url: str) -> tuple[Preview, str]:
         case "learning.show_lesson":
             shown = find_lesson(words["name"], words["number"])[0]
             title = translate_title(shown.moment.game.META)
-            task = lessons.get_sentence(shown, get_language())
+            task = lessons.get_task(shown, get_language())
             preview = previews.describe_lesson(words["name"], words["number"], title, task)
             return preview, lessons.draw_lesson(shown, get_language())
     raise unknown

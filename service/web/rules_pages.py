@@ -115,9 +115,9 @@ def _find_game(name: str) -> Meta:
 def _make_chapter_page(name: str, key: str) -> ChapterPage:
     game = _find_game(name)
     book = rulebook.load_rulebook(name, get_language())
-    if key not in book.places:
+    if key not in book.by_key:
         raise Unknown("There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:20])
-    return ChapterPage(game, translate_title(game), book.places[key], book.language)
+    return ChapterPage(game, translate_title(game), book.by_key[key], book.language)
 
 
 @guide.get("/help")

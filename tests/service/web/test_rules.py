@@ -33,15 +33,15 @@ def ids(page: str) -> set[str]:
 def test_every_paragraph_of_a_game_has_an_address_and_is_in_the_contents(visitor, game):
     page = visitor.get(f"/rules/{game.META.name}").text
     book = rulebook.load_rulebook(game.META.name)
-    assert ids(page) == set(book.places)
+    assert ids(page) == set(book.by_key)
     contents = re.search(r'<nav class="sheet contents".*?</nav>', page, re.DOTALL)
-    assert set(re.findall(r'href="#([\w.]+)"', contents[0])) == set(book.places)
+    assert set(re.findall(r'href="#([\w.]+)"', contents[0])) == set(book.by_key)
 
 
 @every_game
 def test_everything_the_rules_link_to_is_there(game):
     book = rulebook.load_rulebook(game.META.name)
-    assert set(re.findall(r'href="#([^"]*)"', book.html)) <= set(book.places)
+    assert set(re.findall(r'href="#([^"]*)"', book.html)) <= set(book.by_key)
     assert not re.search(rf'href="(?!#|https://|/rules/{game.META.name}#)', book.html)
 
 
