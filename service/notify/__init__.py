@@ -5,7 +5,7 @@ of `channels` is a further way, which the player has added. A row of `deliveries
 The reader, the language, quiet hours and whether the notice is still true are decided for the letter
 (`workers/outgoing/owed.py`), not by a channel.
 
-To add a kind of channel, write its sender and enter it in SENDERS of `workers/outgoing/deliveries.py`, and let a page
-call `channels.add`. `workers/outgoing/deliveries.py` does the rest: leases, retries, and the letter to the owner of a
-channel that keeps failing.
+To add a kind of channel, write its sender and enter it in SENDERS of `workers/outgoing/channel_deliveries.py`, and let
+a page call `channels.add`. `workers/outgoing/channel_deliveries.py` does the rest: leases, retries, and the letter to
+the owner of a channel that keeps failing.
 """

@@ -1,6 +1,6 @@
 """Owed notices: their kinds, and the decisions that hold for all channels.
 
-A notice is a row of `letters` with its reader. The post sends it by mail, and `deliveries` by the other channels. Both
+A notice is a row of `letters` with its reader. The post sends it by mail, and `channel_deliveries` by the others. Both
 ask here for its reader and language, and whether it waits for a proof of the address, or for the end of quiet hours.
 When it is written, `table_letters.is_overtaken` decides whether it is still true.
 

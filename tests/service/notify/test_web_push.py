@@ -22,7 +22,7 @@ from tests import apps, receivers
 from tests.apps import FakeTime
 from tests.receivers import Receiver
 from tests.workers.outgoing.test_deliveries import find_channel, find_person, give_turn, list_outcomes
-from workers.outgoing import deliveries
+from workers.outgoing import channel_deliveries
 
 AUTH = b"authentication-k"
 
@@ -94,7 +94,7 @@ def test_a_push_service_gets_what_only_the_browser_can_read(app: App, service: R
     browser = Browser()
     mover, waiting = subscribe(app, service, browser)
     give_turn(app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     (request,) = service.requests
     shown = json.loads(browser.decrypt(request.body))
     assert shown["web_push"] == 8030
@@ -130,7 +130,7 @@ def test_a_subscription_that_is_gone_is_deleted(app: App, service: Receiver, moo
     mover, waiting = subscribe(app, service, Browser())
     service.mood = mood
     give_turn(app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     assert apps.run_query(app, channels.list_own, find_person(app, waiting)) == []
 
 
@@ -141,13 +141,13 @@ def test_a_busy_push_service_is_asked_again_when_it_says(
     mover, waiting = subscribe(app, service, Browser())
     service.mood, service.headers = mood, {"Retry-After": "120"}
     give_turn(app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     clock.advance(timing.FIRST_PAUSE_S if mood == "cut" else 119)
     service.mood, asked = "201", len(service.requests)
-    deliveries.run()
+    channel_deliveries.run()
     assert len(service.requests) == asked + (mood == "cut")
     clock.advance(1)
-    deliveries.run()
+    channel_deliveries.run()
     assert list_outcomes(app) == ["sent"]
 
 
@@ -155,7 +155,7 @@ def test_a_message_that_is_refused_is_not_sent_again(app: App, service: Receiver
     mover, waiting = subscribe(app, service, Browser())
     service.mood = "413"
     give_turn(app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     assert list_outcomes(app)[0].startswith("refused: 413")
     assert find_channel(app, waiting).failures == 1
 

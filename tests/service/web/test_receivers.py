@@ -17,7 +17,7 @@ from service.tables.opening import OpenedTable
 from tests import apps, receivers
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
-from workers.outgoing import deliveries, post
+from workers.outgoing import channel_deliveries, post
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def add(site: Site, visitor: Visitor, person: ProvenPerson, receiver: Receiver, 
 
 
 def send_all(site: Site) -> None:
-    while deliveries.send_batch(site.app):
+    while channel_deliveries.send_batch(site.app):
         pass
 
 

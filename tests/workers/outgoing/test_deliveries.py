@@ -22,7 +22,7 @@ from service.timing import Calendar, dump_calendar
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
-from workers.outgoing import deliveries, post
+from workers.outgoing import channel_deliveries, post
 
 KIND = "pigeon"
 
@@ -42,7 +42,7 @@ class Loft:
 @pytest.fixture
 def loft(monkeypatch: pytest.MonkeyPatch) -> Loft:
     one = Loft()
-    monkeypatch.setitem(deliveries.SENDERS, KIND, one.send)
+    monkeypatch.setitem(channel_deliveries.SENDERS, KIND, one.send)
     return one
 
 
@@ -77,7 +77,7 @@ def start(app: App, **others: Any) -> tuple[Place, Place, str]:
     mover, move = apps.find_move(app, places)
     waiting = apps.find_waiting(app, places)
     add_channel(app, waiting, **others)
-    deliveries.run()
+    channel_deliveries.run()
     with app.store.writing() as db:
         db.execute(update(letters).values(sent_at=app.now()))
     return mover, waiting, move
@@ -95,7 +95,7 @@ def test_a_turn_is_told_by_each_channel_before_the_letter_leaves(any_app: App, l
     mover, waiting, _ = start(any_app)
     loft.notices.clear()
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     (notice,) = loft.notices
     assert (notice.kind, notice.group, notice.table) == ("turn", "turn", waiting.table)
     assert notice.sentence.endswith("it is your turn.")
@@ -103,7 +103,7 @@ def test_a_turn_is_told_by_each_channel_before_the_letter_leaves(any_app: App, l
     assert notice.waiting == 1
     assert notice.deadline is not None
     assert find_channel(any_app, waiting).ok_at == any_app.now()
-    deliveries.run()
+    channel_deliveries.run()
     assert len(loft.notices) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_letter_that_the_post_claims_first_is_delivered_too(any_app: App, loft
     post.run()
     with any_app.store.writing() as db:
         db.execute(update(letters).values(sent_at=any_app.now()))
-    deliveries.run()
+    channel_deliveries.run()
     assert [notice.kind for notice in loft.notices] == ["turn"]
 
 
@@ -124,11 +124,11 @@ def test_a_move_that_is_made_in_time_withdraws_the_notice(any_app: App, loft: Lo
     loft.notices.clear()
     loft.answer = SenderAnswer("retry", "503")
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     give_turn(any_app, mover, waiting)
     loft.answer = SenderAnswer("sent")
     any_app.now.advance(60)  # type: ignore[attr-defined]
-    deliveries.run()
+    channel_deliveries.run()
     assert len(loft.notices) == 1
     assert "withdrawn" in list_outcomes(any_app)
 
@@ -138,15 +138,15 @@ def test_a_failure_is_retried_with_the_same_id_and_growing_pauses(any_app: App, 
     loft.notices.clear()
     loft.answer = SenderAnswer("retry", "503")
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     clock.advance(timing.FIRST_PAUSE_S - 1)
-    deliveries.run()
+    channel_deliveries.run()
     assert len(loft.notices) == 1
     clock.advance(1)
-    deliveries.run()
+    channel_deliveries.run()
     clock.advance(2 * timing.FIRST_PAUSE_S)
     loft.answer = SenderAnswer("sent")
-    deliveries.run()
+    channel_deliveries.run()
     assert len(loft.notices) == 3
     assert len({notice.id for notice in loft.notices}) == 1
     assert find_channel(any_app, waiting).failures == 0
@@ -156,16 +156,16 @@ def test_a_process_that_dies_at_any_point_loses_no_notice(any_app: App, clock: F
     mover, waiting, _ = start(any_app)
     loft.notices.clear()
     give_turn(any_app, mover, waiting)
-    assert deliveries.claim(any_app)  # it dies before it sends
-    deliveries.run()
+    assert channel_deliveries.claim(any_app)  # it dies before it sends
+    channel_deliveries.run()
     assert loft.notices == []
     clock.advance(any_app.settings.lease)
-    (claimed,) = deliveries.claim(any_app)
-    prepared = deliveries.prepare(any_app, claimed)
+    (claimed,) = channel_deliveries.claim(any_app)
+    prepared = channel_deliveries.prepare(any_app, claimed)
     assert prepared is not None
-    assert deliveries.send(any_app, prepared).outcome == "sent"  # it dies before it records that
+    assert channel_deliveries.send(any_app, prepared).outcome == "sent"  # it dies before it records that
     clock.advance(any_app.settings.lease)
-    deliveries.run()
+    channel_deliveries.run()
     assert len(loft.notices) == 2
     assert loft.notices[0].id == loft.notices[1].id
 
@@ -182,7 +182,7 @@ def test_a_channel_that_fails_for_days_is_switched_off_and_its_owner_gets_a_lett
     assert find_channel(any_app, waiting).disabled_at == any_app.now()
     loft.notices.clear()
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     assert loft.notices == []
     with any_app.store.reading() as db:
         kinds = db.execute(select(letters.c.kind).where(letters.c.person == channel.person)).scalars().all()
@@ -197,17 +197,17 @@ def test_quiet_hours_hold_a_notice_back(any_app: App, clock: FakeTime, loft: Lof
     with any_app.store.writing() as db:
         db.execute(update(people).values(calendar=quiet))
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     assert loft.notices == []
     clock.advance(8 * 3_600)
-    deliveries.run()
+    channel_deliveries.run()
     assert len(loft.notices) == 1
 
 
 def test_a_channel_gets_the_groups_that_its_owner_chose(any_app: App, loft: Loft) -> None:
     mover, waiting, _ = start(any_app, groups=("news",))
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     assert loft.notices == []
     assert "not wanted" in list_outcomes(any_app)
 
@@ -220,7 +220,7 @@ def test_a_new_link_of_the_seat_ends_the_channels_that_were_added_by_the_old_one
         queries.change_seat(db, waiting.table, waiting.seat or 0, link_number=1)
     loft.notices.clear()
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     assert loft.notices == []
 
 
@@ -228,17 +228,17 @@ def test_a_seat_that_has_another_player_sends_nothing_to_the_former_one(any_app:
     mover, waiting, _ = start(any_app)
     loft.notices.clear()
     give_turn(any_app, mover, waiting)
-    (claimed,) = deliveries.claim(any_app)
+    (claimed,) = channel_deliveries.claim(any_app)
     assert claimed.owed is not None
     assert claimed.channel is not None
     other = replace(claimed.owed, request=replace(claimed.owed.request, person=claimed.channel.person + 1))
-    assert deliveries.find_obstacle(other, claimed.channel) == "withdrawn"
+    assert channel_deliveries.find_obstacle(other, claimed.channel) == "withdrawn"
 
 
 def test_deliveries_are_deleted_weeks_later_and_with_their_channel(any_app: App, clock: FakeTime, loft: Loft) -> None:
     mover, waiting, _ = start(any_app)
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     counted = apps.run_query(any_app, channel_queries.count_outcomes, 0)
     assert (KIND, "sent") in [row[:2] for row in counted]
     with any_app.store.writing() as db:
@@ -253,7 +253,7 @@ def test_a_letter_waits_two_hours_for_a_move_if_another_channel_took_the_notice(
     with any_app.store.writing() as db:
         db.execute(update(people).values(wishes=dump_settings(LetterSettings(mail_waits=True))))
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     (letter,) = post.claim(any_app)
     assert post.settle_unsendable(any_app, letter)
     clock.advance(post.MAIL_WAIT_S)
@@ -267,7 +267,7 @@ def test_a_letter_leaves_at_once_if_no_other_channel_took_the_notice(any_app: Ap
     with any_app.store.writing() as db:
         db.execute(update(people).values(wishes=dump_settings(LetterSettings(mail_waits=True))))
     give_turn(any_app, mover, waiting)
-    deliveries.run()
+    channel_deliveries.run()
     (letter,) = post.claim(any_app)
     assert not post.settle_unsendable(any_app, letter)
 
@@ -290,17 +290,17 @@ def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
     apps.say(any_app, mover, "Well played!")
     clock.advance(20)
     apps.say(any_app, mover, "Shall we pause?")
-    deliveries.run()
+    channel_deliveries.run()
     assert loft.notices == []  # a minute later, with all that was said
     clock.advance(61)
-    deliveries.run()
+    channel_deliveries.run()
     post.run()
     name = apps.load_table(any_app, mover.table).names[mover.seat or 0]
     assert find_notice(loft, "talk").sentence == f"{name}: Well played!\n{name}: Shall we pause?"
     assert len(smtp_sink.letters) == by_mail
     apps.say(any_app, mover, "Later")
     clock.advance(61)
-    deliveries.run()
+    channel_deliveries.run()
     assert loft.notices[-1].sentence == f"{name}: Later"
 
 
@@ -308,7 +308,7 @@ def test_no_remark_goes_by_a_channel_that_does_not_want_them(any_app: App, clock
     mover, _, _ = start(any_app)
     apps.say(any_app, mover, "Well played!")
     clock.advance(61)
-    deliveries.run()
+    channel_deliveries.run()
     assert "talk" not in [notice.kind for notice in loft.notices]
 
 
@@ -324,6 +324,6 @@ def test_the_daily_list_goes_by_a_channel_that_wants_it_and_no_letter_more(
     for _ in range(25):
         clock.advance(3_600)
         post.run()
-        deliveries.run()
+        channel_deliveries.run()
     assert find_notice(loft, "digest").sentence == "It is your turn at one table"
     assert [one["Subject"] for one in smtp_sink.letters if "It is your turn at" in one["Subject"]] == []

@@ -23,7 +23,7 @@ from tests.apps import FakeTime
 from tests.receivers import Receiver
 from tests.service.notify.test_web_push import Browser
 from tests.workers.outgoing.test_deliveries import find_person, give_turn, list_outcomes
-from workers.outgoing import deliveries, table_news
+from workers.outgoing import channel_deliveries, table_news
 
 BEFORE, AFTER = "before", "after"
 # Where the worker dies: a step, and whether that step is done.
@@ -92,10 +92,10 @@ def test_a_notice_of_a_killed_worker_arrives_and_is_recognised(
     any_app.open()
     browser = owe_notice(any_app, receiver, kind)
     with monkeypatch.context() as patched:
-        die_at(patched, deliveries, step, when)
-        kill_worker(any_app, deliveries.run)
+        die_at(patched, channel_deliveries, step, when)
+        kill_worker(any_app, channel_deliveries.run)
     clock.advance(any_app.settings.lease + 1)
-    deliveries.run()
+    channel_deliveries.run()
     assert list_outcomes(any_app) == ["sent"]
     arrived = [name_notice(kind, browser, request) for request in receiver.requests]
     is_sent_twice = (step, when) in (("send", AFTER), ("record", BEFORE), ("record", AFTER))
