@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.refusal import Refused
 
 MAX_DIGITS = 18  # of the largest number that every database can hold
+MAX_ENTRY = 2**31 - 1  # the largest number that an entry can have
 
 
 def parse_int(text: str, most: int = 10**MAX_DIGITS - 1) -> int | None:

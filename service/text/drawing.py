@@ -109,6 +109,11 @@ class Stage(Struct, frozen=True):
     more: str = ""
     stock: str = ""
 
+    @property
+    def world_picture(self) -> str:
+        """The world as one picture, without the small map of it."""
+        return self.world.partition("</svg>")[0] + "</svg>"
+
 
 class DrawnBoard(Struct, frozen=True):
     """A board as a picture, as text, and described in one sentence."""

@@ -31,7 +31,7 @@ from service.web.feed_pages import own_feeds, table_feed
 from service.web.follower_pages import followers
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.lesson_pages import learning
-from service.web.lobby_pages import draw_board, joining, lobby
+from service.web.lobby_pages import draw_board, joining_pages, lobby_page
 from service.web.new_table_pages import new_table
 from service.web.page_cache import PageCache
 from service.web.preferences_pages import letters
@@ -59,9 +59,9 @@ MAX_BODY_BYTES = 64 * 1024
 SESSION_AGE = timedelta(days=90)
 MINUTE_S, HOUR_S = 60, 3_600
 BLUEPRINTS = (
-    lobby,
+    lobby_page,
     new_table,
-    joining,
+    joining_pages,
     table,
     seat_forms,
     whatif,
@@ -97,7 +97,7 @@ OPENING_VIEWS = (
     "joining.join",
     "joining.take_seat",
     "account.add_address",
-    "account.correct",
+    "account.correct_address",
     "account.send_link",
     "connections.add_receiver",
     "connections.try_receiver",

@@ -26,6 +26,7 @@ from service.web.visitors import VISIT, begin_visit, find_visit_key, load_visito
 
 account = Blueprint("account", __name__)
 FREE_SEAT = Sentence("a free seat")
+MAX_PAGE = 9_999  # number of a page of finished games
 
 
 class ClaimRow(Struct, frozen=True):
@@ -136,7 +137,7 @@ def ask_to_confirm(token: str) -> Response:
     with app.store.reading() as db:
         person, address = signing_in.find_claimed_person(app, db, token)
         claims = proof.list_claims(db, person.id)
-    return _confirm_page(token, address, claims)
+    return _render_claims(token, address, claims)
 
 
 @account.post("/confirm/<token>")
@@ -146,7 +147,7 @@ def confirm(token: str) -> Response:
     with app.store.reading() as db:
         person, address = signing_in.find_claimed_person(app, db, token)
     claim = _answer_claim(person)
-    return _confirm_page(token, address, claim.unanswered, "yes" if claim.link else "no", claim.link)
+    return _render_claims(token, address, claim.unanswered, "yes" if claim.link else "no", claim.link)
 
 
 def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
@@ -159,13 +160,13 @@ def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
     return signing_in.refuse_seat(get_app(), person, table, seat)
 
 
-def _confirm_page(
+def _render_claims(
     token: str, address: str, claims: Iterable[SeatClaim], answered: Literal["", "yes", "no"] = "", link: str = ""
 ) -> Response:
-    return render("confirm.html", ConfirmPage(address, token, tuple(map(_claim_row, claims)), answered, link))
+    return render("confirm.html", ConfirmPage(address, token, tuple(map(_make_claim_row, claims)), answered, link))
 
 
-def _claim_row(claim: SeatClaim) -> ClaimRow:
+def _make_claim_row(claim: SeatClaim) -> ClaimRow:
     return ClaimRow(
         table=claim.table,
         seat=claim.seat,
@@ -179,7 +180,7 @@ def _claim_row(claim: SeatClaim) -> ClaimRow:
 
 
 @account.post("/t/<link>/address")
-def correct(link: str) -> Reply:
+def correct_address(link: str) -> Reply:
     """Correct the organiser's own address."""
     signing_in.correct_address(get_app(), link, request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)
@@ -250,7 +251,7 @@ def show_tables() -> Reply:
     person = load_visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    return render("my.html", _make_my_tables_page(person, parse_int(request.args.get("page", ""), 9_999) or 0))
+    return render("my.html", _make_my_tables_page(person, parse_int(request.args.get("page", ""), MAX_PAGE) or 0))
 
 
 @account.get("/my/table/<table>")
@@ -272,7 +273,7 @@ def answer_claim() -> Reply:
 
 
 @account.post("/my/link")
-def renew() -> Reply:
+def renew_seat_link() -> Reply:
     """Give one of my seats a new link."""
     table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
     with writing_as_visitor() as (db, person):
@@ -291,20 +292,20 @@ def renew_settings_link() -> Reply:
 
 def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
     """Make the page with all running games, and the finished ones of one page."""
-    app, renewed = get_app(), request.args.get("renewed", "")
+    app = get_app()
     with app.store.reading() as db:
         running = list(map(_make_table_row, my_tables.list_running(app, db, person.id)))
         over = list(map(_make_table_row, my_tables.list_finished(app, db, person.id, number)))
-        claims = tuple(map(_claim_row, proof.list_claims(db, person.id)))
+        claims = tuple(map(_make_claim_row, proof.list_claims(db, person.id)))
         record = my_tables.load_record(db, person.id)
-        ways = channels.list_own(db, person.proof)
+        own_channels = channels.list_own(db, person.proof)
         has_feeds = bool(my_tables.find_token(app, db, person.proof))
     return MyTablesPage(
         name=person.name,
         address=person.address,
-        renewed="settings" if renewed == "settings" else "seat" if renewed else "",
+        renewed=_find_renewed(),
         claims=claims,
-        channels=tuple((one.id, one.label) for one in ways),
+        channels=tuple((one.id, one.label) for one in own_channels),
         has_feeds=has_feeds,
         to_move=tuple(one for one in running if one.to_move),
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
@@ -312,9 +313,19 @@ def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         over=tuple(over[: my_tables.PAGE]),
         newer=number - 1 if number else None,
         older=number + 1 if len(over) > my_tables.PAGE else None,
-        record=_record_rows(record),
+        record=_make_record_rows(record),
         opponents=record.opponents if record.games else (),
     )
+
+
+def _find_renewed() -> Literal["", "seat", "settings"]:
+    """Return what has a new link; for a seat, the address has the id of its table."""
+    match request.args.get("renewed", ""):
+        case "":
+            return ""
+        case "settings":
+            return "settings"
+    return "seat"
 
 
 def _make_table_row(table: MyTable) -> MyTableRow:
@@ -334,7 +345,7 @@ def _make_table_row(table: MyTable) -> MyTableRow:
     )
 
 
-def _record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
+def _make_record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
     return tuple(
         RecordRow(_find_title(game), sum(places.values()), places.get(1, 0), tuple(places.items()))
         for game, places in record.games.items()
@@ -364,22 +375,22 @@ def export() -> Response:
 @account.get("/my/delete")
 def ask_to_delete() -> Response:
     """Show what deleting my account means, and the form for it."""
-    return _delete_page(require_visitor())
+    return _render_deletion(require_visitor())
 
 
 @account.post("/my/delete")
-def delete() -> Response:
+def delete_account() -> Response:
     """Delete my account."""
     person = require_visitor()
     try:
         leaving.delete_person(get_app(), person.proof, request.form.get("address", ""))
     except Refused as refused:
-        return _delete_page(person, refused)
+        return _render_deletion(person, refused)
     session.clear()
     return render("deleted.html", DeletedPage())
 
 
-def _delete_page(person: SignedIn, error: Refused | None = None) -> Response:
+def _render_deletion(person: SignedIn, error: Refused | None = None) -> Response:
     with get_app().store.reading() as db:
         running = len(my_tables.list_running(get_app(), db, person.id))
     return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)

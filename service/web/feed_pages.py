@@ -12,9 +12,9 @@ from service.tables.access import Unknown
 from service.tables.snapshots import Snapshot
 from service.text import feed_formats
 from service.text.feed_formats import Feed, FeedEntry
-from service.text.languages import LANGUAGES, Translator, remove_place_marks, translate_in_game
+from service.text.languages import Translator, remove_place_marks, translate_in_game
 from service.text.narration import Chapter, Narrator, describe_entries
-from service.web.rendering import get_app, get_language
+from service.web.rendering import find_language_argument, get_app, get_language
 
 own_feeds = Blueprint("feeds", __name__)
 table_feed = Blueprint("table_feed", __name__, url_prefix="/t/<link>")
@@ -54,10 +54,9 @@ def show(link: str) -> Reply:
         snapshot = snapshots.load_table(app, db, place.table)
         first = max(0, snapshot.row.length - MAX_ENTRIES)
         entries = snapshots.load_game_entries(db, snapshot.game, place.table, first)
-    chosen = request.args.get("in", "")
-    in_language = chosen if chosen in LANGUAGES else get_language()
+    in_language = find_language_argument() or get_language()
     narrator = Narrator(snapshot.game, snapshot.names, in_language)
-    chapters = describe_entries(snapshot.game, entries, narrator, None)
+    chapters = describe_entries(snapshot.game, entries, narrator, seat=None)
     return _send(
         feed_formats.write_feed(_make_feed(app, snapshot, link, in_language, chapters)), feed_formats.ATOM_TYPE
     )

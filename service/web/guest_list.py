@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
 
 from msgspec.structs import replace
@@ -11,15 +12,18 @@ from msgspec.structs import replace
 from engine.refusal import Refused
 from service.people import register
 from service.tables.opening import Invitee, Strength
-from service.text.languages import LANGUAGES, translate
+from service.text.languages import LANGUAGES, Sentence, translate
 
 MAX_CHARS = 2_000
-# Words in the form of refusals, which can be translated into any language.
-BOT, FREE_SEAT = Refused("bot"), Refused("free seat")
-LEVELS = {"easy": Refused("easy"), "normal": Refused("normal"), "strong": Refused("strong")}
+BOT, FREE_SEAT = Sentence("bot"), Sentence("free seat")
+LEVELS: dict[Strength, Sentence] = {
+    "easy": Sentence("easy"),
+    "normal": Sentence("normal"),
+    "strong": Sentence("strong"),
+}
 PART = re.compile(r'(?:"[^"]*"|[^",;\n])+')  # a comma between quotes belongs to a name
 ADDRESS = re.compile(r'[^\s<>()\[\]",;:]+@[^\s<>()\[\]",;:]+')
-ENDINGS = ("e", "er", "ne")  # of adjectives
+ENDINGS = ("", "e", "er", "ne")  # of adjectives
 AROUND_NAME = " \t\r<>()[]\"'.:-*•·"
 
 
@@ -48,39 +52,44 @@ def _parse_part(part: str) -> Iterator[Invitee]:
     if not matches:
         yield from _parse_words(part.strip(AROUND_NAME))
         return
-    begins = [0, *(match.end() for match in matches)]
-    rest = part[begins[-1] :]
-    for begin, match in zip(begins, matches, strict=False):
-        name = part[begin : match.start()].strip(AROUND_NAME)
-        yield _make_guest(match[0].strip("'."), name, rest.strip(AROUND_NAME) if match is matches[-1] else "")
+    begin = 0  # of the name that comes before the next address
+    for match in matches[:-1]:
+        yield _make_guest(part[begin : match.start()], match[0])
+        begin = match.end()
+    last = matches[-1]
+    yield _make_guest(part[begin : last.start()], last[0], part[last.end() :])
 
 
-def _make_guest(address: str, name: str, rest: str) -> Invitee:
-    """A person; what comes after the address is the language of the letters, or else the name."""
+def _make_guest(before: str, address: str, after: str = "") -> Invitee:
+    """Make a person of an address, the name before it, and what comes after it: a language, or else the name."""
+    name, rest = before.strip(AROUND_NAME), after.strip(AROUND_NAME)
     language = _list_languages().get(rest.casefold(), "")
-    return Invitee(name or ("" if language else rest), address, who="person", language=language)
+    if not name and not language:
+        name = rest
+    return Invitee(name, address.strip("'."), who="person", language=language)
 
 
 def _parse_words(words: str) -> Iterator[Invitee]:
     """Parse words without an address."""
     if not words:
         return
-    if words.casefold() in _list_translations(FREE_SEAT):
+    if words.casefold() in _list_translations(FREE_SEAT.sentence):
         yield Invitee("", who="anybody")
         return
-    bots, split = _list_translations(BOT), re.split(r"[\s()]+", words)
-    if not bots.intersection(map(str.casefold, split)):
+    words_for_bot, split = _list_translations(BOT.sentence), re.split(r"[\s()]+", words)
+    if words_for_bot.isdisjoint(map(str.casefold, split)):
         raise Refused("Please add an e-mail address for “{name}”, such as: Kim <kim@example.org>", name=words[:40])
-    name = " ".join(word for word in split if word.casefold() not in bots and not _find_level(word)).strip()
-    yield Invitee(name, who="bot", level=next(filter(None, map(_find_level, split)), ""))
+    name = " ".join(word for word in split if word.casefold() not in words_for_bot and not _find_level(word)).strip()
+    level: Strength = next(filter(None, map(_find_level, split)), "")
+    yield Invitee(name, who="bot", level=level)
 
 
 def _find_level(word: str) -> Strength:
     """Return the level that a word of any language means, also with an ending: “starker” means strong."""
-    folded = word.casefold()
-    return next(
-        (level for one, level in _list_levels().items() if folded in (one, *(one + end for end in ENDINGS))), ""
-    )
+    for name, level in _list_levels().items():
+        if word.casefold() in [name + ending for ending in ENDINGS]:
+            return level
+    return ""
 
 
 def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
@@ -97,28 +106,32 @@ def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
     """Number the bots, and give a unique name to each person without a name."""
     names, bots = {register.fold_name(one.name) for one in guests}, 0
     for guest in guests:
-        bots += guest.who == "bot"
+        if guest.who == "bot":
+            bots += 1
         if guest.name or guest.who == "anybody":
             yield guest
             continue
-        name = f"Bot {bots}" if guest.who == "bot" else suggest_name(guest.address)
-        candidates = (name, *(f"{name} {number}" for number in range(2, MAX_CHARS)))
-        unique = next(one for one in candidates if register.fold_name(one) not in names)
-        names.add(register.fold_name(unique))
-        yield replace(guest, name=unique)
+        name = _make_unique(f"Bot {bots}" if guest.who == "bot" else suggest_name(guest.address), names)
+        names.add(register.fold_name(name))
+        yield replace(guest, name=name)
+
+
+def _make_unique(name: str, names: Container[str]) -> str:
+    """Add a number to a name if it is one of these."""
+    numbered = (f"{name} {number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain((name,), numbered) if register.fold_name(one) not in names)
 
 
 @cache
-def _list_translations(word: Refused) -> frozenset[str]:
+def _list_translations(word: str) -> frozenset[str]:
     """List a word in all languages; each is read in the form of every language."""
-    return frozenset(translate(language, word).casefold() for language in LANGUAGES)
+    return frozenset(translate(language, Sentence(word)).casefold() for language in LANGUAGES)
 
 
 @cache
 def _list_levels() -> dict[str, Strength]:
     """List the words for the levels of bots in all languages."""
-    levels: tuple[Strength, ...] = ("easy", "normal", "strong")
-    return {translate(language, LEVELS[level]).casefold(): level for level in levels for language in LANGUAGES}
+    return {translate(language, word).casefold(): level for level, word in LEVELS.items() for language in LANGUAGES}
 
 
 @cache

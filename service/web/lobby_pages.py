@@ -14,23 +14,23 @@ from werkzeug.wrappers import Response as Reply
 from engine import catalogue
 from engine.game import Game, Meta, objection
 from engine.refusal import Refused
-from service.tables import joining as open_seats
-from service.tables import lobby as listing
+from service.tables import joining, lobby
 from service.tables.access import Unknown
 from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
 from service.text import lessons
 from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list_players
-from service.text.languages import LANGUAGES, SOURCE
+from service.text.languages import SOURCE
 from service.text.narration import Narrator
 from service.timing import Clock
 from service.web.page_cache import cache_page
-from service.web.rendering import get_app, get_language, join_names, render, translate_title
+from service.web.rendering import find_language_argument, get_app, get_language, join_names, render, translate_title
 from service.web.table_frame import AboutTable, SeatLine, describe_table, list_seat_lines
 from service.web.visitors import find_visit_key
 
-lobby = Blueprint("lobby", __name__)
+lobby_page = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn
+PICTURE_SEED = b"lobby".ljust(32)  # always the same draws, and so the same picture
 
 
 class GameCard(Struct, frozen=True):
@@ -71,23 +71,22 @@ class LobbyPage(Struct, frozen=True):
     watched_tables: tuple[WatchedTable, ...]
 
 
-@lobby.get("/")
+@lobby_page.get("/")
 def show_lobby() -> Response:
     """Show the games, the tables with free seats and the games to watch."""
     app = get_app()
     with app.store.reading() as db:
-        cache_page(db, listing.LobbyParts(app))
-        open_tables = tuple(map(_describe_open, listing.list_open(app, db)))
-        watched_tables = tuple(map(_describe_watched, listing.list_watched(app, db)))
+        cache_page(db, lobby.LobbyParts(app))
+        open_tables = tuple(map(_describe_open, lobby.list_open(app, db)))
+        watched_tables = tuple(map(_describe_watched, lobby.list_watched(app, db)))
     games = tuple(_make_game_card(game.META) for game in catalogue.find_all().values())
     return render("lobby.html", LobbyPage(games, open_tables, watched_tables))
 
 
-@lobby.get("/picture/<name>.svg")
+@lobby_page.get("/picture/<name>.svg")
 def send_picture(name: str) -> Response:
     """Send a picture of a game's board."""
-    in_language = request.args.get("in", SOURCE)
-    response = make_response(draw_board(name, in_language if in_language in LANGUAGES else SOURCE))
+    response = make_response(draw_board(name, find_language_argument() or SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -98,12 +97,13 @@ def draw_board(name: str, in_language: str) -> str:
     """Draw the board of a game after its first moves, as spectators see it."""
     game = find_game(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
-    sample = lessons.start_sample(game, most, b"lobby".ljust(32))
-    for _ in itertools.islice(lessons.play_randomly(sample, Random(7)), PICTURED_MOVES):  # noqa: S311 - a picture, not dice
-        pass
-    seats = list_players(["" for _ in sample.table.seats])
-    world = draw_stage(Scene(game, game.view(sample.table.state, None), seats, language=in_language)).world
-    return world.partition("</svg>")[0] + "</svg>"
+    sample = lessons.start_sample(game, most, PICTURE_SEED)
+    moves = lessons.play_randomly(sample, Random(7))  # noqa: S311 - a picture, not dice
+    for _ in itertools.islice(moves, PICTURED_MOVES):
+        pass  # each step has made one move
+    players = list_players(["" for _ in sample.table.seats])
+    stage = draw_stage(Scene(game, game.view(sample.table.state, None), players, language=in_language))
+    return stage.world_picture
 
 
 def find_game(name: str) -> Game:
@@ -140,7 +140,7 @@ def _describe_watched(table: Snapshot) -> WatchedTable:
     )
 
 
-joining = Blueprint("joining", __name__)
+joining_pages = Blueprint("joining", __name__)
 
 
 class JoinPage(Struct, frozen=True):
@@ -153,7 +153,7 @@ class JoinPage(Struct, frozen=True):
     address: str
     nonce: str
     clock: Clock
-    public: bool
+    public: bool  # whether the dice come from a public beacon
     seats: tuple[SeatLine, ...]
     about: AboutTable
 
@@ -180,45 +180,45 @@ class OfferPage(Struct, frozen=True):
     about: AboutTable
 
 
-@joining.get("/join/<token>")
+@joining_pages.get("/join/<token>")
 def show(token: str) -> Response:
     """Show who plays so far, and the form."""
-    return _join_page(token)
+    return _render_open_table(token)
 
 
-@joining.post("/join/<token>")
+@joining_pages.post("/join/<token>")
 def join(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     form = request.form
     guest = Invitee(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = open_seats.join(get_app(), token, guest, get_language(), find_visit_key())
+        link = joining.join(get_app(), token, guest, get_language(), find_visit_key())
     except Unknown:
-        raise
+        raise  # there is no form to show again: the table is gone
     except Refused as refused:
-        return _join_page(token, refused)
+        return _render_open_table(token, refused)
     return redirect(url_for("table.show", link=link), 303)
 
 
-@joining.post("/t/<link>/fill")
-def fill(link: str) -> Reply:
+@joining_pages.post("/t/<link>/fill")
+def fill_with_bots(link: str) -> Reply:
     """Give the free seats to bots."""
-    open_seats.fill_with_bots(get_app(), link)
+    joining.fill_with_bots(get_app(), link)
     return redirect(url_for("table.show", link=link), 303)
 
 
-@joining.get("/offer/<token>")
+@joining_pages.get("/offer/<token>")
 def show_offer(token: str) -> Response:
     """Show the offered seat, the board as spectators see it, and the form."""
     return _render_offer(token)
 
 
-@joining.post("/offer/<token>")
+@joining_pages.post("/offer/<token>")
 def take_seat(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invitee(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        link = open_seats.take_offered_seat(get_app(), token, guest, get_language(), find_visit_key())
+        link = joining.take_offered_seat(get_app(), token, guest, get_language(), find_visit_key())
     except Unknown:
         raise  # there is no form to show again: the offer is gone
     except Refused as refused:
@@ -226,8 +226,8 @@ def take_seat(token: str) -> Reply:
     return redirect(url_for("table.show", link=link), 303)
 
 
-def _join_page(token: str, error: Refused | None = None) -> Response:
-    table, form = open_seats.find_open_table(get_app(), token), request.form
+def _render_open_table(token: str, error: Refused | None = None) -> Response:
+    table, form = joining.find_open_table(get_app(), token), request.form
     page = JoinPage(
         token=token,
         title=translate_title(table.game.META),
@@ -244,9 +244,10 @@ def _join_page(token: str, error: Refused | None = None) -> Response:
 
 
 def _render_offer(token: str, error: Refused | None = None) -> Response:
-    table, seat = open_seats.find_offered_seat(get_app(), token)
-    view, shown = table.game.view(table.position.state, None), list_players(table.names)
+    table, seat = joining.find_offered_seat(get_app(), token)
+    view, players = table.game.view(table.position.state, None), list_players(table.names)
     standing = table.game.standing(table.position.state)
+    scene = Scene(table.game, view, players, language=get_language())
     page = OfferPage(
         title=translate_title(table.game.META),
         error=error,
@@ -254,10 +255,10 @@ def _render_offer(token: str, error: Refused | None = None) -> Response:
         address=request.form.get("address", ""),
         replaced=table.names[seat],
         players=tuple(
-            OfferedPlayer(player, one.score, number == seat)
-            for number, (player, one) in enumerate(zip(shown, standing, strict=True))
+            OfferedPlayer(player, stand.score, number == seat)
+            for number, (player, stand) in enumerate(zip(players, standing, strict=True))
         ),
-        board=Markup(draw_board_svg(Scene(table.game, view, shown, None, (), get_language()))),  # noqa: S704 - our own template
+        board=Markup(draw_board_svg(scene)),  # noqa: S704 - our own template
         description=Narrator(table.game, table.names, get_language(), None).describe_board(view),
         about=describe_table(table),
     )

@@ -91,7 +91,7 @@ class NewTablePage(Struct, frozen=True):
     address: str
     is_signed_in: bool  # whether the organiser is signed in
     players: str
-    is_open: bool  # whether the settings are unfolded
+    is_unfolded: bool  # whether the settings are
     seeking: bool
     pace: str
     paces: tuple[str, ...]
@@ -139,8 +139,9 @@ def open_table(name: str) -> Reply:
     try:
         opened = opening.open_table(get_app(), _make_new_table(name, form, guests))
     except Refused as refused:
-        return _render_new_table(name, form, refused, is_open=True)
-    response = redirect(url_for("table.show", link=next(filter(None, opened.links))), 303)
+        return _render_new_table(name, form, refused, is_unfolded=True)
+    own_link = next(filter(None, opened.links))
+    response = redirect(url_for("table.show", link=own_link), 303)
     _store_settings(response, name, form)
     return response
 
@@ -221,7 +222,7 @@ def open_bot_game(name: str) -> Reply:
             game=name,
             chosen={},
             guests=[me, *bots],
-            clock=Clock(0),
+            clock=Clock(pace=0),
             language=get_language(),
             key=form.get("key", "")[:80],
             visitor=name_visitor(),
@@ -255,7 +256,7 @@ def _parse_bots(name: str, form: Mapping[str, str]) -> int:
 
 
 def _render_new_table(
-    name: str, form: Mapping[str, str], error: Refused | None = None, *, is_open: bool = False
+    name: str, form: Mapping[str, str], error: Refused | None = None, *, is_unfolded: bool = False
 ) -> Response:
     game = find_game(name).META
     page = NewTablePage(
@@ -267,11 +268,11 @@ def _render_new_table(
         address=form.get("address", ""),
         is_signed_in=load_visitor() is not None,
         players=form.get("players", ""),
-        is_open=is_open,
+        is_unfolded=is_unfolded,
         seeking=bool(form.get("seeking")),
         pace=form.get("pace", DEFAULT_PACE),
         paces=tuple(new_table_form.PACES),
-        time=_time_fields(form),
+        time=_make_time_fields(form),
         late=new_table_form.LATE_CHOICES,
         luck=form.get("luck", get_app().settings.luck),
         lucks=LUCK_CHOICES,
@@ -284,7 +285,7 @@ def _render_new_table(
     return render("new.html", page, 422 if error else 200)
 
 
-def _time_fields(form: Mapping[str, str]) -> TimeFields:
+def _make_time_fields(form: Mapping[str, str]) -> TimeFields:
     return TimeFields(
         late=form.get("late", "move"),
         bank=form.get("bank", ""),
@@ -297,9 +298,10 @@ def _time_fields(form: Mapping[str, str]) -> TimeFields:
 
 
 def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionField:
-    default = str(option.default)
-    chosen = form.get(f"option.{option.name}", default)
-    switched = form.get(f"option.{option.name}") == "on" if form.get(f"asked.{option.name}") else bool(option.default)
+    default, sent = str(option.default), form.get(f"option.{option.name}")
+    chosen = default if sent is None else sent
+    was_asked = bool(form.get(f"asked.{option.name}"))  # a switch that is off sends nothing
+    is_on = sent == "on" if was_asked else bool(option.default)
     about = translate_in_game(get_language(), game, option.about)
     return OptionField(
         name=option.name,
@@ -307,20 +309,17 @@ def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> Op
         label=translate_in_game(get_language(), game, option.label),
         about=rulebook.link_citations(about, url_for("rules.show", name=game)),
         chosen=chosen,
-        is_on=switched,
-        is_changed=switched != option.default if option.kind == "switch" else chosen != default,
-        values=tuple(
-            OptionValue(
-                value,
-                translate_in_game(get_language(), game, value.replace("_", " ")),
-                value == chosen,
-                value == default,
-            )
-            for value in map(str, option.values)
-        ),
+        is_on=is_on,
+        is_changed=is_on != option.default if option.kind == "switch" else chosen != default,
+        values=tuple(_make_value(game, value, chosen, default) for value in map(str, option.values)),
         least=option.least,
         most=option.most,
     )
+
+
+def _make_value(game: str, value: str, chosen: str, default: str) -> OptionValue:
+    label = translate_in_game(get_language(), game, value.replace("_", " "))
+    return OptionValue(value, label, value == chosen, value == default)
 
 
 def _choose_kind_of_field(option: Option) -> Literal["switch", "radio", "list", "number"]:

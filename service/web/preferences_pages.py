@@ -21,13 +21,13 @@ from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, Mode, Span
 from service.store.push_keys import PUSH
 from service.tables.access import Unknown
-from service.text.languages import LANGUAGES, translate_in_game
+from service.text.languages import translate_in_game
 from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
 from service.web.appearance_forms import set_cookie
 from service.web.channel_pages import ChannelGrid
 from service.web.receiver_forms import TriedReceiver, describe_outcome
-from service.web.rendering import LANGUAGE_COOKIE, get_app, get_language, join_names, render
+from service.web.rendering import LANGUAGE_COOKIE, find_language_argument, get_app, get_language, join_names, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -219,9 +219,8 @@ def restore_letters(token: str) -> Reply:
 @letters.get("/language")
 def ask_for_language(token: str) -> Response:
     """Show a button in the language that it chooses; mail scanners follow links, so a GET changes nothing."""
-    chosen = request.args.get("in", "")
     _find_recipient(token)
-    return render("language.html", LanguagePage(token), in_language=chosen if chosen in LANGUAGES else "")
+    return render("language.html", LanguagePage(token), in_language=find_language_argument())
 
 
 @letters.post("/language")

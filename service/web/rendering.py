@@ -92,6 +92,12 @@ def choose_language(request: Request) -> str:
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
+def find_language_argument() -> str:
+    """Return the language that the address asks for by `in`; empty if it asks for none that Depesche has."""
+    chosen = request.args.get("in", "")
+    return chosen if chosen in LANGUAGES else ""
+
+
 def join_names(names: Iterable[str]) -> str:
     """Return names as a list in a sentence, in the language of the page: “Anna, Berta and Clara”."""
     return languages.join_words(get_language(), names)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as BaseResponse
 
-from service.numbers import parse_int
+from service.numbers import MAX_ENTRY, parse_int
 from service.tables import access, snapshots
 from service.tables.access import Place
 from service.tables.history import game_story, replays
@@ -20,10 +20,18 @@ from service.tables.history.game_story import ChanceHistory
 from service.tables.history.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
-from service.text.languages import LANGUAGES, SOURCE
+from service.text.languages import SOURCE
 from service.web import previews
 from service.web.previews import Preview
-from service.web.rendering import from_replica, get_app, get_language, join_names, render, translate_title
+from service.web.rendering import (
+    find_language_argument,
+    from_replica,
+    get_app,
+    get_language,
+    join_names,
+    render,
+    translate_title,
+)
 from service.web.result_view import StoryInWords, load_story
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
@@ -95,7 +103,7 @@ def show(link: str, *, replica: bool) -> Response:
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
-        page = _replay_page(db, place, table, load_story(db, table))
+        page = _load_page(db, place, table, load_story(db, table))
     return render("replay.html", page)
 
 
@@ -106,7 +114,7 @@ def show_frame(link: str, *, replica: bool) -> Response:
     app = get_app()
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
-        page = _replay_page(db, place, snapshots.load_table(app, db, place.table))
+        page = _load_page(db, place, snapshots.load_table(app, db, place.table))
     return render("frame.html", page)
 
 
@@ -120,12 +128,15 @@ def ask_for_story(link: str) -> BaseResponse:
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 
 
-def _replay_page(db: Connection, place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
+def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
     viewer, since = _find_viewer(place, table), _parse_entry_argument("since")
     viewpoint = Viewpoint(viewer, get_language())
     frame = replays.load_frame(get_app(), db, table, viewpoint, _parse_entry_argument("at"), since)
-    query: dict[str, Any] = {} if viewer == place.seat else {"as": "all" if viewer is None else viewer}
-    query |= {"since": frame.first} if since is not None else {}
+    query = dict[str, Any]()
+    if viewer != place.seat:
+        query["as"] = "all" if viewer is None else viewer
+    if since is not None:
+        query["since"] = frame.first
     return ReplayPage(
         link=place.link,
         me=place.seat,
@@ -159,7 +170,7 @@ def _find_viewer(place: Place, table: Snapshot) -> int | None:
 
 def _parse_entry_argument(name: str) -> int | None:
     """Return the number of an entry that the address gives, or None."""
-    return parse_int(request.args.get(name, ""), 2**31 - 1)
+    return parse_int(request.args.get(name, ""), MAX_ENTRY)
 
 
 # Logs
@@ -167,7 +178,7 @@ def _parse_entry_argument(name: str) -> int | None:
 
 @replay.get("/log.json")
 @from_replica
-def log(link: str, *, replica: bool) -> Response:
+def send_log(link: str, *, replica: bool) -> Response:
     """Send the log as this seat may have it."""
     with get_app().store.reading(replica=replica) as db:
         export = replays.export_for_place(db, access.find_place(db, link))
@@ -227,11 +238,10 @@ def open_replay(table: str) -> BaseResponse:
 @from_replica
 def send_board(table: str, *, replica: bool) -> Response:
     """Send a picture of the board at the end of a game."""
-    in_language = request.args.get("in", SOURCE)
     with get_app().store.reading(replica=replica) as db:
         access.find_place(db, access.make_gallery_link(table))
         names = snapshots.load_table(get_app(), db, table).names
-    response = make_response(_draw_end(table, names, in_language if in_language in LANGUAGES else SOURCE, replica))
+    response = make_response(_draw_end(table, names, find_language_argument() or SOURCE, replica))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response

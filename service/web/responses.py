@@ -55,7 +55,7 @@ CONTENT_SECURITY_POLICY = (
 # pages of a table get noise, and other pages with forms go out as they are.
 CACHED_ENDPOINTS = frozenset((static_files.VERSION_ENDPOINT, static_files.PLAIN_ENDPOINT, "lobby.send_picture"))
 NOISY_ENDPOINTS = frozenset(("table.show",))
-OTHER_ENDPOINTS = frozenset(("table.show_earlier", "replay.show_frame", "replay.send_text", "replay.log"))
+OTHER_ENDPOINTS = frozenset(("table.show_earlier", "replay.show_frame", "replay.send_text", "replay.send_log"))
 MIN_COMPRESSED_BYTES = 300
 COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
 STYLE_COMMENTS = re.compile(rb"/\*(?:(?!\*/).)*\*/", re.DOTALL)
@@ -258,7 +258,7 @@ def answer_error(error: Exception) -> Any:
 def _log_address(error: Exception) -> str:
     """Return the address of the log if the game of this table is not installed; else an empty text."""
     link = (request.view_args or {}).get("link")
-    return url_for("replay.log", link=link) if link and isinstance(error, NotInstalled) else ""
+    return url_for("replay.send_log", link=link) if link and isinstance(error, NotInstalled) else ""
 
 
 def _make_headers_for_programs(error: Exception) -> dict[str, str]:

@@ -115,7 +115,7 @@ def send_picture(link: str) -> Response:
     board = drawing.draw_staged_board(
         get_app().caches.staged_boards, position, make_scene(place, snapshot), make_narrator(place, snapshot)
     )
-    response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
+    response = make_response(board.stage.world_picture)
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=60"
     return response
