@@ -38,8 +38,8 @@ def _turn(piece: Piece) -> Turned:
         tuple(len(segment.ends) for segment in segments),
         tuple(segment.marks.count("shield") for segment in segments),
         piece.codes,
-        piece.joins,
-        piece.meets,
+        piece.side_indexes,
+        piece.outside_indexes,
         tuple((index, city) for index, segment in enumerate(segments) for city in segment.cities),
         range(len(segments)),
     )

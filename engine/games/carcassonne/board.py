@@ -61,9 +61,9 @@ from engine.games.carcassonne.tiles import (
     TRACK,
     Segment,
     get_plain_name,
+    group_segments,
     list_neighbours,
     parse_cell,
-    sort_segments,
 )
 from engine.menu import Choice, Menu, MenuEntry, Subset
 
@@ -89,6 +89,7 @@ __all__ = [
     "find_extent",
     "find_space",
     "get_plain_name",
+    "group_segments",
     "group_turns_by_cell",
     "is_lying",
     "label_offer",
@@ -127,7 +128,6 @@ __all__ = [
     "name_marks",
     "name_sides",
     "parse_cell",
-    "sort_segments",
 ]
 
 
@@ -294,7 +294,7 @@ def list_signs(tiles: Mapping[str, Any]) -> list[str]:
     What its key explains at every table is left out.
     """
     pieces = [PIECES[tile][0] for tile in {placed.tile for placed in tiles.values()}]
-    signs = {sign for piece in pieces for sign in (*list_signs_of_piece(piece), *piece.locals)}
+    signs = {sign for piece in pieces for sign in (*list_signs_of_piece(piece), *piece.indexes)}
     marks = {MARK_WORDS.get(mark, mark) for piece in pieces for one in piece.segments for mark in one.marks}
     return sorted((signs | marks) & LEGEND.keys())
 

@@ -32,7 +32,13 @@ from engine.games.carcassonne.tiles import (
 )
 
 Features = dict[int, Feature]
+Parents = dict[int, int]
+RootsMet = dict[int, list[int]]
+"""For segments of a new tile, by their indexes, the features that they meet: each once for every end that meets one."""
+
 NO_SEAT = -1
+"""The seat of the fairy without a meeple, and of the teacher while no seat has him."""
+
 PLAIN_FIELD = Feature("field")
 """A new field that touches no city; shared, because most fields begin like this."""
 
@@ -41,19 +47,19 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
     """Add a tile to the land, and note in the part of the turn which features it completed."""
     cell, number = event.cell, len(state.tiles)
     piece, first = PIECES[event.tile][event.turn], number * MOST_SEGMENTS
-    frontier, features, parents = state.frontier.copy(), state.features.copy(), state.parents.copy()
-    met, surplus = _connect_sides(piece, cell, state.tiles, frontier, parents)
-    done = _add_built(piece, number, met, surplus, features, parents)
+    features, parents = state.features.copy(), state.parents.copy()
+    met, surplus = _connect_sides(piece, cell, state.tiles, parents)
+    done = _add_built_segments(piece, number, met, surplus, features, parents)
     _add_fields(piece, first, met, features, parents)
     if surplus:  # two features that were completed one after the other may have become one
         done = [root for root in dict.fromkeys(find_root(parents, root) for root in done) if not features[root].open]
     if piece.closes:
-        done += _close_neighbours(state, cell, features)
-    enclosed = state.enclosed
-    if cell in enclosed:
-        done += _fill_neighbour(enclosed[cell], number, features)
-    if piece.enclosed:
-        enclosed, more = _add_enclosed(state, piece, cell, first, features)
+        done += _close_features_ending_at(state, cell, features)
+    awaited_cells = state.awaited_cells
+    if cell in awaited_cells:
+        done += _add_tile_to_enclosed(awaited_cells[cell], number, features)
+    if piece.enclosed_indexes:
+        awaited_cells, more = _add_enclosed_segments(state, piece, cell, number, features)
         done += more
     tiles = state.tiles.copy()
     tiles[cell] = PlacedTile(event.tile, event.turn, first)
@@ -61,10 +67,10 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
         state,
         work=_begin_figure_step(state.work, event, done),
         tiles=tiles,
-        frontier=frontier,
+        frontier=_extend_frontier(state, piece, cell),
         parents=parents,
         features=features,
-        enclosed=enclosed,
+        awaited_cells=awaited_cells,
     )
 
 
@@ -74,13 +80,22 @@ def _begin_figure_step(work: tuple[Work, ...], event: TilePlaced, done: list[int
         return ()
     *below, part = work
     assert isinstance(part, Part)
-    completed = tuple(dict.fromkeys(done)) if done else ()
-    return (*below, Part("figure", part.kind, event.tile, event.cell, completed, part.passed, part.extra, part.notes))
+    return (*below, replace(part, step="figure", tile=event.tile, cell=event.cell, done=tuple(dict.fromkeys(done))))
+
+
+def _extend_frontier(state: State, piece: Piece, cell: str) -> dict[str, int]:
+    """Return the frontier with a new tile on this cell, which adds its edges to the empty cells beside it."""
+    frontier = state.frontier.copy()
+    frontier.pop(cell, None)
+    for beyond, code in zip(list_neighbours(cell), piece.codes, strict=True):
+        if beyond not in state.tiles:
+            frontier[beyond] = frontier.get(beyond, 0) + code
+    return frontier
 
 
 def find_features_met(state: State, piece: Piece, cell: str) -> set[int]:
     """Return the features that a tile would extend on this cell."""
-    met, _ = _connect_sides(piece, cell, state.tiles, state.frontier.copy(), state.parents.copy())
+    met, _ = _connect_sides(piece, cell, state.tiles, state.parents.copy())
     return {root for roots in met.values() for root in roots}
 
 
@@ -90,7 +105,7 @@ def find_features_ending_at(state: State, cell: str) -> list[int]:
     return [
         find_root(state.parents, other.first + index)
         for side, other in beside
-        for index in PIECES[other.tile][other.turn].meets[side - 2]
+        for index in PIECES[other.tile][other.turn].outside_indexes[side - 2]
     ]
 
 
@@ -100,47 +115,48 @@ def can_grow(state: State, figure: Figure) -> bool:
     while waiting:
         cell = waiting.pop()
         placed = state.tiles[cell]
-        joins, first = PIECES[placed.tile][placed.turn].joins, placed.first
-        for beyond, along in zip(list_neighbours(cell), joins, strict=True):
-            if any(find_root(state.parents, first + index) == root for index in along):
-                if beyond not in state.tiles:
-                    return True
-                if beyond not in seen:
-                    seen.add(beyond)
-                    waiting.append(beyond)
+        piece = PIECES[placed.tile][placed.turn]
+        for beyond, along in zip(list_neighbours(cell), piece.side_indexes, strict=True):
+            if all(find_root(state.parents, placed.first + index) != root for index in along):
+                continue
+            if beyond not in state.tiles:
+                return True
+            if beyond not in seen:
+                seen.add(beyond)
+                waiting.append(beyond)
     return False
 
 
 def _connect_sides(
-    piece: Piece, cell: str, tiles: dict[str, PlacedTile], frontier: dict[str, int], parents: dict[int, int]
-) -> tuple[dict[int, list[int]], dict[int, int]]:
-    """Find the features that each segment of a new tile meets, once for each end that meets one.
+    piece: Piece, cell: str, tiles: dict[str, PlacedTile], parents: Parents
+) -> tuple[RootsMet, dict[int, int]]:
+    """Return which features the segments of a new tile meet, and shorten the paths to them in `parents`.
 
-    Also return by segment how many open ends this counts too often (`_pair_shared_side`). Updates the frontier for the
-    new tile, and shortens the paths in `parents`.
+    Also return, by the same indexes, how many open ends are closed too often if each meeting closes two.
     """
-    met: dict[int, list[int]] = {}
+    met: RootsMet = {}
     surplus: dict[int, int] = {}
-    frontier.pop(cell, None)
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond not in tiles:
-            frontier[beyond] = frontier.get(beyond, 0) + piece.codes[side]
             continue
         other = tiles[beyond]
         neighbour = PIECES[other.tile][other.turn]
-        mine, theirs = piece.joins[side], neighbour.meets[side - 2]
-        if piece.shared or neighbour.shared:
+        mine, theirs = piece.side_indexes[side], neighbour.outside_indexes[side - 2]
+        if piece.has_shared_side or neighbour.has_shared_side:
             pairs = _pair_shared_side(mine, theirs, piece.edges[side], surplus)
         else:
             pairs = zip(mine, theirs)  # noqa: B905 - a tile that closes connects to nothing; `strict=False` takes long
         for index, there in pairs:
-            root = segment = other.first + there
-            while root in parents:
-                root = parents[root]
-            if root != segment:
-                parents[segment] = root
-            met.setdefault(index, []).append(root)
+            met.setdefault(index, []).append(_find_root_and_shorten(parents, other.first + there))
     return met, surplus
+
+
+def _find_root_and_shorten(parents: Parents, segment: int) -> int:
+    """Return the root of a segment, and make it the parent of the segment."""
+    root = find_root(parents, segment)
+    if root != segment:
+        parents[segment] = root
+    return root
 
 
 def _pair_shared_side(
@@ -148,45 +164,40 @@ def _pair_shared_side(
 ) -> Iterable[tuple[int, int]]:
     """Pair the segments at a side that two cities or two fields of one tile share.
 
-    Two cities at one side connect to every city beyond it, which meets more ends than there are: count the surplus.
+    Two cities at one side connect to every city beyond it. These pairs are more than there are ends, and `surplus`
+    gets the difference: each segment has one end there, and only the first one closes those beyond.
     """
     if len(mine) == len(theirs) and edge != EDGES["city"]:
         return zip(mine, theirs, strict=True)
-    for number, index in enumerate(mine):
-        surplus[index] = surplus.get(index, 0) + 2 * len(theirs) - 1 - (0 if number else len(theirs))
+    for index in mine:
+        ends = 1 + (len(theirs) if index == mine[0] else 0)
+        surplus[index] = surplus.get(index, 0) + 2 * len(theirs) - ends
     return itertools.product(mine, theirs)
 
 
-def _add_built(
-    piece: Piece,
-    number: int,
-    met: dict[int, list[int]],
-    surplus: dict[int, int],
-    features: Features,
-    parents: dict[int, int],
+def _add_built_segments(
+    piece: Piece, number: int, met: RootsMet, surplus: dict[int, int], features: Features, parents: Parents
 ) -> list[int]:
     """Add the roads, cities and other places of a tile to the features; return those that are complete now."""
     done: list[int] = []
     first = number * MOST_SEGMENTS
-    for index, segment, ends in piece.built:
+    for index, segment, open_ends in piece.built_segments:
         roots = met.get(index)
         if roots is None:
-            features[first + index] = Feature(segment.kind, ends, (number,), segment.marks)
+            features[first + index] = Feature(segment.kind, open_ends, (number,), segment.marks)
             continue
         root, others = _unite(first + index, roots, parents)
-        more_ends = ends - 2 * len(roots) + surplus.get(index, 0)  # each end that meets one closes both
+        more_ends = open_ends - 2 * len(roots) + surplus.get(index, 0)  # each end that meets one closes both
         if not _grow(segment, number, root, others, features, more_ends):
             done.append(root)
     return done
 
 
-def _add_fields(
-    piece: Piece, first: int, met: dict[int, list[int]], features: Features, parents: dict[int, int]
-) -> None:
+def _add_fields(piece: Piece, first: int, met: RootsMet, features: Features, parents: Parents) -> None:
     """Add the fields of a tile to the features."""
-    for index, local in piece.fields:
+    for index, cities_on_tile in piece.fields:
         roots = met.get(index)
-        cities = tuple([first + city for city in local]) if local else ()
+        cities = tuple([first + city for city in cities_on_tile]) if cities_on_tile else ()
         if roots is None:
             features[first + index] = Feature("field", cities=cities) if cities else PLAIN_FIELD
             continue
@@ -195,28 +206,21 @@ def _add_fields(
             _grow_field(cities, root, others, features)
 
 
-def _close_neighbours(state: State, cell: str, features: Features) -> list[int]:
-    """Close the roads and cities that end at a tile which closes; return those that are complete now."""
-    done: list[int] = []
-    for root in find_features_ending_at(state, cell):
-        feature = features[root]
-        if feature.kind in ("road", "city"):
-            features[root] = replace(feature, open=feature.open - 1)
-            done.append(root)
-    return [root for root in done if not features[root].open]
+def _close_features_ending_at(state: State, cell: str, features: Features) -> list[int]:
+    """Close an end of each road and city that leads to this cell; return those that are complete now."""
+    ending = [root for root in find_features_ending_at(state, cell) if features[root].kind in ("road", "city")]
+    for root in ending:
+        features[root] = replace(features[root], open=features[root].open - 1)
+    return [root for root in ending if not features[root].open]
 
 
-def _unite(segment: int, roots: Sequence[int], parents: dict[int, int]) -> tuple[int, Sequence[int]]:
+def _unite(segment: int, roots: Sequence[int], parents: Parents) -> tuple[int, Sequence[int]]:
     """Make a new segment part of the first of the features that it meets, and the others part of it too.
 
     Return that feature and the others.
     """
-    root = roots[0]
-    while root in parents:
-        root = parents[root]
+    root = find_root(parents, roots[0])
     parents[segment] = root
-    if len(roots) == 1:
-        return root, ()
     others: list[int] = []
     for other in roots[1:]:
         other = find_root(parents, other)
@@ -254,7 +258,7 @@ def _grow(segment: Segment, number: int, root: int, others: Sequence[int], featu
     return open_
 
 
-def _fill_neighbour(roots: tuple[int, ...], number: int, features: Features) -> list[int]:
+def _add_tile_to_enclosed(roots: tuple[int, ...], number: int, features: Features) -> list[int]:
     """Add a new tile to the cloisters and gardens around its cell; return those that are complete now."""
     for root in roots:
         feature = features[root]
@@ -263,30 +267,28 @@ def _fill_neighbour(roots: tuple[int, ...], number: int, features: Features) -> 
     return [root for root in roots if not features[root].open]
 
 
-def _add_enclosed(
-    state: State, piece: Piece, cell: str, first: int, features: Features
+def _add_enclosed_segments(
+    state: State, piece: Piece, cell: str, number: int, features: Features
 ) -> tuple[dict[str, tuple[int, ...]], list[int]]:
     """Add the cloister and garden of a new tile to the features.
 
     Return the cells that cloisters and gardens wait for, and the new ones that are complete already.
     """
-    enclosed = state.enclosed.copy()
-    beside = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in list_cells_around(cell) if beyond in state.tiles]
-    for index in piece.enclosed:
-        root, segment = first + index, piece.segments[index]
-        features[root] = Feature(segment.kind, 8 - len(beside), (*beside, first // MOST_SEGMENTS), segment.marks)
-        for beyond in list_cells_around(cell):
-            if beyond not in state.tiles:
-                enclosed[beyond] = (*enclosed.get(beyond, ()), root)
-    return enclosed, [first + index for index in piece.enclosed if len(beside) == 8]
+    empty = [one for one in list_cells_around(cell) if one not in state.tiles]
+    beside = [state.tiles[one].first // MOST_SEGMENTS for one in list_cells_around(cell) if one in state.tiles]
+    roots = [number * MOST_SEGMENTS + index for index in piece.enclosed_indexes]
+    for root, index in zip(roots, piece.enclosed_indexes, strict=True):
+        segment = piece.segments[index]
+        features[root] = Feature(segment.kind, len(empty), (*beside, number), segment.marks)
+    awaited = {one: (*state.awaited_cells.get(one, ()), *roots) for one in empty}
+    return state.awaited_cells | awaited, [] if empty else roots
 
 
 def add_figure(state: State, figure: Figure, **others: Any) -> State:
     """Move a figure from its owner's supply to its segment, and change these other fields."""
     root = find_figure_root(state, figure)
     feature = state.features[root]
-    features = state.features.copy()
-    features[root] = replace(feature, figures=(*feature.figures, figure))
+    features = {**state.features, root: replace(feature, figures=(*feature.figures, figure))}
     return replace(state, features=features, supply=change_supply(state, (figure,), -1), **others)
 
 
@@ -295,7 +297,7 @@ def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
     cell, _, segment = token.rpartition("/")
     cell, way = cell or get_current_part(state).cell, ""
     placed = state.tiles[cell]
-    if segment not in PIECES[placed.tile][placed.turn].locals:
+    if segment not in PIECES[placed.tile][placed.turn].indexes:
         segment, _, way = segment.rpartition("-")
     figure = Figure(seat, kind, cell, segment, way)
     others = state.features[find_figure_root(state, figure)].figures
@@ -313,13 +315,13 @@ def _number_figure(figure: Figure, taken: Collection[str]) -> Figure:
 
 def replace_figure(state: State, old: Figure, new: Figure) -> State:
     """Replace a figure on the table by another one on the same segment."""
-    features, root = state.features.copy(), find_figure_root(state, old)
-    figures = tuple(new if figure == old else figure for figure in features[root].figures)
-    features[root] = replace(features[root], figures=figures)
-    return replace(state, features=features)
+    root = find_figure_root(state, old)
+    feature = state.features[root]
+    figures = tuple(new if figure == old else figure for figure in feature.figures)
+    return replace(state, features={**state.features, root: replace(feature, figures=figures)})
 
 
-def remove_figures(state: State, figures: tuple[Figure, ...], **others: Any) -> State:
+def send_home(state: State, figures: tuple[Figure, ...], **others: Any) -> State:
     """Move figures from the table to their owners' supplies, and change these other fields."""
     features, supply = _remove_from_features(state, figures), change_supply(state, figures, 1)
     return replace(state, features=features, supply=supply, **_leave_fairy(state, figures), **others)
@@ -331,7 +333,7 @@ def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def _leave_fairy(state: State, figures: tuple[Figure, ...]) -> dict[str, Figure]:
-    """§10.3: Return the fairy without her meeple, if it is one of those that leave: another may come to its place."""
+    """§10.3: Return the fairy without a meeple if hers is among these figures: an equal one may come to its place."""
     fairy: Figure | None = get_field(state, "fairy")
     if fairy is None or fairy not in figures or not editions.forgets_figure_of_fairy(state.edition):
         return {}
@@ -365,7 +367,7 @@ def find_figure_root(state: State, figure: Figure) -> int:
 def find_token_root(state: State, cell: str, token: str) -> int:
     """Return the feature of the segment with this token on the tile of a cell."""
     placed = state.tiles[cell]
-    return find_root(state.parents, placed.first + PIECES[placed.tile][placed.turn].locals[token])
+    return find_root(state.parents, placed.first + PIECES[placed.tile][placed.turn].indexes[token])
 
 
 def list_cells(state: State, feature: Feature) -> list[str]:
@@ -382,7 +384,7 @@ def find_segment_cell(state: State, number: int) -> str:
 def has_segment(state: State, cell: str, token: str) -> bool:
     """Whether there is a tile on a cell, and a segment with this token on it."""
     placed = state.tiles.get(cell)
-    return placed is not None and token in PIECES[placed.tile][placed.turn].locals
+    return placed is not None and token in PIECES[placed.tile][placed.turn].indexes
 
 
 def iter_segments(state: State, cell: str) -> Iterator[tuple[Segment, int]]:

@@ -141,7 +141,7 @@ def draw_text_map(tiles: Mapping[str, PlacedTile], figures: Iterable[Figure], fr
         draw(cell, 1, 1, "[ ]")
     for figure in figures:
         piece = PIECES[tiles[figure.cell].tile][tiles[figure.cell].turn]
-        column, row = _locate_in_tile(piece.segments[piece.locals[figure.segment]])
+        column, row = _locate_in_tile(piece.segments[piece.indexes[figure.segment]])
         draw(figure.cell, column, row, figure.seat + 1)
     is_whole = all(x in columns and y in rows for x, y in cells)
     return TextMap(sheet.list_rows(), is_whole)
@@ -174,7 +174,7 @@ def _draw_tile(tile: str, turn: int) -> list[str]:
     sheet.write(2, 1, letters[-1] if letters else _choose_middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:
         sheet.write(1, 1, "###")
-    if "bridge" in piece.locals:
+    if "bridge" in piece.indexes:
         sheet.write(3, 2, SIGN_LETTERS["bridge"])
     for segment in piece.segments:
         if segment.marks and segment.marks[0] in MARK_LETTERS:

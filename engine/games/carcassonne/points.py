@@ -323,13 +323,13 @@ def find_segment(tiles: Tiles, place: str) -> Segment:
     """Return the segment of a place; the way of the figure does not matter."""
     cell, _, token = place.partition("/")
     piece = PIECES[tiles[cell].tile][tiles[cell].turn]
-    return piece.segments[piece.locals[split_way(tiles, cell, token)[0]]]
+    return piece.segments[piece.indexes[split_way(tiles, cell, token)[0]]]
 
 
 def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:
     """Split a token such as `cloister-lying` into its segment and how the figure is on it, empty if it is upright."""
     placed = tiles[cell]
-    if token in PIECES[placed.tile][placed.turn].locals:
+    if token in PIECES[placed.tile][placed.turn].indexes:
         return token, ""
     segment, _, way = token.rpartition("-")
     return segment, way
@@ -339,7 +339,7 @@ def locate_segment(tiles: Tiles, cell: str, token: str) -> Point:
     """Return the point of the first figure of a segment."""
     placed = tiles[cell]
     pieces = PIECES[placed.tile]
-    unturned = pieces[0].segments[pieces[placed.turn].locals[token]]
+    unturned = pieces[0].segments[pieces[placed.turn].indexes[token]]
     point = _locate_on_turned_tile(cell, placed, _find_offset(placed.tile, unturned))
     return Point(point.x, point.y - ON_TOP_OF_TOWER) if unturned.kind == "tower" else point
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from engine.games.carcassonne.hooks import Moment, Rules
-from engine.games.carcassonne.land import find_figure_root, remove_figures
+from engine.games.carcassonne.land import find_figure_root, send_home
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -160,7 +160,7 @@ def apply_feature_scored(state: State, event: FeatureScored) -> State:
         part = get_current_part(state)
         done = tuple(root for root in part.done if root != event.feature)
         changes["work"] = (*state.work[:-1], replace(part, step="score", done=done))
-    return remove_figures(state, event.figures, **changes)
+    return send_home(state, event.figures, **changes)
 
 
 def menu(state: State, seat: int) -> Menu:

@@ -79,7 +79,7 @@ def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) 
             added = {one for one, _ in feature} - {one for one, _ in old}
             return Extension(kind, tuple(sorted({figure.seat for figure in owners})), len(added))
     beside = (earlier[one] for one in list_cells_around(cell) if one in earlier)
-    return Extension("cloister") if any("cloister" in piece.locals for piece in beside) else None
+    return Extension("cloister") if any("cloister" in piece.indexes for piece in beside) else None
 
 
 def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -90,7 +90,7 @@ def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]
         if (cell, token) in connected:
             continue
         connected.add((cell, token))
-        segment = pieces[cell].segments[pieces[cell].locals[token]]
+        segment = pieces[cell].segments[pieces[cell].indexes[token]]
         for side, beyond in enumerate(list_neighbours(cell)):
             if side in segment.ends and beyond in pieces:
                 others = (one for one in pieces[beyond].segments if one.kind == segment.kind)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from engine.games.carcassonne import editions
 
-About = msgspec.Meta
 T = TypeVar("T")
 
 
@@ -21,7 +20,7 @@ class Options(Struct, frozen=True):
 
     figures: Annotated[
         Literal["at_once", "own_turn"],
-        About(
+        msgspec.Meta(
             description="Points on another’s turn: choose the scoring figure at once, or when your turn comes (§5.3)"
         ),
     ] = "at_once"
@@ -83,6 +82,7 @@ class Award(Struct, frozen=True, gc=False):
 
 
 Step = Literal["draw", "place", "figure", "between", "score"]
+"""The steps of a part. `between` is after the figure and before the scoring, where boxes add events of their own."""
 
 
 class Part(Struct, frozen=True, gc=False, tag=True):
@@ -91,8 +91,7 @@ class Part(Struct, frozen=True, gc=False, tag=True):
     * `passed` is the last scoring round that was opened.
     * `done` are the completed features that are not scored yet.
     * `extra` says that the builder earned another tile.
-    * `notes` belong to the boxes.
-    * `placed` is the place where a figure was placed.
+    * `notes` belong to the boxes. `placed` is the place where a figure was placed.
     """
 
     step: Step = "draw"
@@ -124,12 +123,13 @@ class State(Struct, frozen=True, gc=False):
     * `work` is a stack: its last item is to be done first.
     * Tiles are drawn from the first of the `bags`; a bag that is empty is removed. `buried` of the tiles in the bags
       are out of the game, but which ones is unknown.
-    * `frontier` has the edges around each empty cell beside a tile (tiles.py), `enclosed` the empty cells that
-      cloisters and gardens wait for.
+    * `frontier` has the edges around each empty cell beside a tile (tiles.py), `awaited_cells` has the cloisters and
+      gardens that wait for a tile on each empty cell.
     * `parents` leads from a segment to the feature it has become part of; the segments without a parent are the keys of
       `features`.
     * `track` has the scoring figures of each seat, `owed` the awards for which a seat has to choose one.
-    * `moved` are the scoring figures that the seat on turn moved forward in this scoring round.
+    * `moved` are the scoring figures that the seat on turn moved forward in this scoring round, `moved_for` says what
+      the last of these moves was for. `counted` are the bonuses of boxes that were counted at the very end.
     """
 
     options: Options = Options()
@@ -144,7 +144,7 @@ class State(Struct, frozen=True, gc=False):
     frontier: dict[str, int] = {}
     parents: dict[int, int] = {}
     features: dict[int, Feature] = {}
-    enclosed: dict[str, tuple[int, ...]] = {}
+    awaited_cells: dict[str, tuple[int, ...]] = {}
     supply: tuple[dict[str, int], ...] = ()
     track: tuple[tuple[int, ...], ...] = ()
     owed: tuple[Award, ...] = ()
@@ -294,12 +294,7 @@ def count_tiles_left(state: State) -> int:
 
 def can_draw(state: State) -> bool:
     """Whether there is a tile to draw."""
-    return bool(state.bags) and (not state.buried or count_tiles_left(state) > 0)
-
-
-def take_from_bag(state: State, tile: str) -> State:
-    """Return the state without one of these tiles in the first bag."""
-    return replace(state, bags=take_from_bags(state.bags, tile))
+    return count_tiles_left(state) > 0
 
 
 def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[str, ...], ...]:
@@ -312,8 +307,7 @@ def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[
 
 def count_points_of(state: State, seat: int) -> int:
     """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
-    points = sum(state.track[seat])
-    return points + sum(award.points for award in state.owed if award.seat == seat) if state.owed else points
+    return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
 def get_current_part(state: State) -> Part:
@@ -356,22 +350,38 @@ def change_part(state: State, **changes: Any) -> State:
 
 
 def settle_figures(state: State) -> State:
-    """Before another part begins: what follows the figures of all parts below it is decided, and never again.
+    """Let each part that is between its figure and its scoring go on with the scoring, before another part begins.
 
-    In earlier editions boxes decided again after the other part, and took its tile and figure for those of the first.
+    In earlier editions boxes reacted again after the other part, and took its tile and figure for those of the first.
     """
     if not editions.settles_before_other_part(state.edition):
         return state
-    return replace(state, work=tuple(map(_settle_figure, state.work)))
+    return replace(state, work=tuple(map(_skip_to_scoring, state.work)))
 
 
-def _settle_figure(work: Work) -> Work:
+def _skip_to_scoring(work: Work) -> Work:
     return replace(work, step="score") if isinstance(work, Part) and work.step == "between" else work
+
+
+def finish_figure_step(state: State) -> State:
+    """Return the state after the figure step of its part, in which a move of a box took the place of a figure."""
+    return change_part(state, step="between")
 
 
 def add_note(state: State, note: str) -> State:
     """Add a note of a box to the part on top of the work."""
     return change_part(state, notes=(*get_current_part(state).notes, note))
+
+
+def was_noted_in_first_part(state: State, note: str) -> bool:
+    """Whether the part on top is the second one of a double turn, and this note is in the first one."""
+    *below, part = [work for work in state.work if isinstance(work, Part)]
+    return part.kind == "builder" and bool(below) and note in below[-1].notes
+
+
+def take_one(numbers: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    """Return what all seats have of something after this seat used one."""
+    return (*numbers[:seat], numbers[seat] - 1, *numbers[seat + 1 :])
 
 
 def apply_awards(state: State, awards: tuple[Award, ...]) -> State:
@@ -386,5 +396,5 @@ def find_changes_by_awards(state: State, awards: tuple[Award, ...]) -> dict[str,
         for award in awards:
             track[award.seat] = (track[award.seat][0] + award.points,)
         return {"track": tuple(track)}
-    late = tuple(replace(award, late=award.seat != state.turn) for award in awards)
-    return {"owed": state.owed + late}
+    owed = tuple(replace(award, late=award.seat != state.turn) for award in awards)
+    return {"owed": state.owed + owed}

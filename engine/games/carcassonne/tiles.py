@@ -21,12 +21,36 @@ TURNS = (0, 90, 180, 270)
 EDGES = {"field": "f", "road": "r", "city": "c", "river": "w"}
 
 EDGE_DIGITS = {"f": 1, "r": 2, "c": 3, "w": 4}
-ROAD_AND_FIELD = EDGE_DIGITS["r"] - EDGE_DIGITS["f"]
 SIDE_WEIGHTS = (1, 5, 25, 125)
 SURROUNDINGS = 625
 """The edges around an empty cell are one number to the base 5: a digit for each side, 0 if there is no tile."""
 
+ROAD_LESS_FIELD = EDGE_DIGITS["r"] - EDGE_DIGITS["f"]
+"""What a digit gains when its edge becomes a road instead of a field."""
+
+BRIDGE_AXES = (("NS", (0, 2), {0, 1, 4, 5}), ("EW", (1, 3), {2, 3, 6, 7}))
+"""The axes along which a bridge can lead, each with its two sides and their four half sides."""
+
+GARDEN = "*"
+"""The end of the name of a tile that shows a garden."""
+
+NUMBER = "-"
+"""What is in the name of a tile before its number."""
+
+BRIDGE = "="
+"""What is in the name of a tile before the axis of its bridge."""
+
+TUNNEL = "tunnel"
+"""The mark of a road with an opening on its tile, which is an open end until a tunnel leads on from it."""
+
+NUMBERS: dict[str, list[int]] = DATA["wheel"]["numbers"]
+"""The numbers on copies of tiles of the base game."""
+
+ENCLOSED_KINDS = frozenset({"cloister", "garden"})
+"""The kinds of features that are complete when all eight cells around them have tiles."""
+
 MOST_SEGMENTS = 16
+"""The most segments of a tile: the segments of the tile with number n are numbered from n * MOST_SEGMENTS on."""
 TRACK: int = DATA["track"]
 START: str = DATA["start"]
 SUPPLY: dict[str, int] = DATA["supply"]
@@ -53,28 +77,29 @@ class Segment(Struct, frozen=True):
 class Piece(Struct, frozen=True, eq=False):
     """A tile in one of its rotations: its segments, and what its four neighbours see of it.
 
-    * `joins` has for each side the indexes of the segments along it, clockwise; `meets` has them in the order in which
-      the neighbour sees them.
+    * `indexes` has the index of each segment by its token.
+    * `side_indexes` has for each side the indexes of the segments along it, clockwise; `outside_indexes` has them in
+      the order in which the neighbour sees them.
     * `codes` is for each side the number that it adds to the surroundings of the cell beyond it.
-    * `locals` is the index of each segment by its token; `built` are the roads, cities and
-      places with their indexes and the number of their open ends, `fields` and `enclosed` are the indexes of fields,
-      and of the cloister and garden.
-    * A tile is `shared` if two cities or two fields reach the same side. A tile that `closes` ends all that it touches
-      and connects to nothing. `signs` are the marks of the whole tile.
+    * `built_segments` are the roads, cities and places of boxes, each with its index and the number of its open ends;
+      `fields` are the indexes of the fields, each with the cities that it touches; `enclosed_indexes` are those of the
+      cloister and garden.
+    * A tile `has_shared_side` if two cities or two fields reach the same side. A tile that `closes` ends all that it
+      touches and connects to nothing. `signs` are the marks of the whole tile.
     """
 
     segments: tuple[Segment, ...]
     edges: str
-    joins: tuple[tuple[int, ...], ...]
-    meets: tuple[tuple[int, ...], ...]
+    side_indexes: tuple[tuple[int, ...], ...]
+    outside_indexes: tuple[tuple[int, ...], ...]
     codes: tuple[int, ...]
     rivers: tuple[str, ...]
-    locals: dict[str, int]
-    built: tuple[tuple[int, Segment, int], ...]
+    indexes: dict[str, int]
+    built_segments: tuple[tuple[int, Segment, int], ...]
     fields: tuple[tuple[int, tuple[int, ...]], ...]
-    enclosed: tuple[int, ...]
+    enclosed_indexes: tuple[int, ...]
     signs: tuple[str, ...]
-    shared: bool
+    has_shared_side: bool
     closes: bool
 
 
@@ -118,56 +143,59 @@ def name_bridged_tile(name: str, axis: str) -> str:
 
 @functools.cache
 def list_bridge_axes(tile: str) -> Args:
-    """Return the axes of an unturned tile along which a bridge can lead: both its ends are on field sides."""
-    halves = {end for segment in PIECES[tile][0].segments if segment.kind == "field" for end in segment.ends}
-    edges = PIECES[tile][0].edges
+    """Return the axes of an unturned tile along which a bridge can lead: it has none yet, and both ends are fields."""
+    if BRIDGE in tile:
+        return ()
+    piece = PIECES[tile][0]
+    halves = {end for segment in piece.segments if segment.kind == "field" for end in segment.ends}
     return tuple(
         axis
-        for axis, (one, other), ends in (("NS", (0, 2), {0, 1, 4, 5}), ("EW", (1, 3), {2, 3, 6, 7}))
-        if edges[one] == edges[other] == EDGES["field"] and ends <= halves and BRIDGE not in tile
+        for axis, (one, other), ends in BRIDGE_AXES
+        if piece.edges[one] == piece.edges[other] == EDGES["field"] and ends <= halves
     )
 
 
-def rotate_sides(sides: str, turn: int) -> str:
-    """Return the sides on the table of these sides of a tile that is turned."""
-    return _rotate_sides(sides, turn // 90)
-
-
 def _make_piece(row: dict[str, Any], turn: int) -> Piece:
-    quarter = turn // 90
-    segments = _name_segments([*_list_built_segments(row, quarter), *_list_fields(row, quarter)])
-    segments += tuple(_list_bridge(row, quarter))
-    rivers = tuple(_rotate_sides(word, quarter) for word in row.get("rivers", ()))
+    segments = _name_segments([*_list_segments_but_fields(row, turn), *_list_fields(row, turn)])
+    segments += tuple(_list_bridge(row, turn))
+    rivers = tuple(rotate_sides(word, turn) for word in row.get("rivers", ()))
     kinds = [_find_side_kind(segments, rivers, side) for side in range(4)]
+    edges = "".join(EDGES[kind] for kind in kinds)
     closes = bool(row.get("closes"))
-    joins = tuple(() if closes else _list_segments_along(segments, kinds[side], side) for side in range(4))
+    along = tuple(() if closes else _list_segments_along(segments, kinds[side], side) for side in range(4))
     return Piece(
         segments=segments,
-        edges="".join(EDGES[kind] for kind in kinds),
-        joins=joins,
-        meets=tuple(tuple(reversed(joins[side])) for side in range(4)),
-        codes=tuple(EDGE_DIGITS[EDGES[kinds[side]]] * SIDE_WEIGHTS[side - 2] for side in range(4)),
+        edges=edges,
+        side_indexes=along,
+        outside_indexes=tuple(tuple(reversed(indexes)) for indexes in along),
+        # A neighbour sees an edge on its opposite side, two sides further.
+        codes=tuple(_encode_edge(edge, side - 2) for side, edge in enumerate(edges)),
         rivers=rivers,
-        locals={segment.token: index for index, segment in enumerate(segments)},
-        built=tuple(
-            (index, s, len(s.ends) + s.marks.count(TUNNEL))
-            for index, s in enumerate(segments)
-            if s.kind not in ("field", *ENCLOSED_KINDS)
+        indexes={segment.token: index for index, segment in enumerate(segments)},
+        built_segments=tuple(
+            (index, segment, len(segment.ends) + segment.marks.count(TUNNEL))
+            for index, segment in enumerate(segments)
+            if segment.kind not in ("field", *ENCLOSED_KINDS)
         ),
-        fields=tuple((index, s.cities) for index, s in enumerate(segments) if s.kind == "field"),
-        enclosed=tuple(index for index, segment in enumerate(segments) if segment.kind in ENCLOSED_KINDS),
+        fields=tuple((index, segment.cities) for index, segment in enumerate(segments) if segment.kind == "field"),
+        enclosed_indexes=tuple(index for index, segment in enumerate(segments) if segment.kind in ENCLOSED_KINDS),
         signs=tuple(row.get("signs", ())),
-        shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
+        has_shared_side=any(kind in ("city", "field") and len(along[side]) > 1 for side, kind in enumerate(kinds)),
         closes=closes,
     )
 
 
-def _list_built_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
-    """Yield the cities, roads, cloister, garden and other places of a tile."""
+def _encode_edge(edge: str, side: int) -> int:
+    """Return what an edge on this side of a cell adds to the number of its surroundings."""
+    return EDGE_DIGITS[edge] * SIDE_WEIGHTS[side]
+
+
+def _list_segments_but_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
+    """Yield the cities, roads, cloister, garden and other places of a tile; a city `NE shield` has a mark."""
     for kind, plural in (("city", "cities"), ("road", "roads")):
         for text in row.get(plural, ()):
             sides, *marks = text.split()
-            rotated = _rotate_sides(sides, quarter)
+            rotated = rotate_sides(sides, turn)
             yield Segment(rotated, kind, tuple(SIDES.index(side) for side in rotated), tuple(marks))
     if "cloister" in row:
         yield Segment("", "cloister", (), () if row["cloister"] is True else (row["cloister"],))
@@ -177,25 +205,28 @@ def _list_built_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]
         yield Segment("", kind)
 
 
-def _list_fields(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
-    """Yield the fields of a tile, named by their first half side, or `inner` if they reach no side."""
+def _list_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
+    """Yield the fields of a tile, named by their first half side, or `inner` if they reach no side.
+
+    The field `345 > 0` reaches three half sides and touches the first city.
+    """
     inner = itertools.chain(("inner",), (f"inner{number}" for number in itertools.count(2)))
     for text in row.get("fields", ()):
         halves, _, cities = text.partition(">")
-        ends = tuple(sorted((int(half) + 2 * quarter) % 8 for half in halves.strip()))
+        ends = tuple(sorted((int(half) + 2 * (turn // 90)) % 8 for half in halves.strip()))
         yield Segment(WINDS[ends[0]] if ends else next(inner), "field", ends, (), tuple(map(int, cities.split())))
 
 
-def _list_bridge(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+def _list_bridge(row: dict[str, Any], turn: int) -> Iterator[Segment]:
     """Yield the bridge over a tile, which comes after all that is printed, so that this keeps its indexes."""
     if "bridge" in row:
-        sides = _rotate_sides(row["bridge"], quarter)
+        sides = rotate_sides(row["bridge"], turn)
         yield Segment("bridge", "road", tuple(SIDES.index(side) for side in sides), ("bridge",))
 
 
-def _rotate_sides(sides: str, quarter: int) -> str:
-    """Rotate sides by quarters of a turn clockwise: `NE` by one quarter is `ES`."""
-    rotated = {SIDES[(SIDES.index(side) + quarter) % 4] for side in sides}
+def rotate_sides(sides: str, turn: int) -> str:
+    """Return what sides of a tile become when it is turned clockwise: `NE` by 90 degrees is `ES`."""
+    rotated = {SIDES[(SIDES.index(side) + turn // 90) % 4] for side in sides}
     return "".join(side for side in SIDES if side in rotated)
 
 
@@ -217,24 +248,23 @@ def _find_side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: in
 
 
 def _list_segments_along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]:
-    """Return the indexes of the segments along a side of this kind, clockwise: beside a road there is field."""
+    """Return the indexes of the segments along a side of this kind, clockwise.
 
-    def find(kind: str, end: int) -> int | None:
-        return next((index for index, one in enumerate(segments) if one.kind == kind and end in one.ends), None)
+    A road or river has a field on its left and its right, unless a wall is there.
+    """
 
-    def find_all(*ends: tuple[str, int]) -> tuple[int, ...]:
-        """Along a wall there is no field."""
-        return tuple(index for end in ends if (index := find(*end)) is not None)
+    def find(kind: str, end: int) -> tuple[int, ...]:
+        return tuple(index for index, one in enumerate(segments) if one.kind == kind and end in one.ends)
 
-    first, last = 2 * side, 2 * side + 1
+    left_field, right_field = find("field", 2 * side), find("field", 2 * side + 1)
     match kind:
         case "city":
-            return tuple(index for index, s in enumerate(segments) if s.kind == "city" and side in s.ends)
+            return find("city", side)
         case "road":
-            return find_all(("field", first), ("road", side), ("field", last))
+            return (*left_field, *find("road", side), *right_field)
         case "river":
-            return find_all(("field", first), ("field", last))
-    return tuple(dict.fromkeys(find_all(("field", first), ("field", last))))
+            return (*left_field, *right_field)
+    return tuple(dict.fromkeys((*left_field, *right_field)))
 
 
 def _describe_look(piece: Piece, no_castle: Sequence[int]) -> object:
@@ -249,24 +279,27 @@ def _describe_look(piece: Piece, no_castle: Sequence[int]) -> object:
 def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
     """Return for all surroundings of a cell the turns in which this tile fits there, as moves write them.
 
-    Of turns that look the same only the first is listed (§2.2).
+    It fits where one to four of its edges continue what is around. Of turns that look the same only the first is
+    listed (§2.2).
     """
     fits, seen = [Args()] * SURROUNDINGS, set[object]()
     no_castle = ROWS[tile.partition(BRIDGE)[0]].get("no_castle", ())
     for turn, piece in PIECES[tile].items():
-        appearance = _describe_look(piece, no_castle)
-        if appearance in seen:
+        look = _describe_look(piece, no_castle)
+        if look in seen:
             continue
-        seen.add(appearance)
-        codes = [EDGE_DIGITS[edge] * weight for edge, weight in zip(piece.edges, SIDE_WEIGHTS, strict=True)]
-        for sides in range(1, 16):  # a bit for each side that has a neighbour
-            fits[sum(code for side, code in enumerate(codes) if sides >> side & 1)] += (str(turn),)
+        seen.add(look)
+        codes = [_encode_edge(edge, side) for side, edge in enumerate(piece.edges)]
+        for number in range(1, 5):
+            for touching in itertools.combinations(codes, number):
+                fits[sum(touching)] += (str(turn),)
     return tuple(fits)
 
 
 def has_river_beside(surroundings: int) -> bool:
     """Whether a river leads to a cell with these surroundings."""
-    return any(surroundings // weight % 5 == EDGE_DIGITS["w"] for weight in SIDE_WEIGHTS)
+    digits = (surroundings // weight % 5 for weight in SIDE_WEIGHTS)
+    return EDGE_DIGITS["w"] in digits
 
 
 @functools.cache
@@ -302,25 +335,6 @@ def list_figure_options(tile: str, turn: int, kind: str, segments: frozenset[str
     return tuple((index, (kind, segment.token)) for index, segment in numbered if segment.kind in segments)
 
 
-GARDEN = "*"
-"""The end of the name of a tile that shows a garden."""
-
-TUNNEL = "tunnel"
-"""The mark of a road with an opening on its tile, which is an open end until a tunnel leads on from it."""
-
-NUMBER = "-"
-"""What is in the name of a tile before its number."""
-
-BRIDGE = "="
-"""What is in the name of a tile before the axis of its bridge."""
-
-NUMBERS: dict[str, list[int]] = DATA["wheel"]["numbers"]
-"""The numbers on copies of tiles of the base game."""
-
-ENCLOSED_KINDS = frozenset({"cloister", "garden"})
-"""The kinds of features that are complete when all eight cells around them have tiles."""
-
-
 class Pieces(dict[str, dict[int, Piece]]):
     """Each tile in its rotations by its name; a tile is made when it is needed first, because all take 70 ms."""
 
@@ -332,20 +346,20 @@ class Pieces(dict[str, dict[int, Piece]]):
 
 
 class DrawnSegments(Struct, frozen=True):
-    """The segments that a tile's drawing shows, by kind; `corners` is how many cities fill a corner.
+    """The segments that a tile's drawing shows, by kind.
 
-    `marked` are the segments with symbols, without cloisters.
+    `marked` are the segments with symbols, without cloisters. Two cities in opposite corners leave little room.
     """
 
     cities: tuple[Segment, ...]
     roads: tuple[Segment, ...]
     cloisters: tuple[Segment, ...]
     marked: tuple[Segment, ...]
-    corners: int
+    has_opposite_cities: bool
 
 
-def sort_segments(tile: str) -> DrawnSegments:
-    """Sort the segments of a tile by how they are drawn; a road on a bridge is drawn with the bridge."""
+def group_segments(tile: str) -> DrawnSegments:
+    """Group the segments of a tile by how they are drawn; a road on a bridge is drawn with the bridge."""
     segments = [segment for segment in PIECES[tile][0].segments if "bridge" not in segment.marks]
     cities, roads, cloisters = (
         tuple(segment for segment in segments if segment.kind == kind) for kind in ("city", "road", "cloister")
@@ -355,7 +369,7 @@ def sort_segments(tile: str) -> DrawnSegments:
         roads=roads,
         cloisters=cloisters,
         marked=tuple(segment for segment in segments if segment.marks and segment.kind != "cloister"),
-        corners=sum(city.ends in ((0, 3), (1, 2)) for city in cities),
+        has_opposite_cities={(0, 3), (1, 2)} <= {city.ends for city in cities},
     )
 
 

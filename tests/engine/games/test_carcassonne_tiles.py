@@ -81,7 +81,7 @@ def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_fiel
         open_sides = [side for side, edge in enumerate(piece.edges) if edge != "c"]
         assert fields == [half for side in open_sides for half in (2 * side, 2 * side + 1)], tile
         for side, edge in enumerate(piece.edges):
-            kinds = [piece.segments[index].kind for index in piece.joins[side]]
+            kinds = [piece.segments[index].kind for index in piece.side_indexes[side]]
             assert kinds == along[edge] * count_reaching(piece, side), tile
 
 
@@ -96,9 +96,9 @@ def test_the_tiles_of_a_block_match_and_have_field_wherever_there_is_no_wall(box
         for side, (dx, dy) in enumerate(((0, -1), (1, 0), (0, 1), (-1, 0))):
             beyond = cells.get((x + dx, y + dy))
             if beyond:
-                edge, joins = piece.edges[side], piece.joins[side]
+                edge, joins = piece.edges[side], piece.side_indexes[side]
                 assert edge == PIECES[beyond][0].edges[side - 2]
-                assert len(joins) == len(PIECES[beyond][0].joins[side - 2]) <= {"f": 1, "r": 3}[edge]
+                assert len(joins) == len(PIECES[beyond][0].side_indexes[side - 2]) <= {"f": 1, "r": 3}[edge]
             else:
                 assert not {2 * side, 2 * side + 1} & wall
 

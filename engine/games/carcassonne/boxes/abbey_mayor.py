@@ -20,7 +20,7 @@ from engine.games.carcassonne.state import (
     State,
     Task,
     TilePlaced,
-    change_part,
+    finish_figure_step,
     get_current_part,
     get_field,
     make_getter,
@@ -115,7 +115,7 @@ def apply_wagon_rested(state: State, event: WagonRested) -> State:
 
 
 def apply_barn_built(state: State, event: BarnBuilt) -> State:
-    return add_figure(change_part(state, step="between"), event.figure)
+    return add_figure(finish_figure_step(state), event.figure)
 
 
 def find_holes(state: State) -> list[str]:

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules
-from engine.games.carcassonne.land import find_figure_root, remove_figures
+from engine.games.carcassonne.land import find_figure_root, send_home
 from engine.games.carcassonne.state import (
     Award,
     Figure,
     Part,
     State,
     apply_awards,
-    change_part,
     find_figure,
+    finish_figure_step,
     list_figures,
 )
 from engine.games.carcassonne.tiles import DATA, ENCLOSED_KINDS, GARDEN, count_gardens_of
@@ -34,17 +34,16 @@ class AbbotRecalled(Struct, frozen=True, omit_defaults=True, tag=True):
 
 def apply_abbot_recalled(state: State, event: AbbotRecalled) -> State:
     """§8.4: Give the points in a scoring round of its own, before the completed features are scored."""
-    state = remove_figures(change_part(state, step="between"), (event.figure,))
+    state = send_home(finish_figure_step(state), (event.figure,))
     return apply_awards(state, event.awards)
 
 
 def _plant_gardens(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, ...]:
     """Replace tiles of a bag by those with a garden: of each tile in `gardens` as many copies as it says."""
-    left, planted = dict(gardens), list[str]()
-    for tile in bag:
-        has_garden = left.get(tile, 0) > 0
-        left[tile] = left.get(tile, 0) - 1
-        planted.append(tile + GARDEN if has_garden else tile)
+    planted = list(bag)
+    for tile, number in gardens.items():
+        for _ in range(min(number, bag.count(tile))):
+            planted[planted.index(tile)] = tile + GARDEN
     return tuple(planted)
 
 

@@ -26,7 +26,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
     replace_top,
-    take_from_bag,
+    take_from_bags,
 )
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, get_plain_name
 from engine.menu import Choice, Menu, MenuEntry, Move
@@ -36,7 +36,7 @@ MOST_POINTS = 20
 """The highest bid that is possible."""
 
 NO_BID, BUY, SELL = "nothing", "buy", "sell"
-NOTE = "bought "
+BOUGHT_NOTE = "bought "
 """The beginning of the note that the tile of this part was bought, followed by its name."""
 
 ANY_TILE, OWN_TILE = 1.5, 2.0
@@ -124,10 +124,12 @@ def apply_bazaar_placed(state: State, event: BazaarPlaced) -> State:
 
 
 def apply_auction_began(state: State, event: AuctionBegan) -> State:
+    bags = state.bags
     for tile in event.tiles:
-        state = take_from_bag(state, tile)
+        bags = take_from_bags(bags, tile)
     auction = Auction(event.tiles, event.seats)
-    return replace(push_work(state, Task(BAZAAR, seats=(auction.next_seat,))), auction=auction, bazaar=False)
+    state = push_work(state, Task(BAZAAR, seats=(auction.next_seat,)))
+    return replace(state, bags=bags, auction=auction, bazaar=False)
 
 
 def apply_tile_picked(state: State, event: TilePicked) -> State:
@@ -150,6 +152,7 @@ def _continue_auction(state: State, **changes: object) -> State:
 
 
 def require_auction(state: State) -> Auction:
+    """Return the auction where there has to be one."""
     auction = get_auction(state)
     assert auction is not None
     return auction
@@ -172,7 +175,7 @@ def apply_tile_bought(state: State, event: TileBought) -> State:
 
 
 def _apply_payment(state: State, awards: tuple[Award, ...]) -> State:
-    """Let the seats pay. It draws no message, as if the points came on the turn of another seat."""
+    """Let the seats pay. The points are marked late, so that they draw no message."""
     state = apply_awards(state, awards)
     return replace(state, owed=tuple(replace(one, late=True) if one.why == BAZAAR else one for one in state.owed))
 
@@ -180,7 +183,7 @@ def _apply_payment(state: State, awards: tuple[Award, ...]) -> State:
 def apply_bought_tile_taken(state: State, event: BoughtTileTaken) -> State:
     bought, part = list(get_bought_tiles(state)), get_current_part(state)
     bought[event.seat] = bought[event.seat][1:]
-    taken = replace(part, step="place", tile=event.tile, notes=(*part.notes, NOTE + event.tile))
+    taken = replace(part, step="place", tile=event.tile, notes=(*part.notes, BOUGHT_NOTE + event.tile))
     return replace(replace_top(state, taken), bought=tuple(bought))
 
 
@@ -190,12 +193,12 @@ def find_highest_bid(state: State, seat: int) -> int:
 
 
 def sell(auction: Auction, buyer: int, payee: int | None) -> TileBought:
-    """Return the event that gives the picked tile to a seat, which pays the highest bid."""
+    """Return the event that gives the picked tile to a seat, which pays the highest bid: to the bag without a payee."""
     price = auction.bid
     if not price:
         return TileBought(buyer, auction.tile)
-    receipt = () if payee is None else (Award(payee, price, BAZAAR),)
-    return TileBought(buyer, auction.tile, (Award(buyer, -price, BAZAAR), *receipt))
+    income = () if payee is None else (Award(payee, price, BAZAAR),)
+    return TileBought(buyer, auction.tile, (Award(buyer, -price, BAZAAR), *income))
 
 
 class Bazaars(BoxHooks):
@@ -229,7 +232,7 @@ class Bazaars(BoxHooks):
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BazaarPlaced | None:
         """§23.9, §23.11: A bazaar is due for its tile, unless that was bought in one."""
         has_bazaar = BAZAAR in PIECES[event.tile][0].signs and not get_field(state, BAZAAR)
-        is_bought = NOTE + get_plain_name(event.tile) in get_current_part(state).notes
+        is_bought = BOUGHT_NOTE + get_plain_name(event.tile) in get_current_part(state).notes
         return BazaarPlaced(state.turn) if has_bazaar and not is_bought else None
 
     def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> AuctionBegan | None:
@@ -240,14 +243,14 @@ class Bazaars(BoxHooks):
         tiles, order = list[str](), tuple((state.turn + steps) % seats for steps in range(1, seats + 1))
         for _ in order:
             tiles.append(pick_tile(state, rules, chance))
-            state = take_from_bag(state, tiles[-1])
+            state = replace(state, bags=take_from_bags(state.bags, tiles[-1]))
         return AuctionBegan(tuple(tiles), order)
 
     def take_own_tile(self, state: State, rules: Rules, seat: int) -> BoughtTileTaken | None:
-        """§23.11: A seat uses its tile at the beginning of its turn."""
+        """§23.11: A seat uses its tile at the beginning of its turn: the coming one, or the first part of this one."""
         own, work = get_bought_tiles(state)[seat], state.work[-1]
-        is_turn = seat != state.turn or (isinstance(work, Part) and work.kind == "turn")
-        return BoughtTileTaken(seat, own[0]) if own and is_turn else None
+        begins_turn = seat != state.turn or (isinstance(work, Part) and work.kind == "turn")
+        return BoughtTileTaken(seat, own[0]) if own and begins_turn else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         auction = require_auction(state)

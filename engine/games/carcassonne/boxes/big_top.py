@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import find_token_root, get_signs, has_segment, remove_figures
+from engine.games.carcassonne.land import find_token_root, get_signs, has_segment, send_home
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -19,6 +19,7 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
+    finish_figure_step,
     get_field,
     list_figures,
     make_getter,
@@ -79,7 +80,7 @@ def apply_tent_pitched(state: State, event: TentPitched) -> State:
 
 def apply_pyramid_scored(state: State, event: PyramidScored) -> State:
     """§13.6: Score it in the round after the figure."""
-    state = remove_figures(change_part(state, step="between"), event.figures)
+    state = send_home(finish_figure_step(state), event.figures)
     return apply_awards(state, event.awards)
 
 

@@ -27,7 +27,7 @@ from engine.games.carcassonne.tiles import (
     FITTING_TURNS,
     MOST_SEGMENTS,
     PIECES,
-    ROAD_AND_FIELD,
+    ROAD_LESS_FIELD,
     SIDE_WEIGHTS,
     SIDES,
     Args,
@@ -76,7 +76,7 @@ def _add_bridge(state: State, cell: str, tile: str) -> State:
     for side, beyond in enumerate(list_neighbours(cell)):
         if new.codes[side] != old.codes[side]:
             frontier[beyond] += new.codes[side] - old.codes[side]
-    index, segment, ends = new.built[-1]
+    index, segment, ends = new.built_segments[-1]
     bridge = Feature("road", ends, (placed.first // MOST_SEGMENTS,), segment.marks)
     features = {**state.features, placed.first + index: bridge}
     tiles = {**state.tiles, cell: PlacedTile(tile, placed.turn, placed.first)}
@@ -101,7 +101,7 @@ def find_sites(state: State) -> Iterator[tuple[str, str]]:
 def _carries_acrobats(state: State, cell: str) -> bool:
     """Whether there are figures of the circus on a tile."""
     placed = state.tiles[cell]
-    has_stage = "acrobats" in PIECES[placed.tile][0].locals
+    has_stage = "acrobats" in PIECES[placed.tile][0].indexes
     return has_stage and bool(state.features[find_token_root(state, cell, "acrobats")].figures)
 
 
@@ -111,7 +111,7 @@ def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) ->
     options: list[Args] = []
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond in state.frontier:
-            more = ROAD_AND_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
+            more = ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
             options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + more]]
     return bool(_filter_by_others(state, rules, tile, options)) if options else False
 

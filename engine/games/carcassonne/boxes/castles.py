@@ -11,7 +11,7 @@ from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes.bridges import OPTION
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import find_segment_cell, iter_segments, list_cells, remove_figures
+from engine.games.carcassonne.land import find_segment_cell, iter_segments, list_cells, send_home
 from engine.games.carcassonne.state import (
     CASTLE,
     Award,
@@ -119,7 +119,7 @@ def apply_castle_offered(state: State, event: CastleOffered) -> State:
 
 def apply_castle_made(state: State, event: CastleMade) -> State:
     """The city is complete no more: it is a feature of another kind, without marks, and it is not scored."""
-    state = remove_figures(pop_work(state), event.figures)
+    state = send_home(pop_work(state), event.figures)
     feature = replace(state.features[event.feature], kind=CASTLE, marks=())
     left = tuple(number - (seat == event.seat) for seat, number in enumerate(get_castles_left(state)))
     return replace(

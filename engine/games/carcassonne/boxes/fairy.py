@@ -16,8 +16,8 @@ from engine.games.carcassonne.state import (
     Figure,
     Part,
     State,
-    change_part,
     find_figure,
+    finish_figure_step,
     get_field,
     list_figures,
 )
@@ -31,7 +31,7 @@ class FairyMoved(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_fairy_moved(state: State, event: FairyMoved) -> State:
-    return replace(change_part(state, step="between"), fairy=event.figure)
+    return replace(finish_figure_step(state), fairy=event.figure)
 
 
 def get_figure_with_fairy(state: State) -> Figure | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import can_grow, find_figure_root, get_signs, iter_segments, remove_figures
+from engine.games.carcassonne.land import can_grow, find_figure_root, get_signs, iter_segments, send_home
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -98,14 +98,14 @@ def apply_sheep_came(state: State, event: SheepCame) -> State:
 
 
 def apply_wolf_came(state: State, event: WolfCame) -> State:
-    return remove_with_flocks(pop_task(state), event.figures)
+    return send_home_with_flocks(pop_task(state), event.figures)
 
 
-def remove_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
+def send_home_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
     """Send figures home, and put the tokens of the shepherds among them back into the bag."""
     places = {figure.place for figure in figures}
     flocks = {place: sheep for place, sheep in get_flocks(state).items() if place not in places}
-    return replace_if_played(remove_figures(state, figures), flocks=flocks)
+    return replace_if_played(send_home(state, figures), flocks=flocks)
 
 
 def apply_flock_stirred(state: State, event: FlockStirred) -> State:
@@ -113,7 +113,7 @@ def apply_flock_stirred(state: State, event: FlockStirred) -> State:
 
 
 def apply_flock_home(state: State, event: FlockHome) -> State:
-    return apply_awards(remove_with_flocks(pop_task(state), event.figures), event.awards)
+    return apply_awards(send_home_with_flocks(pop_task(state), event.figures), event.awards)
 
 
 def _select_shepherds(figures: Sequence[Figure]) -> tuple[Figure, ...]:

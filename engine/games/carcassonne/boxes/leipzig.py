@@ -17,7 +17,7 @@ from engine.games.carcassonne.land import (
     iter_segments,
     lift_figures,
     list_cells,
-    remove_figures,
+    send_home,
 )
 from engine.games.carcassonne.scoring import count_points, count_tiles, find_companions, find_leaders
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
@@ -99,7 +99,7 @@ def apply_market_opened(state: State, event: MarketOpened) -> State:
 
 
 def apply_merchant_sent(state: State, event: MerchantSent) -> State:
-    state = remove_figures(lift_figures(pop_work(state), (event.figure,)), event.companions)
+    state = send_home(lift_figures(pop_work(state), (event.figure,)), event.companions)
     if not editions.drives_from_leipzig(state.edition):
         wagons = tuple(wagon for wagon in get_field(state, "wagons") if wagon != event.figure)
         state = replace_if_played(state, wagons=wagons)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import BoxHooks, Rules
-from engine.games.carcassonne.land import find_figure_root, remove_figures
+from engine.games.carcassonne.land import find_figure_root, send_home
 from engine.games.carcassonne.offers import can_place_tile
 from engine.games.carcassonne.state import (
-    About,
     Award,
     Feature,
     Figure,
@@ -36,11 +35,17 @@ from engine.menu import Choice, Menu, Move
 
 TRADE_POINTS = 2
 POINTS_EACH = 2
+"""The points for each shield, knight or farmer."""
+
 DARK_SPACE_EVERY = 5
 SMALLEST_FEATURE = {1: "road", 2: "city", 3: "cloister"}
+"""The kind of feature of which a message counts the one with the fewest points."""
+
 ONE_MORE, SHIELDS, FARMERS, TAKE_BACK = 4, 5, 7, 8
+"""The numbers of the other messages, without message 6, which counts knights."""
 
 CHAIN = Task("chain")
+"""The question whether to draw the next message."""
 
 
 class Pile(Struct, frozen=True, gc=False):
@@ -133,7 +138,7 @@ def apply_message_performed(state: State, event: MessagePerformed) -> State:
         return push_work(state, Part(kind="message"))
     state = _put_under(pop_work(state), event.number)
     awards = (Award(event.seat, event.points, "message"),) if event.points else ()
-    return apply_awards(remove_figures(state, event.figures), awards)
+    return apply_awards(send_home(state, event.figures), awards)
 
 
 def apply_message_returned(state: State, event: MessageReturned) -> State:
@@ -231,14 +236,14 @@ class Messages(BoxHooks):
         "chains": (
             Annotated[
                 Literal["must", "may"],
-                About(description="Points of a message that lead to the next one: it must or may be drawn (§5.8)"),
+                Meta(description="Points of a message that lead to the next one: it must or may be drawn (§5.8)"),
             ],
             "must",
         ),
         "without_target": (
             Annotated[
                 Literal["perform", "points_only"],
-                About(description="A message about nothing may be performed for no points, or only traded (§5.6)"),
+                Meta(description="A message about nothing may be performed for no points, or only traded (§5.6)"),
             ],
             "perform",
         ),

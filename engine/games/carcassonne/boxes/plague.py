@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
+from engine.games.carcassonne.boxes.hills_sheep import send_home_with_flocks
 from engine.games.carcassonne.boxes.princess_dragon import find_prey, is_open_land
 from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import (
@@ -119,7 +119,7 @@ def apply_spread_asked(state: State, event: SpreadAsked) -> State:
 
 
 def apply_plague_spread(state: State, event: PlagueSpread) -> State:
-    state = remove_with_flocks(pop_work(state), event.figures)
+    state = send_home_with_flocks(pop_work(state), event.figures)
     fleas = {cell: active for cell, active in get_fleas(state).items() if cell != event.taken}
     return replace(state, fleas={**fleas, event.cell: True})
 
@@ -207,10 +207,15 @@ def _is_joined_to(state: State, spot: tuple[str, str], other: tuple[str, str]) -
     cell, other_cell = spot[0], other[0]
     side = list_neighbours(cell).index(other_cell)
     piece, other_piece = _get_piece(state, cell), _get_piece(state, other_cell)
-    ends, other_ends = piece.joins[side], other_piece.meets[side - 2]  # the opposite side is two sides further
-    meet_all = piece.shared or other_piece.shared  # where two segments share a side, each meets all beyond it
+    ends, other_ends = (
+        piece.side_indexes[side],
+        other_piece.outside_indexes[side - 2],
+    )  # the opposite side is two sides further
+    meet_all = (
+        piece.has_shared_side or other_piece.has_shared_side
+    )  # where two segments share a side, each meets all beyond it
     pairs = product(ends, other_ends) if meet_all else zip(ends, other_ends, strict=False)
-    return (piece.locals[spot[1]], other_piece.locals[other[1]]) in pairs
+    return (piece.indexes[spot[1]], other_piece.indexes[other[1]]) in pairs
 
 
 def _get_piece(state: State, cell: str) -> Piece:

@@ -11,10 +11,10 @@ from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes.abbey_mayor import BARN
 from engine.games.carcassonne.boxes.big_top import ACROBATS, list_open_pyramids
-from engine.games.carcassonne.boxes.hills_sheep import remove_with_flocks
+from engine.games.carcassonne.boxes.hills_sheep import send_home_with_flocks
 from engine.games.carcassonne.boxes.tower import TOWER
 from engine.games.carcassonne.hooks import BoxHooks, Rules
-from engine.games.carcassonne.land import find_figure_root, get_signs, iter_segments, remove_figures
+from engine.games.carcassonne.land import find_figure_root, get_signs, iter_segments, send_home
 from engine.games.carcassonne.offers import is_free
 from engine.games.carcassonne.state import (
     CASTLE,
@@ -24,8 +24,8 @@ from engine.games.carcassonne.state import (
     Task,
     TilePlaced,
     add_note,
-    change_part,
     find_figure,
+    finish_figure_step,
     get_field,
     list_figures,
     make_getter,
@@ -107,7 +107,7 @@ def apply_dragon_woke(state: State, event: DragonWoke) -> State:
 def apply_dragon_moved(state: State, event: DragonMoved) -> State:
     """Move the dragon and take the figures away; the next seat has the next step, if one is left."""
     path = (*get_dragon_path(state), event.cell)
-    state = replace(remove_with_flocks(pop_work(state), event.figures), dragon=event.cell, dragon_path=path)
+    state = replace(send_home_with_flocks(pop_work(state), event.figures), dragon=event.cell, dragon_path=path)
     if len(path) > DRAGON_STEPS:
         return replace(state, dragon_path=())
     return push_work(state, Task(DRAGON, seats=((event.seat + 1) % len(state.track),)))
@@ -118,7 +118,7 @@ def apply_dragon_stopped(state: State, event: DragonStopped) -> State:
 
 
 def apply_knight_sent(state: State, event: KnightSent) -> State:
-    return remove_figures(change_part(state, step="between"), event.figures)
+    return send_home(finish_figure_step(state), event.figures)
 
 
 def list_ways(state: State) -> list[str]:

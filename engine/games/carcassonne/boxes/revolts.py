@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Rules
-from engine.games.carcassonne.land import find_figure_root, find_token_root, read_figure, remove_figures, replace_figure
+from engine.games.carcassonne.land import find_figure_root, find_token_root, read_figure, replace_figure, send_home
 from engine.games.carcassonne.offers import list_free_segments
 from engine.games.carcassonne.scoring import estimate_debt, find_all_companions
 from engine.games.carcassonne.state import (
@@ -20,9 +20,9 @@ from engine.games.carcassonne.state import (
     State,
     add_note,
     apply_awards,
-    change_part,
     count_tiles_left,
     find_figure,
+    finish_figure_step,
     get_current_part,
     get_field,
     list_figures,
@@ -67,7 +67,7 @@ class FigureProtected(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_revolt_broke(state: State, event: RevoltBroke) -> State:
-    state = remove_figures(add_note(state, _name_revolt(state)), event.figures)
+    state = send_home(add_note(state, _name_revolt(state)), event.figures)
     return apply_awards(state, event.awards)
 
 
@@ -78,7 +78,7 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
     if get_field(state, "fairy") == event.figure:
         state = replace(state, fairy=figure)
     if get_current_part(state).step == "figure":
-        state = change_part(state, step="between")
+        state = finish_figure_step(state)
     return apply_awards(state, (Award(event.seat, event.points, "protection"),))
 
 

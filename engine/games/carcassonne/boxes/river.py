@@ -43,16 +43,20 @@ def _turns_twice(state: State, tile: str, args: Args) -> bool:
         other = state.tiles.get(beyond)
         if other is None or SIDES[side] not in sides:
             continue
-        bend = _bend(sides, side)
-        upstream = PIECES[other.tile][other.turn].rivers[0]
-        return bend != 0 and bend == -_bend(upstream, (side + 2) % 4)
+        bend = _find_bend(sides, side)
+        # On the tile before, this walks against the stream, so that the same bend has the opposite sign.
+        bend_upstream = _find_bend(PIECES[other.tile][other.turn].rivers[0], (side + 2) % 4)
+        return bend != 0 and bend == -bend_upstream
     return False
 
 
-def _bend(sides: str, entry: int) -> int:
-    """Return how the river turns from the side where it enters: 1 or -1, or 0 if it goes straight on or ends."""
-    others = [SIDES.index(side) for side in sides if side != SIDES[entry]]
-    return 0 if not others else {1: 1, 3: -1}.get((others[0] - entry) % 4, 0)
+def _find_bend(sides: str, entry: int) -> int:
+    """Return 1 if the way from the side `entry` along a river turns right, -1 for left, and 0 if it does not turn."""
+    exits = [SIDES.index(side) for side in sides if side != SIDES[entry]]
+    if not exits:
+        return 0
+    quarters = (exits[0] - entry) % 4
+    return {1: 1, 3: -1}.get(quarters, 0)
 
 
 BOX = River()

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import BoxHooks, Rules
-from engine.games.carcassonne.land import find_token_root, has_segment, remove_figures
+from engine.games.carcassonne.land import find_token_root, has_segment, send_home
 from engine.games.carcassonne.state import Figure, State
 from engine.games.carcassonne.tiles import PIECES, Args, list_cells_around
 
@@ -23,7 +23,7 @@ class ChallengeLost(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_challenge_lost(state: State, event: ChallengeLost) -> State:
-    return remove_figures(state, event.figures)
+    return send_home(state, event.figures)
 
 
 def has_shrine(tile: str) -> bool:
@@ -33,13 +33,13 @@ def has_shrine(tile: str) -> bool:
 
 def has_cloister(tile: str) -> bool:
     """Whether a tile has a cloister of any kind, a shrine too."""
-    return CLOISTER in PIECES[tile][0].locals
+    return CLOISTER in PIECES[tile][0].indexes
 
 
-def find_rivals(state: State, cell: str, shrine: bool) -> list[str]:
-    """Return the cells of the cloisters around a shrine, or of the shrines around a cloister."""
+def find_rivals(state: State, cell: str, is_shrine: bool) -> list[str]:
+    """Return the cells of the cloisters around a cell with a shrine, or of the shrines around one with a cloister."""
     beside = [one for one in list_cells_around(cell) if has_segment(state, one, CLOISTER)]
-    return [one for one in beside if has_shrine(state.tiles[one].tile) != shrine]
+    return [one for one in beside if has_shrine(state.tiles[one].tile) != is_shrine]
 
 
 class Shrines(BoxHooks):
@@ -53,12 +53,13 @@ class Shrines(BoxHooks):
         """§16.3: A shrine may have one cloister around it at most, and that one no other shrine; and vice versa."""
         if not has_cloister(tile):
             return options
-        shrine = has_shrine(tile)
-        return [args for args in options if self._is_allowed(state, args[0], shrine)]
+        is_shrine = has_shrine(tile)
+        return [args for args in options if self._is_allowed(state, args[0], is_shrine)]
 
-    def _is_allowed(self, state: State, cell: str, shrine: bool) -> bool:
-        rivals = find_rivals(state, cell, shrine)
-        return not rivals or (len(rivals) == 1 and not find_rivals(state, rivals[0], not shrine))
+    def _is_allowed(self, state: State, cell: str, is_shrine: bool) -> bool:
+        """Whether a cell has no rival around it, or a single one that has none itself."""
+        rivals = find_rivals(state, cell, is_shrine)
+        return not rivals or (len(rivals) == 1 and not find_rivals(state, rivals[0], not is_shrine))
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChallengeLost | None:
         """§16.4: Send the figures of the rivals of a completed cloister or shrine home."""

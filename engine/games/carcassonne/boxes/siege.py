@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import find_figure_root, iter_segments, list_cells, remove_figures
+from engine.games.carcassonne.land import find_figure_root, iter_segments, list_cells, send_home
 from engine.games.carcassonne.state import (
     Feature,
     Figure,
@@ -50,7 +50,7 @@ def apply_escape_offered(state: State, event: EscapeOffered) -> State:
 
 
 def apply_escaped(state: State, event: Escaped) -> State:
-    return remove_figures(pop_work(state), event.figures)
+    return send_home(pop_work(state), event.figures)
 
 
 def apply_stayed(state: State, event: Stayed) -> State:

@@ -18,6 +18,7 @@ from engine.games.carcassonne.state import (
     add_note,
     apply_awards,
     change_part,
+    finish_figure_step,
     get_current_part,
     get_field,
     make_getter,
@@ -64,7 +65,7 @@ def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
     side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
     others = {cell: house for cell, house in tollhouses.items() if house[0] != event.seat}
     since = {**get_field(state, "since"), event.cell: state.tiles[get_current_part(state).cell].first}
-    state = change_part(state, step="between")
+    state = finish_figure_step(state)
     return replace(state, tollhouses={**others, event.cell: (event.seat, side)}, since=since)
 
 

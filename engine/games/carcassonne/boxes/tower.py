@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import find_figure_root, lift_figures, remove_figures
+from engine.games.carcassonne.land import find_figure_root, lift_figures, send_home
 from engine.games.carcassonne.state import (
     CASTLE,
     Award,
@@ -21,8 +21,8 @@ from engine.games.carcassonne.state import (
     Task,
     add_note,
     apply_awards,
-    change_part,
     find_figure,
+    finish_figure_step,
     get_current_task,
     make_getter,
     pop_work,
@@ -134,7 +134,7 @@ get_prisoners = make_getter("prisoners", tuple[Prisoner, ...])
 def apply_floor_built(state: State, event: FloorBuilt) -> State:
     towers, floors = get_towers(state), list(get_floors_left(state))
     floors[event.seat] -= 1
-    state = change_part(state, step="between")
+    state = finish_figure_step(state)
     return replace(state, towers={**towers, event.cell: towers.get(event.cell, 0) + 1}, floors=tuple(floors))
 
 
@@ -147,9 +147,9 @@ def apply_capture_offered(state: State, event: CaptureOffered) -> State:
 
 
 def apply_captured(state: State, event: Captured) -> State:
-    figure, state = event.figure, remove_figures(pop_work(state), event.companions)
+    figure, state = event.figure, send_home(pop_work(state), event.companions)
     if figure.seat == event.seat:
-        return remove_figures(state, (figure,))
+        return send_home(state, (figure,))
     prisoner = Prisoner(event.seat, figure.seat, figure.kind)
     return replace(lift_figures(state, (figure,)), prisoners=(*get_prisoners(state), prisoner))
 

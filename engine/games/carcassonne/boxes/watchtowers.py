@@ -9,7 +9,7 @@ from engine.games.carcassonne.tiles import list_nine_cells
 
 
 def find_tower(state: State, cell: str) -> tuple[int, str] | None:
-    """Return what the tower on a cell pays for each thing, and what it counts."""
+    """Return the points that the tower on a cell pays for each thing, and what it counts; None without a tower."""
     for sign in get_signs(state, cell):
         word, *rest = sign.split()
         if word == "watchtower":
@@ -23,10 +23,10 @@ def count_around(state: State, rules: Rules, cell: str, what: str) -> int:
     if what == "meeple":
         figures = list_figures(state)
         return sum(figure.cell in cells and figure.kind not in rules.non_meeples for figure in figures)
-    tiles = [list(iter_segments(state, one)) for one in cells if one in state.tiles]
+    segments_by_tile = [list(iter_segments(state, one)) for one in cells if one in state.tiles]
     if what == "shield":
-        return sum(segment.marks.count("shield") for tile in tiles for segment, _ in tile)
-    return sum(any(state.features[root].kind == what for _, root in tile) for tile in tiles)
+        return sum(segment.marks.count("shield") for segments in segments_by_tile for segment, _ in segments)
+    return sum(any(state.features[root].kind == what for _, root in segments) for segments in segments_by_tile)
 
 
 class Watchtowers(BoxHooks):
@@ -40,11 +40,16 @@ class Watchtowers(BoxHooks):
         features = [state.features[root] for root in part.done]
         figures = [figure for feature in features if feature.kind in ("road", "city") for figure in feature.figures]
         awards = [self._award_tower(state, rules, figure) for figure in figures if figure.kind not in rules.non_meeples]
-        return tuple(award for award in awards if award.points)
+        return tuple(award for award in awards if award is not None)
 
-    def _award_tower(self, state: State, rules: Rules, figure: Figure) -> Award:
-        points, what = find_tower(state, figure.cell) or (0, "road")
-        return Award(figure.seat, points * count_around(state, rules, figure.cell, what), "watchtower")
+    def _award_tower(self, state: State, rules: Rules, figure: Figure) -> Award | None:
+        """Return what the tower on the tile of a figure pays; None without a tower, or if it pays nothing."""
+        tower = find_tower(state, figure.cell)
+        if tower is None:
+            return None
+        each, what = tower
+        points = each * count_around(state, rules, figure.cell, what)
+        return Award(figure.seat, points, "watchtower") if points else None
 
 
 BOX = Watchtowers()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import Deck, Rules
-from engine.games.carcassonne.land import change_supply, find_figure_root, remove_figures
+from engine.games.carcassonne.land import change_supply, find_figure_root, send_home
 from engine.games.carcassonne.scoring import find_companions
 from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
@@ -21,9 +21,9 @@ from engine.games.carcassonne.state import (
     Task,
     add_note,
     apply_awards,
-    change_part,
     find_figure,
     find_root,
+    finish_figure_step,
     get_field,
     get_setting,
     list_figures,
@@ -102,11 +102,11 @@ def apply_wheel_turned(state: State, event: WheelTurned) -> State:
 
 
 def apply_meeple_withdrawn(state: State, event: MeepleWithdrawn) -> State:
-    return remove_figures(pop_work(state), event.figures)
+    return send_home(pop_work(state), event.figures)
 
 
 def apply_crown_taken(state: State, event: CrownTaken) -> State:
-    state = change_part(state, step="between")
+    state = finish_figure_step(state)
     supply = change_supply(state, (event.figure,), -1)
     return replace(state, crowns=(*get_figures_on_crowns(state), event.figure), supply=supply)
 

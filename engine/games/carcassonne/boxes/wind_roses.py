@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules, mix_in_tiles
 from engine.games.carcassonne.land import get_signs
 from engine.games.carcassonne.state import Award, Part, State
-from engine.games.carcassonne.tiles import SIDES, START, parse_cell
+from engine.games.carcassonne.tiles import START, parse_cell, rotate_sides
 
 FIRST_ROSE = "WR4"
 FULL_ROSE = "rose NWSE"
@@ -28,10 +28,9 @@ def find_centre(state: State) -> str | None:
 
 def is_in_quarter(state: State, cell: str, centre: str, quarter: str) -> bool:
     """§11.2: Whether a cell is in this quarter of the table; the row and column of the centre belong to both sides."""
-    quarters_turned = state.tiles[centre].turn // 90
-    (x, y), (cx, cy) = parse_cell(cell), parse_cell(centre)
-    sides = {SIDES[(SIDES.index(side) + quarters_turned) % 4] for side in quarter}
-    return all({"N": y <= cy, "S": y >= cy, "W": x <= cx, "E": x >= cx}[side] for side in sides)
+    (x, y), (centre_x, centre_y) = parse_cell(cell), parse_cell(centre)
+    is_beyond = {"N": y <= centre_y, "S": y >= centre_y, "W": x <= centre_x, "E": x >= centre_x}
+    return all(is_beyond[side] for side in rotate_sides(quarter, state.tiles[centre].turn))
 
 
 class WindRoses(BoxHooks):
