@@ -280,8 +280,8 @@ def _add_enclosed_segments(
     for root, index in zip(roots, piece.enclosed_indexes, strict=True):
         segment = piece.segments[index]
         features[root] = Feature(segment.kind, len(empty), (*beside, number), segment.marks)
-    awaited = {one: (*state.awaited_cells.get(one, ()), *roots) for one in empty}
-    return state.awaited_cells | awaited, [] if empty else roots
+    more_cells = {one: (*state.awaited_cells.get(one, ()), *roots) for one in empty}
+    return state.awaited_cells | more_cells, [] if empty else roots
 
 
 def add_figure(state: State, figure: Figure, **others: Any) -> State:

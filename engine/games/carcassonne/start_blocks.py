@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from engine.games.carcassonne.hooks import BoxHooks, Deck
-from engine.games.carcassonne.state import Options, TilePlaced
+from engine.games.carcassonne.land import find_figure_root, iter_segments
+from engine.games.carcassonne.state import Feature, Options, State, TilePlaced
 from engine.games.carcassonne.tiles import DATA
 from engine.refusal import Refused
 
@@ -18,6 +19,17 @@ BEGINNINGS = ("river", "wind_roses", "school", "wheel", "count", "leipzig")
 def load_cells(box: str) -> dict[str, str]:
     """Return the cell of each tile of a block."""
     return {name: row["cell"] for name, row in DATA["tiles"][box].items()}
+
+
+def is_at_wall(state: State, farm: Feature, cells: Iterable[str]) -> bool:
+    """Whether a farm is on one of these cells of a city.
+
+    It may be a copy of a feature with fewer figures: it is found by a figure, and only without any by its identity.
+    """
+    farms = {root for cell in cells for segment, root in iter_segments(state, cell) if segment.kind == "field"}
+    if farm.figures:
+        return find_figure_root(state, farm.figures[0]) in farms
+    return any(state.features[root] is farm for root in farms)
 
 
 class StartBlock(BoxHooks):

@@ -373,7 +373,7 @@ def add_note(state: State, note: str) -> State:
     return change_part(state, notes=(*get_current_part(state).notes, note))
 
 
-def was_noted_in_first_part(state: State, note: str) -> bool:
+def has_note_in_first_part(state: State, note: str) -> bool:
     """Whether the part on top is the second one of a double turn, and this note is in the first one."""
     *below, part = [work for work in state.work if isinstance(work, Part)]
     return part.kind == "builder" and bool(below) and note in below[-1].notes

@@ -285,10 +285,10 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
     fits, seen = [Args()] * SURROUNDINGS, set[object]()
     no_castle = ROWS[tile.partition(BRIDGE)[0]].get("no_castle", ())
     for turn, piece in PIECES[tile].items():
-        look = _describe_look(piece, no_castle)
-        if look in seen:
+        appearance = _describe_look(piece, no_castle)
+        if appearance in seen:
             continue
-        seen.add(look)
+        seen.add(appearance)
         codes = [_encode_edge(edge, side) for side, edge in enumerate(piece.edges)]
         for number in range(1, 5):
             for touching in itertools.combinations(codes, number):

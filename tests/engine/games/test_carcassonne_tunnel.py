@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.games import carcassonne
-from engine.games.carcassonne.boxes.tunnel import NAMES
+from engine.games.carcassonne.boxes.tunnel import PAIR_NAMES
 from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_boxes import BUILDER, count_tiles
@@ -32,10 +32,10 @@ def test_29_1_four_tiles_with_eleven_openings():
 def test_29_1_the_pairs_of_a_player(seats, pairs):
     for used in range(pairs + 1):
         game = set_up(LAND, drawn="B", seats=seats, **TUNNEL)
-        both = {f"{end},9/road": (0, NAMES[end // 2]) for end in range(2 * used)}
+        both = {f"{end},9/road": (0, PAIR_NAMES[end // 2]) for end in range(2 * used)}
         game.state = replace(game.state, tunnels=both)
         offered = {args.split()[1] for args in game.play("place 0,1 0", "pass").menu("tunnel") if " " in args}
-        assert offered == set(NAMES[used : used + 1] if used < pairs else ())
+        assert offered == set(PAIR_NAMES[used : used + 1] if used < pairs else ())
 
 
 def test_29_2_an_own_token_is_placed_besides_a_figure_on_any_free_opening():

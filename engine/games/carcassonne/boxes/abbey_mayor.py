@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, place_tile
-from engine.games.carcassonne.land import add_figure, find_figure_root, get_signs, iter_segments
+from engine.games.carcassonne.land import add_figure, find_figure_root, find_token_root, get_signs, iter_segments
 from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.state import (
     Award,
@@ -22,12 +22,12 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     finish_figure_step,
     get_current_part,
-    get_field,
     make_getter,
     pop_work,
     push_work,
+    take_one,
 )
-from engine.games.carcassonne.tiles import SIDES, list_neighbours, list_nine_cells
+from engine.games.carcassonne.tiles import PIECES, SIDES, list_neighbours, list_nine_cells
 from engine.menu import Choice, Move
 
 ABBEY, MAYOR, WAGON, BARN = "AB", "mayor", "wagon", "barn"
@@ -83,17 +83,20 @@ class BarnBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
 get_abbeys_left = make_getter("abbeys", tuple[int, ...])
 """How many abbeys each seat has."""
 
+get_seats_with_overtime = make_getter("late", tuple[int, ...])
+"""The seats that had their turn after the last tile."""
+
 
 get_waiting_wagons = make_getter("wagons", tuple[Figure, ...])
 """The wagons whose features were scored in this round, and which may still drive on."""
 
 
 def apply_abbey_used(state: State, event: AbbeyUsed) -> State:
-    return replace(state, abbeys=tuple(n - (seat == event.seat) for seat, n in enumerate(get_abbeys_left(state))))
+    return replace(state, abbeys=take_one(get_abbeys_left(state), event.seat))
 
 
 def apply_overtime_began(state: State, event: OvertimeBegan) -> State:
-    return replace(state, turn=event.seat, work=(Part(),), late=(*get_field(state, "late"), event.seat))
+    return replace(state, turn=event.seat, work=(Part(),), late=(*get_seats_with_overtime(state), event.seat))
 
 
 def apply_wagon_scored(state: State, event: WagonScored) -> State:
@@ -123,25 +126,23 @@ def find_holes(state: State) -> list[str]:
     return [cell for cell in state.frontier if all(beyond in state.tiles for beyond in list_neighbours(cell))]
 
 
-def find_field_in_corner(state: State, cell: str, corner: str) -> tuple[str, int] | None:
-    """Return token and feature of the field in a corner of a tile; None if there is no tile or no field."""
-    if cell in state.tiles:
-        for segment, root in iter_segments(state, cell):
-            if segment.kind == "field" and CORNERS[corner].issubset(segment.ends):
-                return segment.token, root
-    return None
+def find_field_in_corner(state: State, cell: str, corner: str) -> str:
+    """Return the token of the field in a corner of a tile; empty if there is no tile or no field."""
+    segments = PIECES[state.tiles[cell].tile][state.tiles[cell].turn].segments if cell in state.tiles else ()
+    fields = (one.token for one in segments if one.kind == "field" and CORNERS[corner].issubset(one.ends))
+    return next(fields, "")
 
 
 def list_cells_at_corner(cell: str, corner: str) -> dict[str, str]:
-    """Return the four cells that meet in a corner of a cell, each with what the corner is called seen from it."""
-    upright, level = corner[0], corner[1]
-    beside = list_neighbours(cell)[SIDES.index(level)]
-    beyond, across = list_neighbours(cell)[SIDES.index(upright)], list_neighbours(beside)[SIDES.index(upright)]
+    """Return the four cells that meet in a corner of a cell, this one first, each with what it calls the corner."""
+    vertical, horizontal = corner[0], corner[1]
+    beside = list_neighbours(cell)[SIDES.index(horizontal)]
+    beyond, across = (list_neighbours(one)[SIDES.index(vertical)] for one in (cell, beside))
     return {
         cell: corner,
-        beside: upright + OPPOSITE[level],
-        beyond: OPPOSITE[upright] + level,
-        across: OPPOSITE[upright] + OPPOSITE[level],
+        beside: vertical + OPPOSITE[horizontal],
+        beyond: OPPOSITE[vertical] + horizontal,
+        across: OPPOSITE[vertical] + OPPOSITE[horizontal],
     }
 
 
@@ -149,9 +150,10 @@ def find_barn_sites(state: State, cell: str) -> dict[str, str]:
     """§18.7: Return the corners of a tile where four fields meet on a farm without a barn, each with its field."""
     sites: dict[str, str] = {}
     for corner in CORNERS:
-        own, *others = (find_field_in_corner(state, *one) for one in list_cells_at_corner(cell, corner).items())
-        if own and all(others) and not _select_barns(state.features[own[1]]):
-            sites[corner] = own[0]
+        fields = [find_field_in_corner(state, *one) for one in list_cells_at_corner(cell, corner).items()]
+        own = fields[0]
+        if all(fields) and not _select_barns(state.features[find_token_root(state, cell, own)]):
+            sites[corner] = own
     return sites
 
 
@@ -162,20 +164,20 @@ def _select_barns(feature: Feature) -> tuple[Figure, ...]:
 def list_wagon_goals(state: State, rules: Rules, cell: str) -> list[str]:
     """§18.6: Return the free and unfinished roads, cities and cloisters to which a wagon can drive from its tile.
 
-    §21.1: None on the school, where it could drive in earlier editions.
+    §21.1: It cannot drive to the school; in earlier editions it could.
     """
-    to_school = editions.lets_wagons_into_school(state.edition)
+    can_enter_school = editions.lets_wagons_into_school(state.edition)
     return [
         f"{one}/{segment.token}"
         for one in list_nine_cells(cell)
-        if one in state.tiles and (to_school or "school" not in get_signs(state, one))
+        if one in state.tiles and (can_enter_school or "school" not in get_signs(state, one))
         if not is_barred(state, rules, one)
         for segment, root in iter_segments(state, one)
-        if segment.kind in ("road", "city", "cloister") and _is_free(state.features[root])
+        if segment.kind in ("road", "city", "cloister") and _is_unfinished_and_empty(state.features[root])
     ]
 
 
-def _is_free(feature: Feature) -> bool:
+def _is_unfinished_and_empty(feature: Feature) -> bool:
     return feature.open > 0 and not feature.figures
 
 
@@ -227,11 +229,11 @@ class AbbeyMayor(BoxHooks):
         """§18.4: After the last tile let all seats place their abbeys, from the left of the seat on turn."""
         seats = len(state.track)
         order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
-        late = get_field(state, "late")
-        own = [seat for seat in order if seat not in late and get_abbeys_left(state)[seat]]
-        ready = (seat for seat in own if self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()))
-        seat = next(ready, None)
-        return None if seat is None else OvertimeBegan(seat)
+        for seat in order:
+            is_left_out = seat in get_seats_with_overtime(state)
+            if not is_left_out and self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()):
+                return OvertimeBegan(seat)
+        return None
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§18.7: Offer to build the own barn."""
@@ -283,7 +285,7 @@ class AbbeyMayor(BoxHooks):
         return (Choice("drive", (*goals, ("home",)), "18.6"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> WagonRested | None:
-        """Send a wagon home that has no goal."""
+        """Send a wagon home that can drive nowhere."""
         return None if list_wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
@@ -301,9 +303,9 @@ class AbbeyMayor(BoxHooks):
         return scoring.count_farm_points(state, rules, feature, JOINED_FARM_POINTS)
 
     def _has_new_barn(self, state: State, farm: Feature) -> bool:
-        """Whether a barn was built with this tile on the farm of these farmers."""
-        whole = state.features[find_figure_root(state, farm.figures[0])]
-        return any(figure.cell == get_current_part(state).cell for figure in _select_barns(whole))
+        """Whether a barn was built with this tile on a farm, of which `farm` has only the figures that are scored."""
+        farm_with_barns = state.features[find_figure_root(state, farm.figures[0])]
+        return any(barn.cell == get_current_part(state).cell for barn in _select_barns(farm_with_barns))
 
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment

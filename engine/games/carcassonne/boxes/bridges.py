@@ -21,6 +21,7 @@ from engine.games.carcassonne.state import (
     change_part,
     get_current_part,
     make_getter,
+    take_one,
 )
 from engine.games.carcassonne.tiles import (
     DATA,
@@ -43,7 +44,8 @@ BRIDGES: dict[str, int] = DATA[OPTION]["bridges"]
 """How many bridges each seat has, by the number of seats."""
 
 OVER_HAND, OVER_TILE, NO_BRIDGE = "hand-", "/bridge-", "aside"
-NOTE = "bridge "
+"""What is in moves: `hand-NS` is a bridge over the tile in hand, `1,0/bridge-NS` one over the tile on a cell."""
+BRIDGE_NOTE = "bridge "
 """The beginning of the note that a bridge was built in this part, followed by the cell of its tile on the table."""
 
 BRIDGE_IN_HAND = 0.7
@@ -63,8 +65,7 @@ get_bridges_left = make_getter("bridges", tuple[int, ...])
 
 
 def apply_bridge_built(state: State, event: BridgeBuilt) -> State:
-    left = tuple(number - (seat == event.seat) for seat, number in enumerate(get_bridges_left(state)))
-    state = replace(add_note(state, NOTE + event.cell), bridges=left)
+    state = replace(add_note(state, BRIDGE_NOTE + event.cell), bridges=take_one(get_bridges_left(state), event.seat))
     return _add_bridge(state, event.cell, event.tile) if event.cell else change_part(state, tile=event.tile)
 
 
@@ -76,8 +77,8 @@ def _add_bridge(state: State, cell: str, tile: str) -> State:
     for side, beyond in enumerate(list_neighbours(cell)):
         if new.codes[side] != old.codes[side]:
             frontier[beyond] += new.codes[side] - old.codes[side]
-    index, segment, ends = new.built_segments[-1]
-    bridge = Feature("road", ends, (placed.first // MOST_SEGMENTS,), segment.marks)
+    index, segment, open_ends = new.built_segments[-1]  # the bridge comes after all that is printed
+    bridge = Feature("road", open_ends, (placed.first // MOST_SEGMENTS,), segment.marks)
     features = {**state.features, placed.first + index: bridge}
     tiles = {**state.tiles, cell: PlacedTile(tile, placed.turn, placed.first)}
     return replace(state, tiles=tiles, frontier=frontier, features=features)
@@ -85,7 +86,7 @@ def _add_bridge(state: State, cell: str, tile: str) -> State:
 
 def find_bridge(part: Part) -> str | None:
     """Return the cell of the bridge that was built in this part, empty if it is over its own tile; None without one."""
-    return next((note.removeprefix(NOTE) for note in part.notes if note.startswith(NOTE)), None)
+    return next((note.removeprefix(BRIDGE_NOTE) for note in part.notes if note.startswith(BRIDGE_NOTE)), None)
 
 
 def find_sites(state: State) -> Iterator[tuple[str, str]]:
@@ -111,12 +112,13 @@ def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) ->
     options: list[Args] = []
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond in state.frontier:
+            # The cell beyond sees the edge on its opposite side, two sides further.
             more = ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
             options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + more]]
-    return bool(_filter_by_others(state, rules, tile, options)) if options else False
+    return bool(options and _filter_by_other_boxes(state, rules, tile, options))
 
 
-def _filter_by_others(state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+def _filter_by_other_boxes(state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
     for box in rules.hooks["filter_cells"]:
         if box is not BOX:
             options = box.filter_cells(state, rules, tile, options)
@@ -170,8 +172,8 @@ class Bridges(BoxHooks):
             return [BridgeBuilt(seat, name_bridged_tile(tile, word.removeprefix(OVER_HAND)))]
         cell, _, axis = word.partition(OVER_TILE)
         placed = state.tiles[cell]
-        own = next(one for one in list_bridge_axes(placed.tile) if rotate_sides(one, placed.turn) == axis)
-        return [BridgeBuilt(seat, name_bridged_tile(placed.tile, own), cell)]
+        unturned = next(one for one in list_bridge_axes(placed.tile) if rotate_sides(one, placed.turn) == axis)
+        return [BridgeBuilt(seat, name_bridged_tile(placed.tile, unturned), cell)]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the bridges in hand are worth by the tiles that are still to come."""

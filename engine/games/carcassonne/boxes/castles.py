@@ -30,6 +30,7 @@ from engine.games.carcassonne.state import (
     make_getter,
     pop_work,
     push_work,
+    take_one,
 )
 from engine.games.carcassonne.tiles import DATA, get_plain_name, parse_cell
 from engine.menu import Choice, Menu, Move
@@ -44,7 +45,7 @@ NO_CASTLE: dict[str, list[int]] = {
 
 MAKE, SCORE = "make", "score"
 REACHED_NOTE = "castles reached"
-LORD_PAY, LORD_TILES = 6.0, 12
+LORD_POINTS, LORD_TILES = 6.0, 12
 """For bots: what the next feature near a castle brings, and how many tiles that takes."""
 
 
@@ -121,12 +122,11 @@ def apply_castle_made(state: State, event: CastleMade) -> State:
     """The city is complete no more: it is a feature of another kind, without marks, and it is not scored."""
     state = send_home(pop_work(state), event.figures)
     feature = replace(state.features[event.feature], kind=CASTLE, marks=())
-    left = tuple(number - (seat == event.seat) for seat, number in enumerate(get_castles_left(state)))
     return replace(
         change_part(state, done=tuple(root for root in get_current_part(state).done if root != event.feature)),
         features={**state.features, event.feature: feature},
         castles=(*get_castles(state), Castle(event.cells, event.feature)),
-        castles_left=left,
+        castles_left=take_one(get_castles_left(state), event.seat),
     )
 
 
@@ -155,15 +155,15 @@ def find_castle_cells(state: State, root: int) -> tuple[str, str] | None:
 def _is_half_circle(state: State, cell: str, root: int) -> bool:
     """Whether the city reaches one side of its tile only, and has the plain shape for a castle."""
     barred = NO_CASTLE.get(get_plain_name(state.tiles[cell].tile), ())
-    own = [(index, one) for index, (one, there) in enumerate(iter_segments(state, cell)) if there == root]
-    return all(len(segment.ends) == 1 and index not in barred for index, segment in own)
+    segments = [(index, one) for index, (one, there) in enumerate(iter_segments(state, cell)) if there == root]
+    return all(len(segment.ends) == 1 and index not in barred for index, segment in segments)
 
 
 def list_castle_cells(cells: tuple[str, str]) -> frozenset[str]:
     """§23.6: Return the six cells of a castle: its own two, and those beside each of its long sides."""
-    (x, y), (other_x, other_y) = map(parse_cell, cells)
-    dx, dy = abs(y - other_y), abs(x - other_x)
-    return frozenset(f"{a + step * dx},{b + step * dy}" for a, b in ((x, y), (other_x, other_y)) for step in (-1, 0, 1))
+    one, other = map(parse_cell, cells)
+    across = (1, 0) if one[0] == other[0] else (0, 1)
+    return frozenset(f"{x + step * across[0]},{y + step * across[1]}" for x, y in (one, other) for step in (-1, 0, 1))
 
 
 def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
@@ -171,22 +171,22 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
 
     A castle that is paid pays the castles near it in turn; not the castle that was made with this tile.
     """
-    waiting = [castle for castle in get_castles(state) if find_lord(state, castle) and part.cell not in castle.cells]
-    reached = list(_list_complete(state, rules, part)) if waiting else []
+    lords = {castle: find_lord(state, castle) for castle in get_castles(state) if part.cell not in castle.cells}
+    unpaid = {castle: lord.place for castle, lord in lords.items() if lord}
+    paying = _list_completed(state, rules, part) if unpaid else []
     pay = dict[str, int]()
-    while reached:
-        wave = dict[Castle, int]()
-        for castle in waiting:
-            points = [amount for cells, amount in reached if not list_castle_cells(castle.cells).isdisjoint(cells)]
+    while paying:
+        newly_paid = dict[Castle, int]()
+        for castle in unpaid:
+            points = [amount for cells, amount in paying if not list_castle_cells(castle.cells).isdisjoint(cells)]
             if points:
-                wave[castle] = max(points)
-        waiting = [castle for castle in waiting if castle not in wave]
-        reached = [(castle.cells, points) for castle, points in wave.items()]
-        pay |= {lord.place: wave[castle] for castle in wave if (lord := find_lord(state, castle))}
+                newly_paid[castle] = max(points)
+        pay |= {unpaid.pop(castle): points for castle, points in newly_paid.items()}
+        paying = [(castle.cells, points) for castle, points in newly_paid.items()]
     return pay
 
 
-def _list_complete(state: State, rules: Rules, part: Part) -> Sequence[tuple[Sequence[str], int]]:
+def _list_completed(state: State, rules: Rules, part: Part) -> Sequence[tuple[Sequence[str], int]]:
     """Return the cells and the points of each completed feature; a cloister is only on its own cell."""
     return [
         (
@@ -237,7 +237,7 @@ class Castles(BoxHooks):
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CastlesReached | None:
         """§23.6: Before any feature is scored, see what the lords get."""
         part = get_current_part(state)
-        pay = find_pay(state, rules, part) if get_castles(state) and REACHED_NOTE not in part.notes else {}
+        pay = {} if REACHED_NOTE in part.notes else find_pay(state, rules, part)
         return CastlesReached(pay) if pay else None
 
     def _offer_castle(self, state: State, rules: Rules, root: int, part: Part) -> CastleOffered | None:
@@ -260,7 +260,8 @@ class Castles(BoxHooks):
         if event.kind != CASTLE:
             return state
         paid = [figure.place for figure in event.figures]
-        return replace(state, lords_pay={place: n for place, n in get_lords_pay(state).items() if place not in paid})
+        due = {place: points for place, points in get_lords_pay(state).items() if place not in paid}
+        return replace(state, lords_pay=due)
 
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
@@ -302,7 +303,7 @@ class Castles(BoxHooks):
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the lords of a seat can expect, by the tiles that are still to come."""
         lords = [lord for castle in get_castles(state) if (lord := find_lord(state, castle)) and lord.seat == seat]
-        return len(lords) * LORD_PAY * min(1.0, count_tiles_left(state) / LORD_TILES) if lords else 0.0
+        return len(lords) * LORD_POINTS * min(1.0, count_tiles_left(state) / LORD_TILES) if lords else 0.0
 
 
 BOX = Castles()

@@ -13,7 +13,6 @@ from engine.games.carcassonne.hooks import Rules
 from engine.games.carcassonne.land import (
     add_figure,
     change_supply,
-    find_figure_root,
     find_token_root,
     iter_segments,
     list_cells,
@@ -21,7 +20,7 @@ from engine.games.carcassonne.land import (
 )
 from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.scoring import count_farm_cities
-from engine.games.carcassonne.start_blocks import StartBlock, load_cells
+from engine.games.carcassonne.start_blocks import StartBlock, is_at_wall, load_cells
 from engine.games.carcassonne.state import (
     Feature,
     FeatureScored,
@@ -33,6 +32,7 @@ from engine.games.carcassonne.state import (
     get_current_part,
     get_current_task,
     get_field,
+    has_note_in_first_part,
     make_getter,
     pop_work,
     push_work,
@@ -46,7 +46,7 @@ CELLS = load_cells("count")
 QUARTERS: dict[str, str] = DATA["carcassonne"]["quarters"]
 """The kind of feature onto which the meeples of each quarter can go."""
 
-CASTLE, CATHEDRAL = "castle", "cathedral"
+CASTLE_QUARTER, CATHEDRAL_QUARTER = "castle", "cathedral"
 TO_COUNT = "count-"
 """The beginning of the token that names where the count goes."""
 
@@ -160,7 +160,7 @@ def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
     return [citizen for citizen in get_citizens(state) if citizen.seat == seat and citizen.segment == quarter]
 
 
-def find_place(state: State, rules: Rules, root: int) -> str:
+def find_arrival_place(state: State, rules: Rules, root: int) -> str:
     """Return the place on which meeples come to a feature: the segment on its latest tile; empty if there is none."""
     cells = list_cells(state, state.features[root]) or list(state.tiles)
     places = (
@@ -170,12 +170,6 @@ def find_place(state: State, rules: Rules, root: int) -> str:
         if other == root and not is_barred(state, rules, cell)
     )
     return next(places, "")
-
-
-def find_wall_farms(state: State) -> set[int]:
-    """§30.6: Return the farms at the wall of the city."""
-    cells = [cell for name, cell in CELLS.items() if cell in state.tiles and state.tiles[cell].tile == name]
-    return {root for cell in cells for segment, root in iter_segments(state, cell) if segment.kind == "field"}
 
 
 def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
@@ -189,14 +183,8 @@ def list_farms(state: State, rules: Rules) -> Iterator[str]:
     """§30.5: Yield the places of the farms that bring points."""
     for root, feature in list(state.features.items()):
         if feature.kind == "field" and count_farm_cities(state, rules, feature):
-            place = find_place(state, rules, root)
+            place = find_arrival_place(state, rules, root)
             yield from (place,) if place else ()
-
-
-def has_entered_before(state: State) -> bool:
-    """§30.2: Whether the city was offered in the first part of this double turn."""
-    *below, part = [work for work in state.work if isinstance(work, Part)]
-    return part.kind == "builder" and bool(below) and ENTRY_NOTE in below[-1].notes
 
 
 class Count(StartBlock):
@@ -221,7 +209,7 @@ class Count(StartBlock):
     }
 
     def prepare(self, state: State, rules: Rules) -> State:
-        return replace(state, count_at=CASTLE)
+        return replace(state, count_at=CASTLE_QUARTER)
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
         """§30.2: Note whether the features of this tile brought points to the seat on turn or to others."""
@@ -232,21 +220,18 @@ class Count(StartBlock):
         return add_note(state, OTHERS_NOTE) if seats - {state.turn} else state
 
     def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> CityOpened | None:
-        """§30.2: Open the city to a seat that helped others only."""
-        if (
-            ENTRY_NOTE in part.notes
-            or OTHERS_NOTE not in part.notes
-            or OWN_NOTE in part.notes
-            or has_entered_before(state)
-        ):
+        """§30.2: Open the city to a seat that helped others only, once in a double turn."""
+        helped_others_only = OTHERS_NOTE in part.notes and OWN_NOTE not in part.notes
+        was_opened = ENTRY_NOTE in part.notes or has_note_in_first_part(state, ENTRY_NOTE)
+        if not helped_others_only or was_opened:
             return None
         return CityOpened(state.turn) if list(self._list_ways_in(state, rules)) else None
 
     def _list_ways_in(self, state: State, rules: Rules) -> Iterator[tuple[str, str]]:
-        """§30.2: Yield each kind of meeple in the supply with the quarters that it can enter."""
+        """§30.2: Yield each kind of meeple in the supply with each quarter that it can enter."""
         for kind, number in state.supply[state.turn].items():
             if number and kind not in rules.non_meeples:
-                yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL)
+                yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL_QUARTER)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
         """§30.4: Before completed features are scored, ask whether meeples come to them from their quarters."""
@@ -262,7 +247,7 @@ class Count(StartBlock):
         seats = list_seats_with_citizens(state, quarter)
         if not seats or feature.open:
             return None
-        place = find_place(state, rules, root)
+        place = find_arrival_place(state, rules, root)
         was_asked = _name_question(place) in get_current_part(state).notes
         return CitizensAsked(quarter, seats, place) if place and not was_asked else None
 
@@ -277,10 +262,8 @@ class Count(StartBlock):
 
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """§30.6: Carcassonne is a completed city for each farm at its wall."""
-        walls = find_wall_farms(state)
-        if farm.figures:
-            return int(find_figure_root(state, farm.figures[0]) in walls)
-        return int(any(state.features[root] is farm for root in walls))
+        cells = [cell for name, cell in CELLS.items() if cell in state.tiles and state.tiles[cell].tile == name]
+        return int(is_at_wall(state, farm, cells))
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         if task.step == "city":
@@ -295,9 +278,9 @@ class Count(StartBlock):
         return (Choice("deploy", (*((kind, farm) for kind in kinds for farm in farms), (REMAIN,)), "30.5"),)
 
     def _find_quarter(self, state: State, task: Task) -> str:
-        """Return the quarter whose meeples a task is about."""
-        token = state.features[find_token_root(state, *task.place.split("/"))].kind if task.place else "field"
-        return next(name for name, kind in QUARTERS.items() if kind == token)
+        """Return the quarter whose meeples a task is about; without a place it is about farms."""
+        ground = state.features[find_token_root(state, *task.place.split("/"))].kind if task.place else "field"
+        return next(name for name, kind in QUARTERS.items() if kind == ground)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         match move.args:

@@ -20,7 +20,7 @@ from engine.games.carcassonne.land import (
     send_home,
 )
 from engine.games.carcassonne.scoring import count_points, count_tiles, find_companions, find_leaders
-from engine.games.carcassonne.start_blocks import StartBlock, load_cells
+from engine.games.carcassonne.start_blocks import StartBlock, is_at_wall, load_cells
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -50,7 +50,7 @@ BONUSES: dict[str, int] = DATA["leipzig"]["bonuses"]
 """What each quarter that takes meeples pays: for a tile of a road, for a cloister, for a shield."""
 
 DOUBLE_TILES = tuple((CELLS[name], CELLS[name.replace("a", "b")]) for name in GATES.values())
-"""The cells of the two halves of each double tile, whose gate road is on both of them."""
+"""The cells of the two halves of each double tile, such as `LZ1a` and `LZ1b`; its gate road is on both of them."""
 
 WAINWRIGHTS, BOOKBINDERS, COINERS = "wainwrights", "bookbinders", "coiners"
 NOWHERE = "nowhere"
@@ -150,7 +150,7 @@ def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Fi
     return [figure for figure in meeples if figure.kind not in STAYS_OUTSIDE]
 
 
-def find_place(state: State, root: int) -> str:
+def find_latest_place(state: State, root: int) -> str:
     """Return the place of a segment of a road, on its latest tile."""
     cell = list_cells(state, state.features[root])[-1]
     return next(f"{cell}/{segment.token}" for segment, other in iter_segments(state, cell) if other == root)
@@ -181,7 +181,7 @@ class Leipzig(StartBlock):
         roads = [done for done in part.done if state.features[done].kind == "road" and state.features[done].figures]
         gates = list_gate_roads(state) if roads else set()
         for road in (road for road in roads if road in gates):
-            place, seats = find_place(state, road), self._list_seats(state, rules, road)
+            place, seats = find_latest_place(state, road), self._list_seats(state, rules, road)
             if seats and _name_question(place) not in part.notes:
                 return MarketOpened(place, seats)
         return None
@@ -239,10 +239,7 @@ class Leipzig(StartBlock):
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """§32.5: Leipzig is a completed city for each farm at its wall."""
         cells = [CELLS[name] for name in GATES.values() if CELLS[name] in state.tiles]
-        walls = {root for cell in cells for segment, root in iter_segments(state, cell) if segment.kind == "field"}
-        if farm.figures:
-            return int(find_figure_root(state, farm.figures[0]) in walls)
-        return int(any(state.features[root] is farm for root in walls))
+        return int(is_at_wall(state, farm, cells))
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the meeples in Leipzig can expect of the tiles that are still in the bag."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.boxes.hills_sheep import send_home_with_flocks
+from engine.games.carcassonne.boxes.hills_sheep import get_flocks, send_home_with_flocks
 from engine.games.carcassonne.boxes.princess_dragon import find_prey, is_open_land
 from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import (
@@ -20,6 +20,7 @@ from engine.games.carcassonne.land import (
     iter_segments,
     lift_figures,
     read_figure,
+    send_home,
 )
 from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.scoring import find_all_companions
@@ -30,9 +31,10 @@ from engine.games.carcassonne.state import (
     Task,
     TilePlaced,
     add_note,
-    change_part,
     find_figure,
+    get_current_part,
     get_field,
+    has_note_in_first_part,
     list_figures,
     make_getter,
     pop_work,
@@ -125,17 +127,12 @@ def apply_plague_spread(state: State, event: PlagueSpread) -> State:
 
 
 def apply_fled(state: State, event: Fled) -> State:
-    """Move the figure; a shepherd takes his flock along, the fairy stays."""
-    part = state.work[-1]
-    assert isinstance(part, Part)
-    state = add_figure(lift_figures(change_part(state, notes=(*part.notes, FLIGHT_NOTE)), (event.figure,)), event.goal)
-    supply = list(state.supply)
-    own = supply[event.figure.seat]
-    supply[event.figure.seat] = {**own, event.figure.kind: own[event.figure.kind] + 1}
-    flocks: dict[str, tuple[int, ...]] = get_field(state, "flocks")
+    """Move the figure by way of its supply; a shepherd takes his flock along, the fairy stays."""
+    state = add_figure(send_home(add_note(state, FLIGHT_NOTE), (event.figure,)), event.goal)
+    flocks = get_flocks(state)
     if event.figure.place in flocks:
         flocks = {event.goal.place if place == event.figure.place else place: sheep for place, sheep in flocks.items()}
-    return replace_if_played(replace(state, supply=tuple(supply)), flocks=flocks)
+    return replace_if_played(state, flocks=flocks)
 
 
 def find_region(outbreaks: Iterable[str], active: Iterable[str]) -> set[str]:
@@ -202,20 +199,17 @@ def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
                         yield f"{other}/{segment.token}"
 
 
-def _is_joined_to(state: State, spot: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether two segments (cell, token) of one feature meet at the side that their tiles share."""
-    cell, other_cell = spot[0], other[0]
-    side = list_neighbours(cell).index(other_cell)
+def _is_joined_to(state: State, spot: tuple[str, str], other_spot: tuple[str, str]) -> bool:
+    """Whether two segments (cell, token) of one feature meet at the side that their tiles share."""
+    (cell, token), (other_cell, other_token) = spot, other_spot
     piece, other_piece = _get_piece(state, cell), _get_piece(state, other_cell)
-    ends, other_ends = (
-        piece.side_indexes[side],
-        other_piece.outside_indexes[side - 2],
-    )  # the opposite side is two sides further
-    meet_all = (
-        piece.has_shared_side or other_piece.has_shared_side
-    )  # where two segments share a side, each meets all beyond it
-    pairs = product(ends, other_ends) if meet_all else zip(ends, other_ends, strict=False)
-    return (piece.indexes[spot[1]], other_piece.indexes[other[1]]) in pairs
+    side = list_neighbours(cell).index(other_cell)
+    opposite = side - 2
+    along, along_other = piece.side_indexes[side], other_piece.outside_indexes[opposite]
+    # Where two segments share a side, each meets all beyond it; elsewhere both tiles have them in the same order.
+    meet_all = piece.has_shared_side or other_piece.has_shared_side
+    pairs = product(along, along_other) if meet_all else zip(along, along_other, strict=False)
+    return (piece.indexes[token], other_piece.indexes[other_token]) in pairs
 
 
 def _get_piece(state: State, cell: str) -> Piece:
@@ -282,7 +276,7 @@ class Plague(BoxHooks):
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§33.6: Offer the flight from tiles that the next flea can reach, once a turn."""
-        if not get_outbreaks(state) or _has_noted(state, FLIGHT_NOTE):
+        if not get_outbreaks(state) or _has_note_in_turn(state, FLIGHT_NOTE):
             return None
         struck = set(list_targets(state))
         own = [figure for figure in list_figures(state) if figure.seat == state.turn and figure.cell in struck]
@@ -296,7 +290,7 @@ class Plague(BoxHooks):
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> SpreadAsked | None:
         """§33.3: The seat on turn spreads the plague, once a turn, but not when it placed a source."""
-        if not get_outbreaks(state) or _has_noted(state, SPREAD_NOTE) or SOURCE in get_signs(state, part.cell):
+        if not get_outbreaks(state) or SOURCE in get_signs(state, part.cell) or _has_note_in_turn(state, SPREAD_NOTE):
             return None
         return SpreadAsked(state.turn) if list_targets(state) else None
 
@@ -329,10 +323,9 @@ def _count_base_tiles(state: State) -> int:
     return sum(sum(map(BASE_TILES.__contains__, bag)) for bag in state.bags)
 
 
-def _has_noted(state: State, note: str) -> bool:
+def _has_note_in_turn(state: State, note: str) -> bool:
     """Whether something was done in this turn: a double turn is one turn."""
-    *below, part = [work for work in state.work if isinstance(work, Part)]
-    return note in part.notes or (part.kind == "builder" and bool(below) and note in below[-1].notes)
+    return note in get_current_part(state).notes or has_note_in_first_part(state, note)
 
 
 def _spread(state: State, rules: Rules, seat: int, cell: str) -> PlagueSpread:

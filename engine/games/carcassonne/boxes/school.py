@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Deck, Rules
-from engine.games.carcassonne.land import get_signs, iter_segments
+from engine.games.carcassonne.land import NO_SEAT, get_signs, iter_segments
 from engine.games.carcassonne.state import (
     Award,
     FeatureScored,
@@ -29,7 +29,6 @@ from engine.games.carcassonne.state import (
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
-NO_SEAT = -1
 OTHER_START = "river"
 TEACHER_IN_HAND = 3.0
 """The points that a bot expects of the teacher: about what the next feature brings."""

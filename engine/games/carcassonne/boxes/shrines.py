@@ -57,7 +57,7 @@ class Shrines(BoxHooks):
         return [args for args in options if self._is_allowed(state, args[0], is_shrine)]
 
     def _is_allowed(self, state: State, cell: str, is_shrine: bool) -> bool:
-        """Whether a cell has no rival around it, or a single one that has none itself."""
+        """Whether there is no rival around a cell, or a single rival without another one around it."""
         rivals = find_rivals(state, cell, is_shrine)
         return not rivals or (len(rivals) == 1 and not find_rivals(state, rivals[0], not is_shrine))
 

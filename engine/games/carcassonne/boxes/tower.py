@@ -25,8 +25,10 @@ from engine.games.carcassonne.state import (
     finish_figure_step,
     get_current_task,
     make_getter,
+    pop_task,
     pop_work,
     push_work,
+    take_one,
 )
 from engine.games.carcassonne.tiles import DATA, ROWS, Args, parse_cell
 from engine.menu import Choice, Menu, Move
@@ -132,10 +134,9 @@ get_prisoners = make_getter("prisoners", tuple[Prisoner, ...])
 
 
 def apply_floor_built(state: State, event: FloorBuilt) -> State:
-    towers, floors = get_towers(state), list(get_floors_left(state))
-    floors[event.seat] -= 1
-    state = finish_figure_step(state)
-    return replace(state, towers={**towers, event.cell: towers.get(event.cell, 0) + 1}, floors=tuple(floors))
+    towers, floors = get_towers(state), take_one(get_floors_left(state), event.seat)
+    towers = {**towers, event.cell: towers.get(event.cell, 0) + 1}
+    return replace(finish_figure_step(state), towers=towers, floors=floors)
 
 
 def apply_tower_closed(state: State, event: TowerClosed) -> State:
@@ -159,11 +160,12 @@ def apply_capture_declined(state: State, event: CaptureDeclined) -> State:
 
 
 def apply_exchange_offered(state: State, event: ExchangeOffered) -> State:
+    """Ask the seat; the task has the other seat as its number, and the kind of the new prisoner as its place."""
     return push_work(state, Task("exchange", event.other, place=event.kind))
 
 
 def apply_prisoners_exchanged(state: State, event: PrisonersExchanged) -> State:
-    state = pop_work(state) if isinstance(state.work[-1], Task) else state
+    state = pop_task(state)
     for prisoner in event.prisoners:
         state = _release(state, prisoner)
     return state
@@ -182,7 +184,7 @@ def _release(state: State, prisoner: Prisoner) -> State:
     return replace(state, prisoners=tuple(prisoners), supply=tuple(supply))
 
 
-def _open_towers(state: State) -> list[str]:
+def _list_open_towers(state: State) -> list[str]:
     """§22.2: Return the cells of the bases and towers that can get a floor."""
     closed = get_closed_towers(state)
     return [cell for cell, placed in state.tiles.items() if placed.tile in TILES and cell not in closed]
@@ -205,7 +207,7 @@ def list_figures_within_reach(state: State, rules: Rules, cell: str) -> list[Fig
 def _list_own_prisoners(state: State, seat: int, captor: int) -> list[Prisoner]:
     """Return the prisoners of a seat that a captor holds, one of each kind."""
     own = (one for one in get_prisoners(state) if one.seat == seat and one.captor == captor)
-    return list({one.kind: one for one in own}.values())
+    return list(dict.fromkeys(own))
 
 
 class Tower(BoxHooks):
@@ -260,20 +262,20 @@ class Tower(BoxHooks):
         return Choice("ransom", tuple((token,) for token in tokens), "22.6") if tokens else None
 
     def _list_work_of_turn(self, state: State) -> list[Part | Task]:
-        """Return the parts of this turn and its tasks: message 4 begins a turn of its own."""
-        parts = [number for number, work in enumerate(state.work) if isinstance(work, Part) and work.kind != "builder"]
-        return list(state.work[parts[-1] :])
+        """Return the parts of this turn and its tasks: message 4 begins a turn of its own, the builder does not."""
+        starts = [index for index, work in enumerate(state.work) if isinstance(work, Part) and work.kind != "builder"]
+        return list(state.work[starts[-1] :])
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
         """§22.4: Offer to put a meeple on a tower with a floor."""
         supply = state.supply[seat]
         kinds = [kind for kind, segments in rules.segments.items() if segments >= MEEPLE_SEGMENTS and supply[kind]]
-        towers = [cell for cell in _open_towers(state) if get_towers(state).get(cell)] if kinds else []
+        towers = [cell for cell in _list_open_towers(state) if get_towers(state).get(cell)] if kinds else []
         return [(kind, TOWER if cell == part.cell else f"{cell}/{TOWER}") for kind in kinds for cell in towers]
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§22.2: Offer to put a floor on a tower."""
-        towers = _open_towers(state) if get_floors_left(state)[seat] else []
+        towers = _list_open_towers(state) if get_floors_left(state)[seat] else []
         return Choice("tower", tuple((cell,) for cell in towers), "22.2") if towers else None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -300,18 +302,18 @@ class Tower(BoxHooks):
         word = move.args[0]
         match move.verb:
             case "tower":
-                return self._build(state, rules, seat, word)
+                return self._build_floor(state, rules, seat, word)
             case "ransom":
                 prisoner = next(one for one in get_prisoners(state) if one.seat == seat and one.token == word)
                 pay = Award(seat, -RANSOM_POINTS, "ransom")
                 return [RansomPaid(prisoner, (pay, Award(prisoner.captor, RANSOM_POINTS, "ransom")))]
             case "exchange":
                 task = get_current_task(state)
-                mine, theirs = Prisoner(task.number, seat, word), Prisoner(seat, task.number, task.place)
-                return [PrisonersExchanged((mine, theirs))]
+                other, their_kind = task.number, task.place
+                return [PrisonersExchanged((Prisoner(other, seat, word), Prisoner(seat, other, their_kind)))]
         return [self._capture(state, rules, seat, word)]
 
-    def _build(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:
+    def _build_floor(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:
         built = FloorBuilt(seat, cell)
         after = apply_floor_built(state, built)
         return [built, CaptureOffered(seat, cell)] if list_figures_within_reach(after, rules, cell) else [built]

@@ -18,6 +18,7 @@ from engine.games.carcassonne.state import (
     add_note,
     change_part,
     get_current_part,
+    has_note_in_first_part,
     make_getter,
     pop_work,
     push_work,
@@ -29,7 +30,7 @@ PAIRS: dict[str, int] = DATA["tunnel_pairs"]
 """How many pairs of tokens each seat has, by the number of seats."""
 
 TILES = frozenset(count_tiles_of("tunnel"))
-NAMES = ("first", "second", "third")
+PAIR_NAMES = ("first", "second", "third")
 OFFER_NOTE, DIG_NOTE = "tunnel", "tunnel dug"
 USE_OF_OPENING = 0.35
 """For bots: the chance that an opening gets its tunnel."""
@@ -114,21 +115,15 @@ def find_openings(state: State) -> Iterator[str]:
 
 def find_partner(state: State, seat: int, pair: str) -> str:
     """Return the place of the token of this pair that is placed; empty if there is none."""
-    return next((place for place, owner in get_tunnels(state).items() if owner == (seat, pair)), "")
+    return next((place for place, token in get_tunnels(state).items() if token == (seat, pair)), "")
 
 
 def list_pairs(state: State, seat: int) -> list[str]:
     """§29.2: Return the pairs of which a seat can place a token: those with one left, and the next whole one."""
     own = [pair for owner, pair in get_tunnels(state).values() if owner == seat]
-    names = NAMES[: PAIRS.get(str(len(state.track)), 1)]
+    names = PAIR_NAMES[: PAIRS.get(str(len(state.track)), 1)]
     half = [name for name in names if own.count(name) == 1]
     return half + [name for name in names if name not in own][:1]
-
-
-def has_dug_before(state: State) -> bool:
-    """§29.3: Whether a token was placed in the first part of this double turn."""
-    *below, part = [work for work in state.work if isinstance(work, Part)]
-    return part.kind == "builder" and bool(below) and DIG_NOTE in below[-1].notes
 
 
 class Tunnel(BoxHooks):
@@ -148,10 +143,11 @@ class Tunnel(BoxHooks):
     }
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> TunnelOffered | None:
-        """§29.2, §29.3: Offer a token beside the figure, once in a double turn."""
-        if OFFER_NOTE in part.notes or not list_pairs(state, state.turn) or has_dug_before(state):
+        """§29.2, §29.3: Offer a token after the figure, once for a tile, and not again once one is placed in a turn."""
+        was_offered = OFFER_NOTE in part.notes or has_note_in_first_part(state, DIG_NOTE)
+        if was_offered or not list_pairs(state, state.turn) or not list(find_openings(state)):
             return None
-        return TunnelOffered(state.turn) if any(True for _ in find_openings(state)) else None
+        return TunnelOffered(state.turn)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         pairs = list_pairs(state, seat)
@@ -166,10 +162,10 @@ class Tunnel(BoxHooks):
 
     def estimate_completion(self, state: State, root: int) -> float:
         """Return the chance that all free openings of a road get their tunnels."""
-        joined = get_tunnels(state)
-        own = [owner for place, owner in joined.items() if find_token_root(state, *place.split("/")) == root]
-        paired = sum(own.count(owner) == 2 for owner in own)
-        free = state.features[root].marks.count(TUNNEL) - paired
+        tunnels = get_tunnels(state).items()
+        tokens = [token for place, token in tunnels if find_token_root(state, *place.split("/")) == root]
+        dug = sum(tokens.count(token) == 2 for token in tokens)  # both openings of a whole tunnel are on the same road
+        free = state.features[root].marks.count(TUNNEL) - dug
         return float(USE_OF_OPENING**free)
 
 

@@ -184,11 +184,11 @@ def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
     awards = [Award(seat, COUNTS[section](state, rules, seat), "wheel") for seat in seats]
     awards += [Award(seat, CROWN_POINTS * sum(one.seat == seat for one in figures), "crown") for seat in seats]
     paid = tuple(award for award in awards if award.points)
-    struck = tuple(seat for seat in seats if list_places(state, rules, seat)) if section == PLAGUE else ()
+    struck = tuple(seat for seat in seats if list_places_of_meeples(state, rules, seat)) if section == PLAGUE else ()
     return WheelTurned(state.turn, number, section, paid, figures, struck)
 
 
-def list_places(state: State, rules: Rules, seat: int) -> list[str]:
+def list_places_of_meeples(state: State, rules: Rules, seat: int) -> list[str]:
     """Return the places of the meeples of a seat on the land."""
     return [figure.place for figure in rules.select_meeples(list_figures(state), seat)]
 
@@ -235,11 +235,11 @@ class Wheel(StartBlock):
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§28.4: A seat with the plague chooses one of its meeples on the land."""
-        return (Choice("withdraw", tuple((place,) for place in list_places(state, rules, seat)), "28.4"),)
+        return (Choice("withdraw", tuple((place,) for place in list_places_of_meeples(state, rules, seat)), "28.4"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> MeepleWithdrawn | None:
         """Take the only meeple of a seat back without a question."""
-        places = list_places(state, rules, task.seats[0])
+        places = list_places_of_meeples(state, rules, task.seats[0])
         return withdraw_meeple(state, rules, places[0]) if len(places) == 1 else None
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
