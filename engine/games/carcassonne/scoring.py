@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from engine.games.carcassonne import editions
 from engine.games.carcassonne.hooks import Moment, Rules
 from engine.games.carcassonne.land import find_figure_root, send_home
 from engine.games.carcassonne.state import (
@@ -13,8 +14,10 @@ from engine.games.carcassonne.state import (
     Feature,
     FeatureScored,
     Figure,
+    Part,
     ScorerMoved,
     State,
+    Work,
     count_points_of,
     find_changes_by_awards,
     find_root,
@@ -161,6 +164,20 @@ def apply_feature_scored(state: State, event: FeatureScored) -> State:
         done = tuple(root for root in part.done if root != event.feature)
         changes["work"] = (*state.work[:-1], replace(part, step="score", done=done))
     return send_home(state, event.figures, **changes)
+
+
+def settle_figures(state: State) -> State:
+    """Let each part that is between its figure and its scoring go on with the scoring, before another part begins.
+
+    In earlier editions boxes reacted again after the other part, and took its tile and figure for those of the first.
+    """
+    if not editions.settles_before_other_part(state.edition):
+        return state
+    return replace(state, work=tuple(map(_skip_to_scoring, state.work)))
+
+
+def _skip_to_scoring(work: Work) -> Work:
+    return replace(work, step="score") if isinstance(work, Part) and work.step == "between" else work
 
 
 def menu(state: State, seat: int) -> Menu:

@@ -10,8 +10,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.games.carcassonne import editions
-
 T = TypeVar("T")
 
 
@@ -310,6 +308,18 @@ def count_points_of(state: State, seat: int) -> int:
     return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
+def list_seats_from_turn(state: State) -> list[int]:
+    """Return the seats in the order of their turns, first the seat on turn."""
+    seats = len(state.track)
+    return [(state.turn + steps) % seats for steps in range(seats)]
+
+
+def list_seats_after_turn(state: State) -> list[int]:
+    """Return the seats in the order of their turns, last the seat on turn."""
+    first, *others = list_seats_from_turn(state)
+    return [*others, first]
+
+
 def get_current_part(state: State) -> Part:
     """Return the part of the turn on top of the work."""
     part = state.work[-1]
@@ -347,20 +357,6 @@ def pop_task(state: State) -> State:
 def change_part(state: State, **changes: Any) -> State:
     """Change fields of the part on top of the work."""
     return replace_top(state, replace(get_current_part(state), **changes))
-
-
-def settle_figures(state: State) -> State:
-    """Let each part that is between its figure and its scoring go on with the scoring, before another part begins.
-
-    In earlier editions boxes reacted again after the other part, and took its tile and figure for those of the first.
-    """
-    if not editions.settles_before_other_part(state.edition):
-        return state
-    return replace(state, work=tuple(map(_skip_to_scoring, state.work)))
-
-
-def _skip_to_scoring(work: Work) -> Work:
-    return replace(work, step="score") if isinstance(work, Part) and work.step == "between" else work
 
 
 def finish_figure_step(state: State) -> State:

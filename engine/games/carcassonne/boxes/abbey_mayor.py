@@ -22,6 +22,8 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     finish_figure_step,
     get_current_part,
+    list_seats_after_turn,
+    list_seats_from_turn,
     make_getter,
     pop_work,
     push_work,
@@ -227,9 +229,7 @@ class AbbeyMayor(BoxHooks):
 
     def begin_overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
         """§18.4: After the last tile let all seats place their abbeys, from the left of the seat on turn."""
-        seats = len(state.track)
-        order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
-        for seat in order:
+        for seat in list_seats_after_turn(state):
             is_left_out = seat in get_seats_with_overtime(state)
             if not is_left_out and self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()):
                 return OvertimeBegan(seat)
@@ -271,9 +271,9 @@ class AbbeyMayor(BoxHooks):
             if has_barn and scoring.select_figures(state, rules, feature, "scored"):
                 scored = scoring.score_feature(state, rules, root, "scored")
                 return self._prepare_farm(state, rules, root, chance) or scored
-        seats = len(state.track)
-        wagons = sorted(get_waiting_wagons(state), key=lambda figure: (figure.seat - state.turn) % seats)
-        return WagonAsked(wagons[0]) if wagons else None
+        order = list_seats_from_turn(state)
+        wagon = min(get_waiting_wagons(state), key=lambda figure: order.index(figure.seat), default=None)
+        return WagonAsked(wagon) if wagon else None
 
     def _prepare_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
         """Return the next event of other boxes before a farm with a barn is scored."""

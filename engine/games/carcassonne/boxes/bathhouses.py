@@ -19,6 +19,7 @@ from engine.games.carcassonne.state import (
     State,
     add_note,
     apply_awards,
+    list_seats_from_turn,
     make_getter,
 )
 from engine.games.carcassonne.tiles import DATA
@@ -90,11 +91,11 @@ def find_baths(state: State, root: int) -> Iterator[tuple[str, int]]:
 
 def find_bathers(state: State, event: FeatureScored) -> tuple[Bather, ...]:
     """§31.3: Return the meeples that go into the bathhouses of a feature: of its leaders, from the seat on turn on."""
-    seats = len(state.track)
+    order = list_seats_from_turn(state)
     leaders = {award.seat for award in event.awards if award.why == event.kind}
     figures = [figure for figure in event.figures if figure.kind == BATHER and figure.seat in leaders]
-    figures.sort(key=lambda figure: (figure.seat - state.turn) % seats)
-    pairs = zip(find_baths(state, event.feature), figures, strict=False)
+    figures.sort(key=lambda figure: order.index(figure.seat))
+    pairs = zip(find_baths(state, event.feature), figures, strict=False)  # as many as there are of both
     return tuple(Bather(figure.seat, cell, points) for (cell, points), figure in pairs)
 
 

@@ -22,6 +22,7 @@ from engine.games.carcassonne.state import (
     count_tiles_left,
     get_current_part,
     get_field,
+    list_seats_after_turn,
     make_getter,
     pop_work,
     push_work,
@@ -240,11 +241,11 @@ class Bazaars(BoxHooks):
         seats = len(state.track)
         if not get_field(state, BAZAAR) or count_tiles_left(state) < seats:
             return None
-        tiles, order = list[str](), tuple((state.turn + steps) % seats for steps in range(1, seats + 1))
-        for _ in order:
+        tiles = list[str]()
+        for _ in range(seats):
             tiles.append(pick_tile(state, rules, chance))
             state = replace(state, bags=take_from_bags(state.bags, tiles[-1]))
-        return AuctionBegan(tuple(tiles), order)
+        return AuctionBegan(tuple(tiles), tuple(list_seats_after_turn(state)))
 
     def take_own_tile(self, state: State, rules: Rules, seat: int) -> BoughtTileTaken | None:
         """§23.11: A seat uses its tile at the beginning of its turn: the coming one, or the first part of this one."""

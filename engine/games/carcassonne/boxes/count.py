@@ -33,6 +33,7 @@ from engine.games.carcassonne.state import (
     get_current_task,
     get_field,
     has_note_in_first_part,
+    list_seats_after_turn,
     make_getter,
     pop_work,
     push_work,
@@ -174,9 +175,9 @@ def find_arrival_place(state: State, rules: Rules, root: int) -> str:
 
 def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
     """§30.4: Return the seats with meeples in a quarter that they can leave, from the left of the seat on turn."""
-    seats = len(state.track)
-    order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
-    return tuple(seat for seat in order if find_citizens(state, seat, quarter) and quarter != get_count_quarter(state))
+    if quarter == get_count_quarter(state):
+        return ()
+    return tuple(seat for seat in list_seats_after_turn(state) if find_citizens(state, seat, quarter))
 
 
 def list_farms(state: State, rules: Rules) -> Iterator[str]:

@@ -17,6 +17,7 @@ from engine.games.carcassonne.state import (
     Task,
     add_note,
     apply_awards,
+    get_current_part,
     list_figures,
     make_getter,
     pop_work,
@@ -58,7 +59,7 @@ class FruitSold(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class FruitLeft(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The seat did nothing with fruit."""
+    """The seat neither harvested nor sold fruit."""
 
     seat: int
 
@@ -164,8 +165,7 @@ class FruitTrees(BoxHooks):
         return [fruit for fruit in FRUITS if get_baskets(state)[state.turn].get(fruit)]
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        part = state.work[-2]
-        assert isinstance(part, Part)
+        part = get_current_part(pop_work(state))  # below the question
         trees, fruits = self._list_ripe_trees(state, part), self._list_fruits_in_basket(state)
         harvest = [Choice("harvest", tuple((cell,) for cell in trees), "19.4")] if trees else []
         sell = (Subset("sell", tuple(fruits), 1, min(len(fruits), len(PRICES)), "19.5"),) if fruits else ()

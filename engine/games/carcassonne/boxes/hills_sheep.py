@@ -33,7 +33,9 @@ from engine.games.carcassonne.state import (
 from engine.games.carcassonne.tiles import DATA, PIECES, Args, list_cells_around, list_figure_options
 from engine.menu import Choice, Menu, Move
 
-SHEPHERD, WOLF = "shepherd", 0
+SHEPHERD = "shepherd"
+WOLF = 0
+"""The token with a wolf among those with a number of sheep."""
 VINEYARD_POINTS = 3
 TOKENS: dict[str, int] = DATA["sheep"]
 """How many tokens there are of each kind: with a number of sheep, or with a wolf."""
@@ -180,9 +182,10 @@ class HillsSheep(BoxHooks):
         for figure in shepherds:
             if figure.place not in get_flocks(state):
                 return _draw_token(state, figure, chance)
+        grown = {root for _, root in iter_segments(state, part.cell)} if "flock" not in part.notes else set[int]()
         own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
-        for figure in own if "flock" not in part.notes else ():
-            if any(root == find_figure_root(state, figure) for _, root in iter_segments(state, part.cell)):
+        for figure in own:
+            if find_figure_root(state, figure) in grown:
                 return FlockStirred(figure)
         closed = [figure for figure in shepherds if not can_grow(state, figure)]
         return _drive_home(state, closed[0]) if closed else None
@@ -210,8 +213,9 @@ class HillsSheep(BoxHooks):
         if feature.kind != "cloister" or feature.open or not feature.figures:
             return 0
         monk = feature.figures[0]
-        vineyards = sum("vineyard" in get_signs(state, cell) for cell in list_cells_around(monk.cell))
-        return 0 if monk.way else VINEYARD_POINTS * vineyards
+        if monk.way:  # §17.3: no vineyard counts for a lying monk
+            return 0
+        return VINEYARD_POINTS * sum("vineyard" in get_signs(state, cell) for cell in list_cells_around(monk.cell))
 
 
 BOX = HillsSheep()

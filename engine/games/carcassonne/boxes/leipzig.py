@@ -32,6 +32,7 @@ from engine.games.carcassonne.state import (
     find_figure,
     get_current_part,
     get_field,
+    list_seats_from_turn,
     make_getter,
     pop_work,
     push_work,
@@ -188,10 +189,11 @@ class Leipzig(StartBlock):
 
     def _list_seats(self, state: State, rules: Rules, road: int) -> tuple[int, ...]:
         """Return the leaders of a road that can send a meeple, from the seat on turn on."""
-        leaders, seats = find_leaders(state, rules, state.features[road]), len(state.track)
-        order = [(state.turn + steps) % seats for steps in range(seats)]
-        able = [seat for seat in order if seat in leaders and list_free_quarters(state, seat)]
-        return tuple(seat for seat in able if list_travellers(state, rules, seat, road))
+        leaders = find_leaders(state, rules, state.features[road])
+        order = [seat for seat in list_seats_from_turn(state) if seat in leaders]
+        return tuple(
+            seat for seat in order if list_free_quarters(state, seat) and list_travellers(state, rules, seat, road)
+        )
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         figures = list_travellers(state, rules, seat, find_token_root(state, *task.place.split("/")))

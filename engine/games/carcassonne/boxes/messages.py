@@ -28,7 +28,6 @@ from engine.games.carcassonne.state import (
     make_getter,
     pop_work,
     push_work,
-    settle_figures,
 )
 from engine.games.carcassonne.tiles import MESSAGES, Args
 from engine.menu import Choice, Menu, Move
@@ -134,7 +133,7 @@ def apply_message_traded(state: State, event: MessageTraded) -> State:
 def apply_message_performed(state: State, event: MessagePerformed) -> State:
     """Give the points and send the figures home; message 4 goes under the stack only after its extra turn."""
     if event.number == ONE_MORE:
-        state = push_work(settle_figures(pop_work(state)), Task("return", ONE_MORE))
+        state = push_work(scoring.settle_figures(pop_work(state)), Task("return", ONE_MORE))
         return push_work(state, Part(kind="message"))
     state = _put_under(pop_work(state), event.number)
     awards = (Award(event.seat, event.points, "message"),) if event.points else ()

@@ -26,6 +26,7 @@ from engine.games.carcassonne.state import (
     get_current_part,
     get_field,
     list_figures,
+    list_seats_from_turn,
 )
 from engine.games.carcassonne.tiles import DATA, ROWS, count_tiles_of
 from engine.menu import Choice, Move
@@ -46,8 +47,9 @@ REVOLT_TILES: dict[str, str] = {
 }
 """The kind of feature that each tile strikes."""
 
-LIFE_TILES, LOSS, REACH = 8, 1.0, 0.55
-"""For bots: the tiles that are drawn while a meeple waits, what it loses in a revolt, and how often one reaches it."""
+TILES_WAITED, REVOLT_LOSS, REVOLT_REACH = 8, 1.0, 0.55
+"""For bots: how many tiles are drawn while a meeple waits, the points that it loses in a revolt, and the chance that a
+revolt of its kind reaches it."""
 
 
 class RevoltBroke(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -94,9 +96,9 @@ def find_figures(state: State, rules: Rules, seat: int, kind: str) -> list[Figur
 
 
 def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
-    """§27.2, §27.3: Ask the seats in turn until one of them loses a meeple."""
+    """§27.2, §27.3: Return the event of a revolt, which strikes the seats in turn until one of them loses a meeple."""
     awards: list[Award] = []
-    for seat in _list_seats_from_turn(state):
+    for seat in list_seats_from_turn(state):
         figures = find_figures(state, rules, seat, kind)
         safe = sum(figure.protected for figure in figures)
         awards += [Award(seat, REWARD * safe, "revolt")] if safe else []
@@ -109,11 +111,6 @@ def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
 def _is_struck(state: State, cell: str, segment: str) -> bool:
     """Whether a segment is of a kind that revolts strike; a bridge is a road."""
     return state.features[find_token_root(state, cell, segment)].kind in KINDS
-
-
-def _list_seats_from_turn(state: State) -> list[int]:
-    seats = len(state.track)
-    return [(state.turn + steps) % seats for steps in range(seats)]
 
 
 class Revolts(BoxHooks):
@@ -170,12 +167,14 @@ class Revolts(BoxHooks):
         if not left:
             return debt
         safe = [figure for figure in list_figures(state) if figure.protected and figure.seat == seat]
-        return debt + sum(self._estimate_loss(state, figure, left) for figure in safe)
+        return debt + sum(self._estimate_use_of_protection(state, figure, left) for figure in safe)
 
-    def _estimate_loss(self, state: State, figure: Figure, left: int) -> float:
+    def _estimate_use_of_protection(self, state: State, figure: Figure, left: int) -> float:
+        """Return the points that a protected meeple can expect to save and to bring while it waits."""
         kind = state.features[find_figure_root(state, figure)].kind
-        coming = sum(REVOLT_TILES.get(tile) == kind for bag in state.bags for tile in bag)
-        return (REWARD + LOSS) * REACH * min(1.0, coming * min(1.0, LIFE_TILES / left))
+        in_bags = sum(REVOLT_TILES.get(tile) == kind for bag in state.bags for tile in bag)
+        coming = in_bags * min(1.0, TILES_WAITED / left)
+        return (REWARD + REVOLT_LOSS) * REVOLT_REACH * min(1.0, coming)
 
 
 BOX = Revolts()

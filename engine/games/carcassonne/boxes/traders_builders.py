@@ -11,7 +11,7 @@ from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
 from engine.games.carcassonne.land import find_features_met
 from engine.games.carcassonne.offers import can_place_tile
-from engine.games.carcassonne.scoring import count_farm_cities
+from engine.games.carcassonne.scoring import count_farm_cities, settle_figures
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -27,7 +27,6 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
     replace_top,
-    settle_figures,
 )
 from engine.games.carcassonne.tiles import PIECES, Args, list_figure_options
 from engine.menu import Choice, Menu, Move

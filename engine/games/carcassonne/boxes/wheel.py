@@ -27,6 +27,7 @@ from engine.games.carcassonne.state import (
     get_field,
     get_setting,
     list_figures,
+    list_seats_from_turn,
     make_getter,
     pop_work,
     push_work,
@@ -122,29 +123,28 @@ def get_number(tile: str) -> int:
     return numbers[0] if numbers else 0
 
 
-def _iter_features(state: State, kind: str) -> Iterator[Feature]:
+def _iter_occupied_features(state: State, kind: str) -> Iterator[Feature]:
     return (feature for feature in state.features.values() if feature.kind == kind and feature.figures)
 
 
 def count_taxes(state: State, rules: Rules, seat: int) -> int:
     """§28.4: For each knight the shields of his city and the own knights in it."""
-    cities = [
-        (len(rules.select_meeples(city.figures, seat)), city.marks.count("shield"))
-        for city in _iter_features(state, "city")
-    ]
-    return sum(knights * (knights + shields) for knights, shields in cities)
+    points = 0
+    for city in _iter_occupied_features(state, "city"):
+        knights = len(rules.select_meeples(city.figures, seat))
+        points += knights * (knights + city.marks.count("shield"))
+    return points
 
 
 def count_famine(state: State, rules: Rules, seat: int) -> int:
     """§28.4: For each farmer the completed cities at his farm."""
     return sum(
-        len(rules.select_meeples(farm.figures, seat)) * _count_cities(state, farm)
-        for farm in _iter_features(state, "field")
-        if rules.select_meeples(farm.figures, seat)
+        len(rules.select_meeples(farm.figures, seat)) * _count_completed_cities(state, farm)
+        for farm in _iter_occupied_features(state, "field")
     )
 
 
-def _count_cities(state: State, farm: Feature) -> int:
+def _count_completed_cities(state: State, farm: Feature) -> int:
     cities = {find_root(state.parents, city) for city in farm.cities}
     return sum(state.features[root].kind == "city" and not state.features[root].open for root in cities)
 
@@ -157,7 +157,7 @@ def count_storm(state: State, rules: Rules, seat: int) -> int:
 def count_inquisition(state: State, rules: Rules, seat: int) -> int:
     """§28.4: Two for each monk."""
     return MONK_POINTS * sum(
-        len(rules.select_meeples(feature.figures, seat)) for feature in _iter_features(state, "cloister")
+        len(rules.select_meeples(feature.figures, seat)) for feature in _iter_occupied_features(state, "cloister")
     )
 
 
@@ -166,7 +166,7 @@ def count_fortune(state: State, rules: Rules, seat: int) -> int:
     return FORTUNE_POINTS if seat == state.turn else 0
 
 
-COUNTS: dict[str, Callable[[State, Rules, int], int]] = {
+POINTS_OF_SECTIONS: dict[str, Callable[[State, Rules, int], int]] = {
     FORTUNE: count_fortune,
     TAXES: count_taxes,
     FAMINE: count_famine,
@@ -174,18 +174,18 @@ COUNTS: dict[str, Callable[[State, Rules, int], int]] = {
     INQUISITION: count_inquisition,
     PLAGUE: lambda state, rules, seat: 0,
 }
+"""What each section of the wheel brings a seat."""
 
 
 def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
     """§28.3 to §28.5: Return what happens in the section to which the pig runs."""
-    section = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)]
-    seats = [(state.turn + steps) % len(state.track) for steps in range(len(state.track))]
+    section, seats = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)], list_seats_from_turn(state)
     figures = tuple(figure for figure in get_figures_on_crowns(state) if figure.segment == section)
-    awards = [Award(seat, COUNTS[section](state, rules, seat), "wheel") for seat in seats]
+    awards = [Award(seat, POINTS_OF_SECTIONS[section](state, rules, seat), "wheel") for seat in seats]
     awards += [Award(seat, CROWN_POINTS * sum(one.seat == seat for one in figures), "crown") for seat in seats]
     paid = tuple(award for award in awards if award.points)
-    struck = tuple(seat for seat in seats if list_places_of_meeples(state, rules, seat)) if section == PLAGUE else ()
-    return WheelTurned(state.turn, number, section, paid, figures, struck)
+    with_plague = (seat for seat in seats if section == PLAGUE and list_places_of_meeples(state, rules, seat))
+    return WheelTurned(state.turn, number, section, paid, figures, tuple(with_plague))
 
 
 def list_places_of_meeples(state: State, rules: Rules, seat: int) -> list[str]:
