@@ -55,8 +55,8 @@ def _apply_began(empty: State, event: Began) -> State:
     seats = len(event.track)
     rules = get_rules(event.options)
     supply = (event.supply,) * seats
-    start = get_state_type(event.options)
-    state = start(event.options, event.edition, event.first, bags=event.bags, supply=supply, track=event.track)
+    state_type = get_state_type(event.options)
+    state = state_type(event.options, event.edition, event.first, bags=event.bags, supply=supply, track=event.track)
     for box in rules.hooks["prepare"]:
         state = box.prepare(state, rules)
     return state
@@ -71,9 +71,9 @@ def _apply_tile_drawn(state: State, event: TileDrawn) -> State:
 
 
 def draw_tile(state: State, part: Part, tile: str, **others: Any) -> State:
-    """Take a tile from the bag; its part of the turn replaces the top of the work. Change these other fields, too."""
-    drawn = Part("place", part.kind, tile, "", (), part.passed, part.extra, part.notes)
-    return replace(state, bags=take_from_bags(state.bags, tile), work=(*state.work[:-1], drawn), **others)
+    """Take a tile from the bag for this part, which replaces the top of the work; change these other fields, too."""
+    work = (*state.work[:-1], replace(part, step="place", tile=tile))
+    return replace(state, bags=take_from_bags(state.bags, tile), work=work, **others)
 
 
 def _apply_tile_set_aside(state: State, event: TileSetAside) -> State:
@@ -92,8 +92,7 @@ def _end_figure_step(state: State, placed: str) -> tuple[Work, ...]:
     """Return the work in the next step of the part; `placed` is the place of the new figure, or empty."""
     part = get_current_part(state)
     step: Step = "between" if get_rules(state.options).hooks["after_figure"] and part.cell else "score"
-    after = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)
-    return (*state.work[:-1], after)
+    return (*state.work[:-1], replace(part, step=step, placed=placed))
 
 
 def _apply_feature_scored(state: State, event: FeatureScored) -> State:
@@ -105,6 +104,7 @@ def _apply_feature_scored(state: State, event: FeatureScored) -> State:
 
 
 def _apply_round_opened(state: State, event: RoundOpened) -> State:
+    """Pay the awards; the rounds after the figure belong to the scoring."""
     step = get_current_part(state).step
     state = change_part(state, passed=event.place, step="score" if step == "between" else step)
     return apply_awards(state, event.awards)

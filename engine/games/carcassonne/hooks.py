@@ -248,7 +248,7 @@ class BoxHooks(Protocol):
         return ()
 
     def find_companions(self, state: State, rules: Rules, feature: Feature, figure: Figure) -> tuple[Figure, ...]:
-        """Return the figures that go home together with a figure that leaves its feature alone."""
+        """Return the figures that cannot stay on a feature when this figure leaves it."""
         return ()
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:

@@ -44,7 +44,7 @@ def is_barred(state: State, rules: Rules, cell: str) -> bool:
 
 def is_free(rules: Rules, feature: Feature) -> bool:
     """§2.4: Whether a meeple can be placed on a feature: no figure is on it, except unobtrusive ones."""
-    return all(figure.kind in rules.unobtrusive for figure in feature.figures)
+    return not feature.figures or all(figure.kind in rules.unobtrusive for figure in feature.figures)
 
 
 def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
@@ -59,25 +59,22 @@ def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
 
 def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
     """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
-    supply = state.supply[state.turn]
+    if is_barred(state, rules, part.cell):
+        return []
     options: list[Args] = []
-    if rules.hooks["bars_figures"] and is_barred(state, rules, part.cell):
-        return options
     for kind, segments in rules.segments.items():
-        if supply[kind]:
+        if state.supply[state.turn][kind]:
             options += _list_options_of_kind(state, rules, part, kind, segments)
     return options
 
 
 def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
     """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
-    placed, features, parents = state.tiles[part.cell], state.features, state.parents
-    first, unobtrusive = placed.first, rules.unobtrusive
+    placed = state.tiles[part.cell]
     return [
         args
         for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
-        if not (figures := features[find_root(parents, first + index)].figures)
-        or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
+        if is_free(rules, state.features[find_root(state.parents, placed.first + index)])
     ]
 
 
@@ -94,7 +91,7 @@ def _make_place_menu(state: State, rules: Rules, part: Part) -> Menu:
         boxes = rules.hooks["offer_for_unfit_tile"]
         return tuple(entry for box in boxes if (entry := box.offer_for_unfit_tile(state, rules, part)))
     place = Choice("place", tuple(options), "2.2")
-    return (place, *_offer_besides(state, rules, part)) if rules.hooks["offer_besides"] else (place,)
+    return (place, *_offer_besides(state, rules, part))
 
 
 def _offer_besides(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
@@ -113,11 +110,9 @@ def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = list_free_segments(state, rules, part)
     for box in rules.hooks["offer_figures"]:
         options += box.offer_figures(state, rules, state.turn, part)
-    if rules.hooks["bars_figures"]:
-        options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
+    options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
-    instead = _offer_instead_of_figure(state, rules, part) if rules.hooks["offer_instead_of_figure"] else ()
-    besides = _offer_besides(state, rules, part) if rules.hooks["offer_besides"] else ()
+    instead, besides = _offer_instead_of_figure(state, rules, part), _offer_besides(state, rules, part)
     return (*figures, *instead, *besides, PASS)
 
 

@@ -16,6 +16,7 @@ from engine.games.carcassonne.hooks import Rules, pick_tile, place_tile
 from engine.games.carcassonne.land import read_figure
 from engine.games.carcassonne.offers import (
     FIGURE_OFFERS,
+    PASS,
     has_hooks,
     has_own_tile,
     list_menus,
@@ -68,9 +69,12 @@ _last_menu: tuple[State | None, Menu] = (None, ())
 Stage = Callable[[State, Rules, Part, Chance], Struct | None]
 """Something the rules may do in a step of a part: returns the next event, or None if there is nothing to do."""
 
+WAYS_TO_TILES = ("offer_instead_of_tile", "take_own_tile", "filter_bag", "pick_tile")
+"""The hooks without which a tile is simply drawn."""
+
 
 def objection(options: Options, seats: int) -> Refused | None:
-    """§1.1: The sixth set of figures comes with Inns & Cathedrals."""
+    """Return why a table cannot have these options, or None; §1.1: for six seats it needs Inns & Cathedrals."""
     if seats == 6 and not plays_with(options, inns_cathedrals.BOX):
         return Refused("Six players need “Inns & Cathedrals”; switch it on.", rule="1.1")
     objections = (box.objection(options) for box in get_rules(options).hooks["objection"])
@@ -159,6 +163,7 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
 
 
 def _find_first_event(events: Iterable[Struct | None]) -> Struct | None:
+    """Return the first event of these, or None if there is none."""
     return next((event for event in events if event is not None), None)
 
 
@@ -173,14 +178,11 @@ def list_stages(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
         return (functools.partial(_open_round, place),) if rules.rounds[place] else ()
 
     close = (_close_round,) if rules.scoring_figures > 1 else ()
+    draw = _draw_or_end if has_hooks(rules, WAYS_TO_TILES) else _draw_plainly_or_end
     features = (*list_rounds("3"), _score_completed, *list_hooks("after_scoring"), *list_hooks("end_scoring"), *close)
     score = (*features, *list_rounds("4"), *list_hooks("after_tile"), _end_part)
     return {
-        "draw": (
-            *list_rounds("1a"),
-            *close,
-            _draw_or_end if has_hooks(rules, WAYS_TO_TILES) else _draw_plainly_or_end,
-        ),
+        "draw": (*list_rounds("1a"), *close, draw),
         "place": (*list_hooks("react_to_drawing"), *close, _set_tile_aside),
         "figure": (*list_rounds("1c"), *close, _skip_figure),
         "between": (*list_hooks("after_figure"), *close, *score),
@@ -204,8 +206,8 @@ def has_plain_end(rules: Rules) -> bool:
 
 
 def _open_round(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:
-    """Open a scoring round at this place of the turn, once, if a box gives points there."""
-    if part.passed >= place:
+    """Open a scoring round of `ROUNDS` at this place of the turn, once, if a box gives points there."""
+    if part.passed >= place:  # the names of places are in the order of the turn
         return None
     awards = tuple(award for hook in rules.rounds[place] for award in hook(state, rules, part))
     return RoundOpened(place, awards) if awards else None
@@ -217,10 +219,6 @@ def _close_round(state: State, rules: Rules, work: Work, chance: Chance) -> Stru
         return None
     event = _find_first_event(box.after_round(state, rules, chance) for box in rules.hooks["after_round"])
     return event or RoundClosed()
-
-
-WAYS_TO_TILES = ("offer_instead_of_tile", "take_own_tile", "filter_bag", "pick_tile")
-"""The hooks without which a tile is simply drawn."""
 
 
 def _draw_plainly_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
@@ -268,16 +266,16 @@ def _skip_figure(state: State, rules: Rules, part: Part, chance: Chance) -> Figu
 
 def can_only_pass(state: State, part: Part) -> bool:
     """Whether the seat on turn has no figure to place, and nothing to do instead."""
-    return len(get_part_menu(state, part)) == 1
+    return get_part_menu(state, part) == (PASS,)
 
 
 def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§3: Score the next of the completed features, after what boxes do before it."""
     for root in part.done:
-        for box in rules.hooks["before_feature"]:
-            event = box.before_feature(state, rules, root, chance)
-            if event is not None:
-                return event
+        boxes = rules.hooks["before_feature"]
+        event = _find_first_event(box.before_feature(state, rules, root, chance) for box in boxes)
+        if event is not None:
+            return event
         feature = state.features[root]
         if feature.figures and scoring.select_figures(state, rules, feature, "scored"):
             return scoring.score_feature(state, rules, root, "scored")
@@ -288,13 +286,12 @@ def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
     """§2.7: Begin the next turn, or return to the work that this part interrupted, or end the game."""
     if len(state.work) > 1:
         return PartEnded(state.turn)
-    for box in rules.hooks["end_turn"]:
-        event = box.end_turn(state, rules, part, chance)
-        if event is not None:
-            return event
-    following = find_next_seat(state)
-    if can_draw(state) or has_own_tile(state, rules, following):
-        return TurnBegan(following)
+    event = _find_first_event(box.end_turn(state, rules, part, chance) for box in rules.hooks["end_turn"])
+    if event is not None:
+        return event
+    next_seat = find_next_seat(state)
+    if can_draw(state) or has_own_tile(state, rules, next_seat):
+        return TurnBegan(next_seat)
     return _end_without_tiles(state, rules)
 
 
@@ -334,7 +331,7 @@ def standing(state: State) -> tuple[Standing, ...]:
 
 
 def sources(event: Any, seat: int) -> tuple[tuple[str, int], ...]:
-    """Return where the points come from that this event brings a seat."""
+    """Return the points that this event brings a seat, each with its reason."""
     reason = POINT_EVENTS.get(type(event))
     if reason:
         return ((reason, event.points),) if event.seat == seat else ()

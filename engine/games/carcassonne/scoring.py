@@ -26,6 +26,8 @@ from engine.games.carcassonne.state import (
 from engine.menu import Choice, Menu
 
 SCORERS = ("meeple", "woman")
+"""The two scoring figures of a seat as moves write them, in the order of `State.track`."""
+
 DEBT_WEIGHT = 6.0
 """For bots: how much more than a point each point below 0 counts, so that they do not pay themselves to ruin."""
 CITY_POINTS = 3
@@ -112,24 +114,22 @@ def select_figures(state: State, rules: Rules, feature: Feature, moment: Moment)
 def score_feature(state: State, rules: Rules, root: int, moment: Moment) -> FeatureScored:
     """Return the event that scores a feature: its figures are paid and go home."""
     feature = state.features[root]
-    figures = feature.figures
-    if rules.hooks["select_figures"]:
-        figures = select_figures(state, rules, feature, moment)
-        feature = replace(feature, figures=figures)
-    awards = tuple([award for award in award_feature(state, rules, feature, moment) if award.points])
-    return FeatureScored(root, feature.kind, figures[0].cell, awards, figures, moment == "final")
+    figures = select_figures(state, rules, feature, moment)
+    awards = award_feature(state, rules, replace(feature, figures=figures), moment)
+    paid = tuple([award for award in awards if award.points])
+    return FeatureScored(root, feature.kind, figures[0].cell, paid, figures, moment == "final")
 
 
 def award_feature(state: State, rules: Rules, feature: Feature, moment: Moment) -> Sequence[Award]:
     """Return the awards of a feature: those of its leaders, then the bonuses of boxes."""
-    awards = award_without_lead(state, rules, feature, moment)
-    if awards is not None:
-        return awards
+    fixed_awards = award_without_lead(state, rules, feature, moment)
+    if fixed_awards is not None:
+        return fixed_awards
     leaders = find_leaders(state, rules, feature)
-    own = [Award(seat, count_leader_points(state, rules, feature, seat, moment), feature.kind) for seat in leaders]
+    awards = [Award(seat, count_leader_points(state, rules, feature, seat, moment), feature.kind) for seat in leaders]
     for box in rules.hooks["award_bonus"]:
-        own += box.award_bonus(state, rules, feature, moment)
-    return own
+        awards += box.award_bonus(state, rules, feature, moment)
+    return awards
 
 
 def award_without_lead(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...] | None:
@@ -142,18 +142,18 @@ def award_without_lead(state: State, rules: Rules, feature: Feature, moment: Mom
 
 
 def find_companions(state: State, rules: Rules, feature: Feature, figure: Figure) -> tuple[Figure, ...]:
-    """Return the figures that go home together with a figure that leaves its feature alone."""
+    """Return the figures that cannot stay on a feature when this figure leaves it."""
     boxes = rules.hooks["find_companions"]
     return tuple(other for box in boxes for other in box.find_companions(state, rules, feature, figure))
 
 
 def find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
-    """Yield the figures that go home together with these, which leave their features all at once."""
-    once_each = {(find_figure_root(state, figure), figure.seat): figure for figure in lost}
-    for (root, _), figure in once_each.items():
+    """Yield the figures that cannot stay on their features when all of these leave at once."""
+    last_by_seat = {(find_figure_root(state, figure), figure.seat): figure for figure in lost}
+    for (root, _), figure in last_by_seat.items():
         feature = state.features[root]
-        left = tuple(other for other in feature.figures if other not in lost)
-        yield from find_companions(state, rules, replace(feature, figures=left), figure)
+        remaining = tuple(other for other in feature.figures if other not in lost)
+        yield from find_companions(state, rules, replace(feature, figures=remaining), figure)
 
 
 def apply_feature_scored(state: State, event: FeatureScored) -> State:
@@ -221,5 +221,5 @@ def list_features_to_count(state: State, rules: Rules) -> list[int]:
 
 
 def estimate_debt(state: State, seat: int) -> float:
-    """Return what points below 0 cost a bot beyond themselves."""
+    """Return what a seat loses by points below 0 in the eyes of a bot, in addition to these points."""
     return DEBT_WEIGHT * min(count_points_of(state, seat), 0)

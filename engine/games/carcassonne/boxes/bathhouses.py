@@ -144,7 +144,7 @@ class Bathhouses(BoxHooks):
         return [BatherFetched(bather.cell, (Award(seat, -bather.points, "bathhouse"),))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        """Return what points below 0 cost a bot beyond themselves."""
+        """Return what the seat loses by points below 0, for which it can buy meeples back."""
         return estimate_debt(state, seat)
 
 

@@ -213,7 +213,7 @@ class HillsSheep(BoxHooks):
         if feature.kind != "cloister" or feature.open or not feature.figures:
             return 0
         monk = feature.figures[0]
-        if monk.way:  # §17.3: no vineyard counts for a lying monk
+        if monk.way:  # §17.3: only for an upright monk
             return 0
         return VINEYARD_POINTS * sum("vineyard" in get_signs(state, cell) for cell in list_cells_around(monk.cell))
 
