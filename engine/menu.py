@@ -23,7 +23,11 @@ MAX_TEXT_CHARS, MAX_WORD_CHARS = 10_000, 80
 MAX_WEIGHT = 1_000  # a random choice among entries counts no entry as more moves than this
 BEFORE_A_WORD = "\"'“”„‚‘’«»([<>→=.;:!?"
 AFTER_A_WORD = "\"'“”‘’«»)]<>.;:!?,"
-NAME = re.compile(r"[^\W\d_]+(?:[\s_'’-][^\W\d_]+)*[\s_-]?\d*")
+NAME = re.compile(r"[^\W\d_]+(?:[\s_'’-][^\W\d_]+)*[\s_-]?\d*")  # words of letters, and perhaps a number
+MARKS = re.compile(r"(?<!\d)[^\w\s,+-](?!\d)|(?<=[^\W\d])[-_'’.,](?=[^\W\d])")  # beside no digit, or between letters
+
+RandomBelow = Callable[[int], int]
+"""Returns a random number from 0 to n - 1."""
 
 
 class Move(Struct, frozen=True):
@@ -60,8 +64,8 @@ class Choice(Struct, frozen=True, tag="choice"):
     def iter_moves(self) -> Iterator[Move]:
         return (Move(self.verb, args) for args in self.options)
 
-    def pick(self, below: Callable[[int], int]) -> Move:
-        return Move(self.verb, self.options[below(len(self.options))])
+    def pick(self, random_below: RandomBelow) -> Move:
+        return Move(self.verb, self.options[random_below(len(self.options))])
 
     def format_hint(self) -> str:
         return "; ".join(_format_stems(self.verb, self.options))
@@ -86,10 +90,10 @@ class Subset(Struct, frozen=True, tag="subset"):
         sizes = range(self.least, self.most + 1)
         return (Move(self.verb, args) for size in sizes for args in _iter_combinations(self.items, size))
 
-    def pick(self, below: Callable[[int], int]) -> Move:
+    def pick(self, random_below: RandomBelow) -> Move:
         left, taken = list(range(len(self.items))), set[int]()
-        for _ in range(self.least + below(self.most - self.least + 1)):
-            taken.add(left.pop(below(len(left))))
+        for _ in range(self.least + random_below(self.most - self.least + 1)):
+            taken.add(left.pop(random_below(len(left))))
         return Move(self.verb, tuple(item for place, item in enumerate(self.items) if place in taken))
 
     def format_hint(self) -> str:
@@ -114,8 +118,8 @@ class Number(Struct, frozen=True, tag="number"):
     def iter_moves(self) -> Iterator[Move]:
         return (Move(self.verb, (str(number),)) for number in range(self.least, self.most + 1))
 
-    def pick(self, below: Callable[[int], int]) -> Move:
-        return Move(self.verb, (str(self.least + below(self.count())),))
+    def pick(self, random_below: RandomBelow) -> Move:
+        return Move(self.verb, (str(self.least + random_below(self.count())),))
 
     def format_hint(self) -> str:
         return f"{self.verb} {self.least}-{self.most}"
@@ -175,15 +179,15 @@ def count(menu: Menu) -> int:
     return sum(entry.count() for entry in menu)
 
 
-def pick(menu: Menu, below: Callable[[int], int]) -> Move:
-    """Return a random move; each entry is weighted by its moves. `below(n)` returns a number from 0 to n - 1."""
+def pick(menu: Menu, random_below: RandomBelow) -> Move:
+    """Return a random move; each entry is weighted by its moves."""
     if len(menu) == 1:
-        return menu[0].pick(below)
+        return menu[0].pick(random_below)
     weights = [min(entry.count(), MAX_WEIGHT) for entry in menu]
-    point = below(sum(weights))
+    point = random_below(sum(weights))
     for entry, weight in zip(menu, weights, strict=True):
         if point < weight:
-            return entry.pick(below)
+            return entry.pick(random_below)
         point -= weight
     raise AssertionError("the weights of a menu add up to its size")
 
@@ -203,7 +207,7 @@ def parse_move(menu: Menu, text: str, spell: Spell = lambda token: (token,)) -> 
     words = tuple(word for word in map(_trim, text.split()) if word)
     if not words:
         raise Refused("Write one of these: {moves}.", moves=_join(format_hints(menu)))
-    partial = narrow(menu, words, spell)
+    partial = parse_partial(menu, words, spell)
     if partial.move is None:
         raise Refused(
             "“{said}” goes on with one of these: {following}.",
@@ -219,7 +223,7 @@ def find_sample(menu: Menu) -> tuple[MenuEntry, Move] | None:
     return next(((entry, next(entry.iter_moves())) for entry in menu if entry.count() > 1), None)
 
 
-def narrow(menu: Menu, words: Sequence[str], spell: Spell = lambda token: (token,)) -> PartialMove:
+def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token: (token,)) -> PartialMove:
     """Return the part of a move that these words mean; raise Refused if no move begins with them."""
     if not menu:
         raise Refused("There is nothing for you to do now.")
@@ -235,14 +239,14 @@ def narrow(menu: Menu, words: Sequence[str], spell: Spell = lambda token: (token
     entry = next(entry for entry in menu if entry.verb == verb)
     match entry:
         case Choice():
-            return _narrow_choice(entry, words[used:], spell)
+            return _parse_choice(entry, words[used:], spell)
         case Subset():
-            return _narrow_subset(entry, words[used:], spell)
+            return _parse_subset(entry, words[used:], spell)
         case Number():
-            return _narrow_number(entry, words[used:])
+            return _parse_number(entry, words[used:])
 
 
-def _narrow_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialMove:
+def _parse_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialMove:
     left = list(entry.options)
     tokens: tuple[str, ...] = (entry.verb,)
     place = start = 0
@@ -255,9 +259,8 @@ def _narrow_choice(entry: Choice, words: Sequence[str], spell: Spell) -> Partial
         left = [args for args in left if len(args) > place and args[place] == token]
         place, start = place + 1, start + used
     complete = [args for args in left if len(args) == place]
-    if len(left) == 1 or complete:
-        return PartialMove(tokens, _list_tokens(left, place), Move(entry.verb, (complete or left)[0]))
-    return PartialMove(tokens, _list_tokens(left, place), None)
+    move = Move(entry.verb, (complete or left)[0]) if complete or len(left) == 1 else None
+    return PartialMove(tokens, _list_tokens(left, place), move)
 
 
 def _list_tokens(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, ...]:
@@ -265,7 +268,7 @@ def _list_tokens(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, .
     return tuple(dict.fromkeys(args[place] for args in options if len(args) > place))
 
 
-def _narrow_subset(entry: Subset, words: Sequence[str], spell: Spell) -> PartialMove:
+def _parse_subset(entry: Subset, words: Sequence[str], spell: Spell) -> PartialMove:
     left, chosen, start = list(entry.items), list[str](), 0
     while start < len(words):
         token, used = _match_next(words, start, list(dict.fromkeys(left)), spell)
@@ -282,7 +285,7 @@ def _narrow_subset(entry: Subset, words: Sequence[str], spell: Spell) -> Partial
     return PartialMove((entry.verb, *order), following, move)
 
 
-def _narrow_number(entry: Number, words: Sequence[str]) -> PartialMove:
+def _parse_number(entry: Number, words: Sequence[str]) -> PartialMove:
     if not words:
         only = Move(entry.verb, (str(entry.least),)) if entry.least == entry.most else None
         return PartialMove((entry.verb,), (f"{entry.least}-{entry.most}",), only)
@@ -311,13 +314,20 @@ def _explain_mismatch(tokens: Sequence[str], word: str, following: Sequence[str]
 
 def _match_next(words: Sequence[str], start: int, tokens: Sequence[str], spell: Spell) -> tuple[str | None, int]:
     """Return the token that the next words mean, and how many words: one, or a name like `Omsk am Irtysch`."""
-    if words[start] not in tokens:
-        for size in (3, 2):
-            name = normalize_name(" ".join(words[start : start + size])) if len(words) >= start + size else None
-            matches = [token for token in tokens if name and name in map(normalize_name, (token, *spell(token)))]
+    if words[start] in tokens:
+        return words[start], 1
+    for size in (3, 2):  # the words of a name
+        if len(words) >= start + size:
+            matches = _match_name(" ".join(words[start : start + size]), tokens, spell)
             if len(matches) == 1:
                 return matches[0], size
     return _match_word(words[start], tokens, spell), 1
+
+
+def _match_name(text: str, tokens: Sequence[str], spell: Spell) -> list[str]:
+    """Return the tokens with this name, however its words are joined; none if the text is no name."""
+    name = normalize_name(text)
+    return [token for token in tokens if name and name in map(normalize_name, (token, *spell(token)))]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -329,8 +339,6 @@ def normalize_name(text: str) -> str | None:
 
 def _match_word(text: str, tokens: Sequence[str], spell: Spell) -> str | None:
     """Return the one token that this word means; an exact match precedes one without accents, and a beginning."""
-    if text in tokens:
-        return text
     if len(text) > MAX_WORD_CHARS:
         return None
     folded, plain = text.casefold(), _remove_marks(text)
@@ -354,7 +362,7 @@ def _is_beginning(text: str, form: str) -> bool:
 
 def _remove_marks(text: str) -> str:
     """Return letters and digits only, without accents, and with the signs of numbers (`-1,0`)."""
-    return re.sub(r"(?<!\d)[^\w\s,+-](?!\d)|(?<=[^\W\d])[-_'’.,](?=[^\W\d])", "", _fold_case(text))
+    return MARKS.sub("", _fold_case(text))
 
 
 def _fold_case(text: str) -> str:

@@ -144,13 +144,14 @@ def make_open_command(
 def list_open_words(opened: Opened) -> list[str]:
     """Return the words after `open` in the command that leads to this event."""
     words = [opened.game, str(opened.seats), opened.commitment]
-    words += [f"{name}={_format_option(value)}" for name, value in opened.options.items()]
+    words += [f"{name}={format_value(value)}" for name, value in opened.options.items()]
     words += [f"clock.{name}={value}" for name, value in opened.clock.items()]
     words += [f"table.name={opened.table}"] if opened.table else []
     return words + [f"beacon.{name}={value}" for name, value in opened.beacon.items()]
 
 
-def _format_option(value: Any) -> str:
+def format_value(value: Any) -> str:
+    """Return the value of an option as a word that `parse` understands."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 

@@ -119,7 +119,7 @@ def list_anchors(page: Path) -> frozenset[str]:
 
 
 def is_defined(path: list[str]) -> bool:
-    """Return whether a path such as `engine.menu.narrow` is a module, or a name in one."""
+    """Return whether a path such as `engine.menu.parse_partial` is a module, or a name in one."""
     for length in range(len(path), 0, -1):
         module = "/".join(path[:length])
         files = [file for file in (f"{module}.py", f"{module}/__init__.py") if (ROOT / file).is_file()]

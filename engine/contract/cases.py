@@ -10,6 +10,7 @@ from engine import bots, catalogue, options
 from engine import game as games
 
 T = TypeVar("T")
+MAX_VALUES = 6  # the most values of an option that are tried
 
 
 def list_editions(game: Any) -> tuple[Any, ...]:
@@ -41,14 +42,15 @@ class Case(NamedTuple):
 
 def list_variants(game: Any) -> list[tuple[tuple[str, str], ...]]:
     """Return choices of options: none, every option changed alone, and last as many as possible changed at once."""
-    single = [
+    changes = [
         (option.name, value)
         for option in options.describe(game.META.options)
-        for value in option.values[:6]
-        if value != _format_default(option.default)
+        for value in option.values[:MAX_VALUES]
+        if value != options.format_value(option.default)
     ]
-    combined = _combine(game, single)
-    return [(), *((pair,) for pair in single), *([combined] if len(combined) > 1 else [])]
+    variants = [(), *((change,) for change in changes)]
+    combined = _combine(game, changes)
+    return [*variants, combined] if len(combined) > 1 else variants
 
 
 def _combine(game: Any, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -66,10 +68,6 @@ def find_seat_counts(game: Any, chosen: dict[str, str]) -> list[int]:
     return [seats for seats in game.META.seats if not games.objection(game, parsed, seats)]
 
 
-def _format_default(default: Any) -> str:
-    return ("on" if default else "off") if isinstance(default, bool) else str(default)
-
-
 def make_cases(several: Iterable[Any]) -> list[Case]:
     """Return a case for every number of seats with the defaults, and one case for every other choice of options."""
     return [case for game in several for case in _list_cases(game)]
@@ -79,8 +77,10 @@ def make_cases(several: Iterable[Any]) -> list[Case]:
 def _list_cases(game: Any) -> tuple[Case, ...]:
     cases = list[Case]()
     for number, chosen in enumerate(list_variants(game)):
-        possible = [Case(game, seats, chosen) for seats in find_seat_counts(game, dict(chosen))]
-        cases += possible if number == 0 else possible[number % max(len(possible), 1) :][:1]
+        seat_counts = find_seat_counts(game, dict(chosen))
+        if chosen and seat_counts:  # with one number of seats, another one for each choice
+            seat_counts = [seat_counts[number % len(seat_counts)]]
+        cases += [Case(game, seats, chosen) for seats in seat_counts]
     return tuple(cases)
 
 

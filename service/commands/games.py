@@ -82,7 +82,7 @@ def _format_game(game: Game) -> Iterator[str]:
     yield f"  by {meta.designer} ({meta.publisher}, {meta.year}); {meta.stage}, edition {meta.edition}"
     yield from textwrap.wrap(_join_about(meta), 100, initial_indent="  ", subsequent_indent="  ")
     for option in options.describe(meta.options):
-        yield f"  --option {option.name}={_format_range(option)} ({_format_default(option.default)} unless chosen)"
+        yield f"  --option {option.name}={_format_range(option)} ({options.format_value(option.default)} unless chosen)"
         yield from textwrap.wrap(option.about, 100, initial_indent="      ", subsequent_indent="      ")
 
 
@@ -97,7 +97,3 @@ def _join_with_or(numbers: tuple[int, ...]) -> str:
 
 def _format_range(option: Option) -> str:
     return f"{option.least}..{option.most}" if option.kind == "number" else "|".join(option.values)
-
-
-def _format_default(default: Any) -> str:
-    return ("on" if default else "off") if isinstance(default, bool) else str(default)

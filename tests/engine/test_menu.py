@@ -149,7 +149,7 @@ def test_half_a_number_is_no_beginning():
         with pytest.raises(Refused):
             parse(text, choices)
     with pytest.raises(Refused):
-        menu.narrow((PLACE,), ("place", "1,"))
+        menu.parse_partial((PLACE,), ("place", "1,"))
 
 
 def test_signs_and_commas_of_numbers_matter():
@@ -195,20 +195,22 @@ def test_narrowing_token_by_token_leads_to_the_move(choices, random):
     move = menu.pick(choices, random.randrange)
     words = (move.verb,)
     for token in move.args:
-        following = menu.narrow(choices, words).following
+        following = menu.parse_partial(choices, words).following
         assert token in following or move.verb == "bid"
         words = (*words, token)
-    narrowed = menu.narrow(choices, words)
+    narrowed = menu.parse_partial(choices, words)
     assert narrowed.move is not None
     assert sorted(narrowed.move.args) == sorted(move.args)
 
 
 def test_narrowing_returns_the_tokens_so_far():
-    assert menu.narrow(MENU, ()).following == ("travel", "move", "keep", "bid", "place", "pass")
-    assert menu.narrow(MENU, ("move", "a1")) == PartialMove(("move", "A1"), ("A2", "B1"), None)
-    assert menu.narrow(MENU, ("keep", "9")) == PartialMove(("keep", "9"), ("3", "7", "ace"), Move("keep", ("9",)))
+    assert menu.parse_partial(MENU, ()).following == ("travel", "move", "keep", "bid", "place", "pass")
+    assert menu.parse_partial(MENU, ("move", "a1")) == PartialMove(("move", "A1"), ("A2", "B1"), None)
+    assert menu.parse_partial(MENU, ("keep", "9")) == PartialMove(
+        ("keep", "9"), ("3", "7", "ace"), Move("keep", ("9",))
+    )
     with pytest.raises(Refused, match="nothing for you"):
-        menu.narrow((), ("move",))
+        menu.parse_partial((), ("move",))
 
 
 def test_a_large_subset_gives_its_first_moves_at_once():

@@ -293,7 +293,7 @@ def _list_commands(place: Place, table: Snapshot) -> tuple[str, ...]:
 
 def _follow(menu: Menu, words: list[str]) -> Way:
     """Follow the first words of a move into the menu."""
-    partial = menus.narrow(menu, words)
+    partial = menus.parse_partial(menu, words)
     return Way(partial.tokens, partial.following, str(partial.move) if partial.move else None)
 
 
