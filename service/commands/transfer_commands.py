@@ -100,7 +100,7 @@ def import_tables(args: Namespace) -> int:
             app.wakeups.wake(queue)
     finally:
         app.close()
-    _print_tables(file, args.json, f"They came from {file.left}. Their players get the new links by letter.")
+    _print_tables(file, args.json, f"They came from {file.old_server}. Their players get the new links by letter.")
     return FINE
 
 
@@ -108,7 +108,7 @@ def _print_tables(file: TransferFile, as_json: bool, last: str) -> None:
     logs = [one.log for one in file.tables]
     if as_json:
         moved = [{"table": log.table, "game": log.game, "entries": len(log.entries), "head": log.head} for log in logs]
-        terminal.print_json({"from": file.left, "to": file.to, "tables": moved})
+        terminal.print_json({"from": file.old_server, "to": file.new_server, "tables": moved})
         return
     for log in logs:
         terminal.print_line(f"{log.table}: {log.game}, {len(log.entries)} entries, receipt {log.head}")

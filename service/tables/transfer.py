@@ -31,6 +31,7 @@ from service.store.batch import OwedLetter
 from service.store.rows import SeatRow, TableRow
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, tables, talk
 
+# Times of a seat whose clock runs; `open_since` is the entry with which its turn began.
 TIMES = ("due_at", "remind_at", "late_at", "clock_from")
 NO_TURN = dict.fromkeys(("open_since", *TIMES))
 
@@ -93,7 +94,10 @@ class BranchRow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TransferredTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """One table: its whole log, and the other data that its players have on this server."""
+    """One table: its whole log, and the other data that its players have on this server.
+
+    Files have the name in quotes.
+    """
 
     log: Export
     pace: int
@@ -110,10 +114,10 @@ class TransferredTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TransferFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of the file; `check` is the SHA-256 of the rest."""
+    """The content of the file; `check` is the SHA-256 of the rest. Files have the names in quotes."""
 
-    left: str
-    to: str
+    old_server: str = field(name="left")
+    new_server: str = field(name="to")
     at: int
     people: tuple[Person, ...]
     tables: tuple[TransferredTable, ...]
@@ -152,17 +156,18 @@ def _compute_check(file: TransferFile) -> str:
 
 def export_tables(app: App, db: Connection, names: Sequence[str], to: str) -> TransferFile:
     """Take these tables out: from this transaction on they are not played on this server."""
-    numbers = dict[int, int]()  # of people: the index in the file by the id in the database
+    indexes = dict[int, int]()  # of people: the index in the file by the id in the database
     rows = [_lock_row(db, name) for name in sorted(set(names))]
-    transferred = tuple(_export_table(db, row, numbers) for row in rows)
+    transferred = tuple(_export_table(db, row, indexes) for row in rows)
     for row in rows:
         _stop(db, row, to)
-    stored = [db.execute(select(people).where(people.c.id == number)).one() for number in numbers]
+    stored = [db.execute(select(people).where(people.c.id == number)).one() for number in indexes]
     persons = tuple(Person(one.address, one.name, one.language, one.calendar) for one in stored)
     return TransferFile(app.settings.address, to, app.now(), persons, transferred)
 
 
 def _lock_row(db: Connection, name: str) -> TableRow:
+    """Lock a table that leaves; raise Refused if it is not here, or not ready to be transferred."""
     row = queries.lock_table(db, name)
     if row is None:
         raise Refused("There is no table {table}.", table=name)
@@ -175,11 +180,21 @@ def _lock_row(db: Connection, name: str) -> TableRow:
     return row
 
 
-def _export_table(db: Connection, row: TableRow, numbers: dict[int, int]) -> TransferredTable:
+def _export_table(db: Connection, row: TableRow, indexes: dict[int, int]) -> TransferredTable:
+    """Return a table as the file has it, and give each of its people an index there."""
     links = tuple(
         Link(one.digest, True, canonical_json.decode_object(one.body)) for one in queries.list_entries(db, row.id)
     )
-    whole = Export(row.id, row.game, row.commitment, row.head, links, FORMAT, row.seed.hex(), None)
+    whole = Export(
+        table=row.id,
+        game=row.game,
+        commitment=row.commitment,
+        head=row.head,
+        entries=links,
+        format=FORMAT,
+        seed=row.seed.hex(),
+        seat=None,
+    )
     _audit(whole, over=row.phase == "over")
     return TransferredTable(
         whole,
@@ -190,7 +205,7 @@ def _export_table(db: Connection, row: TableRow, numbers: dict[int, int]) -> Tra
         opened_at=row.opened_at,
         moved_at=row.moved_at,
         ended_at=row.ended_at,
-        seats=tuple(_export_seat(seat, numbers) for seat in queries.list_seats(db, row.id)),
+        seats=tuple(_export_seat(seat, indexes) for seat in queries.list_seats(db, row.id)),
         orders=_export_rows(db, orders, OrderRow, row.id),
         branches=_export_rows(db, branches, BranchRow, row.id),
         talk=_export_rows(db, talk, TalkRow, row.id),
@@ -206,8 +221,8 @@ def _audit(whole: Export, *, over: bool) -> Game:
     return game
 
 
-def _export_seat(seat: SeatRow, numbers: dict[int, int]) -> TransferredSeat:
-    person = None if seat.person is None else numbers.setdefault(seat.person, len(numbers))
+def _export_seat(seat: SeatRow, indexes: dict[int, int]) -> TransferredSeat:
+    person = None if seat.person is None else indexes.setdefault(seat.person, len(indexes))
     rest = {name: getattr(seat, name) for name in TransferredSeat.__struct_fields__ if name != "person"}
     return TransferredSeat(person, **rest)
 
@@ -216,11 +231,11 @@ def _export_rows(db: Connection, source: Any, kind: Any, table: str) -> tuple[An
     """Return the rows of one database table that belong to this game table, as structs of this kind."""
     query = select(source).where(source.c.table == table).order_by(source.c.id)
     rows = db.execute(query).mappings().all()
-    plain = ({name: row[name] for name in kind.__struct_fields__} for row in rows)
-    return tuple(kind(**{name: _make_text(value) for name, value in row.items()}) for row in plain)
+    return tuple(kind(**{name: _dump_value(row[name]) for name in kind.__struct_fields__}) for row in rows)
 
 
-def _make_text(value: Any) -> Any:
+def _dump_value(value: Any) -> Any:
+    """Return a value of a column as JSON has it: bytes as hexadecimal digits."""
     return value.hex() if isinstance(value, bytes) else value
 
 
@@ -237,8 +252,8 @@ def _stop(db: Connection, row: TableRow, to: str) -> None:
 def import_tables(app: App, db: Connection, file: TransferFile) -> None:
     """Take these tables in: they are played on here, and every player gets the new link by letter."""
     address = app.settings.address.rstrip("/")
-    if file.to != address:
-        raise Refused("These tables go to {there}, and this server is {here}.", there=file.to, here=address)
+    if file.new_server != address:
+        raise Refused("These tables go to {there}, and this server is {here}.", there=file.new_server, here=address)
     for one in file.tables:
         _make_room(db, one.log)
     in_lock_order = sorted((person.address, index) for index, person in enumerate(file.people))
@@ -271,8 +286,8 @@ def _store_former_link(db: Connection, table: str, seat: int | None, link: str) 
 def _import_person(db: Connection, one: Person, at: int) -> int:
     """Return the id of this person; a person whom this server knows already keeps the own settings."""
     address = register.clean_address(one.address)
-    new = select(people.c.id).where(people.c.address == address)
-    is_new = db.execute(new).scalar_one_or_none() is None
+    by_address = select(people.c.id).where(people.c.address == address)
+    is_new = db.execute(by_address).scalar_one_or_none() is None
     number = register.find_or_create_person(db, address, one.name, at, one.language)
     if is_new:
         db.execute(update(people).where(people.c.id == number).values(calendar=one.calendar))
