@@ -160,7 +160,7 @@ def _check_file(file: str) -> Export | Rejection:
     except Misuse as misuse:
         return Rejection(str(misuse), "unusable")
     try:
-        replays.refuse_unsound(log)
+        replays.refuse_unsound_log(log)
     except Refused as refused:
         return Rejection(str(refused), "refused")
     except Exception as fault:  # the log is a file from outside, which may contain anything

@@ -29,12 +29,12 @@ from service.tables.locked_table import LockedTable
 from service.tables.snapshots import Snapshot
 from service.timing import HOUR_S
 
-MAX_PER_HOUR = 60
-STRENGTH = "strong"
+MAX_PER_HOUR = 60  # hints for one seat
+STRENGTH = "strong"  # the level of the bot
 NO_MOVE = "-"  # instead of a move: the game went on before one was found
 SEPARATOR = "\n"  # between the moves of one turn
 REDEAL_SEED = b"nothing is drawn"  # for dealing again what the seat cannot know
-InPool = Callable[..., tuple[Move, ...]]
+InPool = Callable[..., tuple[Move, ...]]  # calls a function in the process pool, and returns its result
 
 
 class GoodMove(Struct, frozen=True):

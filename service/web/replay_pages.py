@@ -194,7 +194,7 @@ def send_text(link: str, *, replica: bool) -> Response:
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
-        text = replays.write_protocol(db, table, Viewpoint(place.seat, get_language()))
+        text = replays.write_transcript(db, table, Viewpoint(place.seat, get_language()))
     return _send_file(text.encode(), "text/plain; charset=utf-8", f"{table.row.game}-{table.row.id}.txt", "inline")
 
 

@@ -187,7 +187,9 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
         tuple(
             ScoreLine(player, draw_line(seat), place_y(marks[-1].scores[seat])) for seat, player in enumerate(seated)
         ),
-        tuple(LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in marks if mark.lead),
+        tuple(
+            LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in marks if mark.is_lead_change
+        ),
     )
 
 

@@ -123,19 +123,19 @@ def send_picture(link: str) -> Response:
 
 @table.get("/then")
 def show_earlier(link: str) -> Response:
-    """Show the world as this seat saw it after an earlier entry, and the sentences about that entry."""
+    """Show the stage as this seat saw it after an earlier entry, and the sentences about that entry."""
     app, entry = get_app(), parse_int(request.args.get("at", ""))
     with app.store.reading() as db:
         place = access.find_place(db, link)
         snapshot = snapshots.load_table(app, db, place.table)
-        world = replays.load_world(app, db, snapshot, Viewpoint(place.seat, get_language()), entry)
+        past = replays.load_past_stage(app, db, snapshot, Viewpoint(place.seat, get_language()), entry)
     page = PastStagePage(
-        world.at,
-        world.first,
-        world.last,
-        " ".join(str(one.score) for one in world.standing),
-        world.stage,
-        world.chapters,
+        past.at,
+        past.first,
+        past.last,
+        " ".join(str(one.score) for one in past.standing),
+        past.stage,
+        past.chapters,
     )
     response = render("past_stage.html", page)
     response.headers["Cache-Control"] = "private, max-age=3600"

@@ -22,9 +22,10 @@ from service.tables import snapshots
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 
-WIDTH, HEIGHT = 600, 100
-MAX_SWINGS, MIN_SWING = 4, 0.1  # how many swings of the chances are shown, and their least size
-MIN_STEPS = 6  # of the counting; where the last entry has fewer, it begins earlier
+WIDTH, HEIGHT = 600, 100  # of the drawing of the chances, in its own units
+MAX_SWINGS = 4  # shown, of the chances
+MIN_SWING = 0.1  # of a share, which is 1 for a sure win
+MIN_STEPS = 6  # shown, of those that changed the score
 
 
 class ChanceLine(Struct, frozen=True):
@@ -59,33 +60,36 @@ def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHi
     points = _load_chance_history(app, db, table) if table.position.phase == "over" else ()
     if len(points) < 2:
         return None
-    place = max((number for number, point in enumerate(points) if point.seq <= at), default=0)
-    step = WIDTH / (len(points) - 1)
-    lines = tuple(_make_line(points, seat, place, step) for seat in range(len(table.seats)))
-    return ChanceHistory(lines, round(place * step, 1), _find_swings(points, step))
+    current = max((number for number, point in enumerate(points) if point.seq <= at), default=0)
+    point_width = WIDTH / (len(points) - 1)
+    lines = tuple(_make_line(points, seat, current, point_width) for seat in range(len(table.seats)))
+    return ChanceHistory(lines, round(current * point_width, 1), _find_swings(points, point_width))
 
 
-def _find_swings(points: Sequence[ChancePoint], step: float) -> tuple[Swing, ...]:
+def _find_swings(points: Sequence[ChancePoint], point_width: float) -> tuple[Swing, ...]:
     """Return the greatest swings in their order, each with the seat that gained most by it."""
     swings = list[tuple[float, Swing]]()
-    for number, (one, other) in enumerate(pairwise(points), 1):
-        gains = [then - now for now, then in zip(one.shares, other.shares, strict=True)]
-        seat = gains.index(max(gains))
-        before, after = round(100 * one.shares[seat]), round(100 * other.shares[seat])
-        swings.append((gains[seat], Swing(other.seq, seat, before, after, round(number * step, 1))))
-    greatest = sorted((one for one in swings if one[0] >= MIN_SWING), key=lambda one: -one[0])[:MAX_SWINGS]
+    for number, (before, after) in enumerate(pairwise(points), 1):
+        gains = [new - old for old, new in zip(before.shares, after.shares, strict=True)]
+        gain = max(gains)
+        seat = gains.index(gain)
+        percents = round(100 * before.shares[seat]), round(100 * after.shares[seat])
+        if gain >= MIN_SWING:
+            swings.append((gain, Swing(after.seq, seat, *percents, round(number * point_width, 1))))
+    greatest = sorted(swings, key=lambda swing: -swing[0])[:MAX_SWINGS]
     return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
 
 
-def _make_line(points: Sequence[ChancePoint], seat: int, place: int, step: float) -> ChanceLine:
+def _make_line(points: Sequence[ChancePoint], seat: int, current: int, point_width: float) -> ChanceLine:
+    """Draw the chances of a seat; `current` is the number of the point that is shown in percent."""
     shares = [point.shares[seat] for point in points]
-    corners = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
-    return ChanceLine(corners, round(100 * shares[place]))
+    corners = " ".join(f"{number * point_width:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
+    return ChanceLine(corners, round(100 * shares[current]))
 
 
 def _load_chance_history(app: App, db: Connection, table: Snapshot) -> tuple[ChancePoint, ...]:
     """Compute the chances after each entry once, then take them from the cache."""
-    key = ("course", table.row.id, table.row.length)
+    key = ("chances", table.row.id, table.row.length)
     points: tuple[ChancePoint, ...] | None = app.caches.stories.get(key)
     if points is None:
         points = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
@@ -93,7 +97,7 @@ def _load_chance_history(app: App, db: Connection, table: Snapshot) -> tuple[Cha
     return points
 
 
-InPool = Callable[..., Story]
+InPool = Callable[..., Story]  # calls a function in the process pool, and returns its result
 
 
 class StoryRequest(Struct, frozen=True):
@@ -194,7 +198,7 @@ class Mark(Struct, frozen=True):
 
     seq: int
     scores: tuple[int, ...]
-    lead: bool = False
+    is_lead_change: bool = False
 
 
 class ScoringStep(Struct, frozen=True):
@@ -240,7 +244,7 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
     before, after = list[tuple[Any, tuple[int, ...]]](), list[tuple[int, ...]]()
     for entry in entries:
         before.append((state, scores))
-        is_running = state is not None  # what sets the game up is not a step
+        begins_game = state is None  # by events that set the game up, and score nothing
         for event in entry.events:
             if isinstance(event, table_events.Started):
                 state = game.State()
@@ -249,10 +253,11 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
                 steps = [step for step in steps if step.seq < event.to]
             elif type(event) not in table_events.TABLE_EVENTS:
                 state = game.evolve(state, event)
-                then, scores = scores, _get_scores(game, state) if is_running else ()
-                if then != scores:
-                    steps.append(ScoringStep(entry.seq, event, then, scores))
-        if state is not None and not is_running:
+                if not begins_game:
+                    scores_before, scores = scores, _get_scores(game, state)
+                    if scores_before != scores:
+                        steps.append(ScoringStep(entry.seq, event, scores_before, scores))
+        if begins_game and state is not None:
             scores = _get_scores(game, state)
         after.append(scores)
     return after, steps
@@ -291,7 +296,9 @@ def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[
 def _select_last(steps: list[ScoringStep]) -> tuple[ScoringStep, ...]:
     """Return the steps of the last entry that changed the score, and earlier ones where these are few.
 
-    One step alone explains itself: there is none to step through.
+    A single step explains itself: none is returned.
     """
-    last = [step for step in steps if step.seq == steps[-1].seq]
-    return tuple(steps[-max(len(last), MIN_STEPS) :]) if len(steps) > 1 else ()
+    if len(steps) < 2:
+        return ()
+    in_last_entry = sum(step.seq == steps[-1].seq for step in steps)
+    return tuple(steps[-max(in_last_entry, MIN_STEPS) :])

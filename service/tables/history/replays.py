@@ -35,7 +35,7 @@ MAX_TIME_S = 253_402_300_799  # the last second of the year 9999
 
 def export_log(db: Connection, row: TableRow, seat: int | None = None) -> log.Export:
     """Return the log of a table: whole with its seed after the end, before that as this seat may know it."""
-    game = catalogue.find_all().get(row.game) and catalogue.find(row.game, row.edition)
+    game = catalogue.find(row.game, row.edition) if row.game in catalogue.find_all() else None
     over = row.phase == "over"
     rows = queries.list_entries(db, row.id)
     return log.Export(
@@ -58,6 +58,7 @@ def export_for_place(db: Connection, place: Place) -> Export:
 
 
 def _make_link(game: Game | None, row: TableRow, stored: EntryRow, seat: int | None) -> log.Link:
+    """Return an entry as this seat may know it; `game` is None if the game is not installed."""
     if row.phase == "over":
         return log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
@@ -74,19 +75,18 @@ def _redact_without_game(row: TableRow, stored: EntryRow) -> log.Link:
     return log.make_link(row.seed, entry, redacted, stored.digest)
 
 
-def refuse_unsound(brought: Export) -> None:
+def refuse_unsound_log(export: Export) -> None:
     """Raise Refused unless this is the log of a finished table, and its audit finds nothing wrong."""
-    if brought.seed is None:
+    if export.seed is None:
         raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
-    if not options.TABLE_NAME.fullmatch(brought.table):
-        raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
-    catalogue.find(brought.game)  # raises NotInstalled for a game that this server does not have
-    finding = audit.audit(
-        catalogue.find(brought.game, brought.edition), brought, verify_signature=beacon.is_signed
-    ).finding
+    if not options.TABLE_NAME.fullmatch(export.table):
+        raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=export.table)
+    catalogue.find(export.game)  # its refusal says which games there are, and which setting allows this one
+    game = catalogue.find(export.game, export.edition)
+    finding = audit.audit(game, export, verify_signature=beacon.is_signed).finding
     if finding:
         raise Refused("This log is not taken: {why}", why=finding.sentence)
-    if not all(0 <= link.entry["at"] <= MAX_TIME_S for link in brought.entries):
+    if not all(0 <= link.entry["at"] <= MAX_TIME_S for link in export.entries):
         raise Refused("This log is not taken: it tells of times that no calendar knows.")
 
 
@@ -127,20 +127,20 @@ class Archive:
             )
             return replace(export_log(db, row), entries=links, seed=row.seed.hex())
 
-    def import_(self, brought: Export) -> str:
+    def import_(self, export: Export) -> str:
         """Audit and store the log of a finished table; return the table's name."""
-        refuse_unsound(brought)
-        game = catalogue.find(brought.game, brought.edition)
-        bodies = [canonical_json.encode(link.entry) for link in brought.entries]
+        refuse_unsound_log(export)
+        game = catalogue.find(export.game, export.edition)
+        bodies = [canonical_json.encode(link.entry) for link in export.entries]
         ended = record.fold(game, map(log.make_entry_decoder(game).decode, bodies))
         with self._store.writing() as db:
-            if queries.find_table(db, brought.table):
-                raise Refused("The table {table} is stored here already.", table=brought.table)
-            db.execute(insert(tables), self._make_table_row(brought, len(ended.seats)))
-            db.execute(insert(seats), [self._make_seat_row(brought.table, seat) for seat in range(len(ended.seats))])
-            queries.store_places(db, brought.table, ended.places)
-            db.execute(insert(entries), list(queries.make_entry_rows(brought.table, brought, bodies)))
-        return brought.table
+            if queries.find_table(db, export.table):
+                raise Refused("The table {table} is stored here already.", table=export.table)
+            db.execute(insert(tables), self._make_table_row(export, len(ended.seats)))
+            db.execute(insert(seats), [self._make_seat_row(export.table, seat) for seat in range(len(ended.seats))])
+            queries.store_places(db, export.table, ended.places)
+            db.execute(insert(entries), list(queries.make_entry_rows(export.table, export, bodies)))
+        return export.table
 
     def _find_row(self, db: Connection, table: str) -> TableRow:
         row = queries.find_table(db, table)
@@ -148,20 +148,20 @@ class Archive:
             raise Refused("There is no table {table}.", table=table)
         return row
 
-    def _make_table_row(self, brought: Export, count: int) -> dict[str, Any]:
-        times = [int(link.entry["at"]) for link in brought.entries]
+    def _make_table_row(self, export: Export, count: int) -> dict[str, Any]:
+        times = [int(link.entry["at"]) for link in export.entries]
         return {
-            "id": brought.table,
-            "game": brought.game,
-            "edition": brought.edition,
+            "id": export.table,
+            "game": export.game,
+            "edition": export.edition,
             "seats": count,
-            "seed": bytes.fromhex(brought.seed or ""),
-            "commitment": brought.commitment,
+            "seed": bytes.fromhex(export.seed or ""),
+            "commitment": export.commitment,
             "phase": "over",
-            "length": len(brought.entries),
-            "head": brought.head,
+            "length": len(export.entries),
+            "head": export.head,
             "pace": 0,
-            "watch": hash_token(self._links.make_watch_token(brought.table)),
+            "watch": hash_token(self._links.make_watch_token(export.table)),
             "opened_at": times[0],
             "moved_at": times[-1],
             "ended_at": times[-1],
@@ -190,7 +190,11 @@ class Viewpoint(Struct, frozen=True):
 
 
 class Frame(Struct, frozen=True):
-    """One position with the entry that led to it; the replay goes from entry `first` to entry `last`."""
+    """One position with the entry that led to it; the replay goes from entry `first` to entry `last`.
+
+    `around` are the entries nearby in prose, `rounds` the entries that begin rounds, and `since` is the first entry
+    after the reader's last one.
+    """
 
     at: int
     first: int
@@ -223,8 +227,8 @@ class Frame(Struct, frozen=True):
         return min((start for start in self.rounds if start > self.at), default=None)
 
 
-class World(Struct, frozen=True):
-    """One position for the stage of a table, with the entry that led to it in prose."""
+class PastStage(Struct, frozen=True):
+    """The stage of a table after entry `at`, and that entry in prose; the game goes from entry `first` to `last`."""
 
     at: int
     first: int
@@ -244,7 +248,9 @@ def load_frame(
     index, start = _load_turns(app, db, table)
     last = table.row.length - 1
     first = min(max(start, begin or 0), last)
-    at = min(max((first if begin else last) if entry_number is None else entry_number, first), last)
+    if entry_number is None:
+        entry_number = first if begin else last
+    at = min(max(entry_number, first), last)
     then = snapshots.load_past(app, db, table, at)
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)
@@ -262,15 +268,18 @@ def load_frame(
     )
 
 
-def load_world(app: App, db: Connection, table: Snapshot, reader: Viewpoint, entry_number: int | None) -> World:
-    """Return the world after entry `entry_number`, by default after the last one."""
-    first, last = _load_turns(app, db, table)[1], table.row.length - 1
+def load_past_stage(
+    app: App, db: Connection, table: Snapshot, reader: Viewpoint, entry_number: int | None
+) -> PastStage:
+    """Return the stage after entry `entry_number`, by default after the last one."""
+    _, first = _load_turns(app, db, table)
+    last = table.row.length - 1
     at = last if entry_number is None else min(max(entry_number, first), last)
     then = snapshots.load_past(app, db, table, at)
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)
     entry = snapshots.load_entries(db, table, at, at + 1)
-    return World(
+    return PastStage(
         at,
         first,
         last,
@@ -297,8 +306,8 @@ def _make_scene(table: Snapshot, reader: Viewpoint, state: Any) -> Scene:
     return Scene(table.game, view, list_players(table.names), reader.seat, (), reader.language)
 
 
-class ProtocolLine(Struct, frozen=True):
-    """An entry of a protocol: its seat's player, its command, and sentences about its events.
+class TranscriptLine(Struct, frozen=True):
+    """An entry of a transcript: its seat's player, its command, and sentences about its events.
 
     The move is empty if this reader may not see it.
     """
@@ -310,7 +319,7 @@ class ProtocolLine(Struct, frozen=True):
     sentences: tuple[str, ...]
 
 
-def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
+def write_transcript(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
     """Return the whole game in plain text: everything after the end, before that what this reader may know."""
     is_over, meta = table.position.phase == "over", table.game.META
     template = get_environment(reader.language).get_template("table/log.txt")
@@ -326,17 +335,17 @@ def write_protocol(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
         ],
         over=is_over,
         public=table.position.beacon is not None,
-        lines=_list_protocol_lines(db, table, reader),
+        lines=_list_transcript_lines(db, table, reader),
         places=sorted((place, table.names[seat]) for seat, place in enumerate(table.position.places)),
         standing=table.game.standing(table.position.state) if is_over else (),
         seed=table.row.seed.hex() if is_over else "",
     )
 
 
-def _list_protocol_lines(db: Connection, table: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
+def _list_transcript_lines(db: Connection, table: Snapshot, reader: Viewpoint) -> Iterator[TranscriptLine]:
     narrator = _make_narrator(table, reader)
     for entry in snapshots.load_entries(db, table):
         visible = entry if table.position.phase == "over" else log.redact(table.game, entry, reader.seat)
         sentences = tuple(sentence for event in visible.events if (sentence := narrator.describe(event)))
         who = "" if visible.seat is None else table.names[visible.seat]
-        yield ProtocolLine(visible.seq, visible.at, who, visible.move or "", sentences)
+        yield TranscriptLine(visible.seq, visible.at, who, visible.move or "", sentences)
