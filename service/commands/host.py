@@ -90,7 +90,7 @@ def print_push_key(args: argparse.Namespace) -> int:
     with app.store.writing() as db:
         if args.renew:
             print(f"Devices that players switch on again: {push_keys.renew_key(db)}")
-        print(push_keys.encode(push_keys.dump_public(push_keys.load_key(db))))
+        print(push_keys.encode_base64url(push_keys.dump_public(push_keys.load_key(db))))
     app.close()
     return FINE
 

@@ -62,15 +62,15 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
         raise Refused("You have {most} ways to be told already; please remove one first.", most=MAX_CHANNELS)
     if len(new.address) > MAX_ADDRESS_CHARS:
         raise Refused("This address is too long; it may have {most} characters.", most=MAX_ADDRESS_CHARS)
-    words = {"label": _clean_label(new.label) or new.kind, "groups": _join_groups(new.groups)}
-    row = {**structs.asdict(new), **words, "person": person.id, "created_at": now}
+    row = {**structs.asdict(new), "person": person.id, "created_at": now}
+    row |= {"label": _clean_label(new.label) or new.kind, "groups": _join_groups(new.groups)}
     number = channel_queries.insert_channel(db, row)
     notify_owner(db, person, f"channel/{number}", now)
     return number
 
 
 def notify_owner(db: Connection, person: ProvenPerson, what: str, now: int) -> None:
-    """Owe a letter that says that a way out was added, in case another person had the link to add it with."""
+    """Owe a letter that says that this was added, such as `channel/5`: another person may have had the link for it."""
     queries.owe_personal_letter(db, person.id, f"added/{what}", now)
 
 

@@ -13,14 +13,20 @@ from sqlalchemy import Connection, delete, exists, insert, select, update
 from engine.refusal import Refused
 from service.app import App
 from service.notify import channels, webhooks
-from service.notify.channels import FAILING_MAX_S, FAILING_MIN_TIMES, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS
+from service.notify.channels import (
+    FAILING_MAX_S,
+    FAILING_MIN_TIMES,
+    MAX_ADDRESS_CHARS,
+    MAX_ERROR_CHARS,
+    NO_FAILURES,
+    WORKING_STATE,
+)
 from service.notify.webhooks import HookOutcome, Target
 from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
 from service.store.rows import TableHookRow, TableRow
 from service.store.schema import channels as channel_table
 from service.store.schema import table_hooks, tables
-from service.store.schema import table_hooks as hook_table
 from service.timing import compute_retry_pause
 
 MAX_HOOKS = 3  # of a table
@@ -28,7 +34,6 @@ MAX_BATCH = 8
 IS_OWN_TABLE = tables.c.id == table_hooks.c.table
 HAS_NEWS = (tables.c.length > table_hooks.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
 IS_ON = table_hooks.c.disabled_at.is_(None)
-KIND = "webhook"
 
 
 def has_due(now: Any) -> Any:
@@ -89,7 +94,10 @@ def remove_all(db: Connection, person: int) -> None:
 
 
 def lease(db: Connection, now: int, lease_s: int) -> Sequence[TableHookRow]:
-    """Lease chats that have to get news: other workers leave them alone until the lease ends."""
+    """Lease chats that have to get news: other workers leave them alone until the lease ends.
+
+    A chat keeps its `end_seq` until its news has arrived, so that each try sends the same.
+    """
     due = select(table_hooks.c.id).where(IS_ON, table_hooks.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
     oldest = due.order_by(table_hooks.c.due_at, table_hooks.c.id).limit(MAX_BATCH)
     numbers = db.execute(oldest.with_for_update(skip_locked=True, of=table_hooks)).scalars().all()
@@ -104,28 +112,29 @@ def lease(db: Connection, now: int, lease_s: int) -> Sequence[TableHookRow]:
 
 def switch_on(db: Connection, hook: TableHookRow, now: int) -> None:
     """Send news to a chat again: it has shown that it works."""
-    works = {"disabled_at": None, "failures": 0, "failing_since": None, "error": "", "due_at": now}
-    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**works))
+    _update(db, hook, **WORKING_STATE, due_at=now)
 
 
 def record_sent(db: Connection, hook: TableHookRow, now: int) -> None:
     """Record that the news up to `end_seq` has arrived, or that there was none to tell."""
-    works = {"failures": 0, "failing_since": None, "error": "", "due_at": now}
-    own = update(table_hooks).where(table_hooks.c.id == hook.id)
-    db.execute(own.values(next_seq=hook.end_seq, end_seq=None, sent=table_hooks.c.sent + 1, **works))
+    sent = table_hooks.c.sent + 1
+    _update(db, hook, **NO_FAILURES, due_at=now, next_seq=hook.end_seq, end_seq=None, sent=sent)
 
 
-def record_failure(db: Connection, hook: TableHookRow, now: int, outcome: HookOutcome) -> None:
+def record_failure(db: Connection, hook: TableHookRow, now: int, answer: HookOutcome) -> None:
     """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser."""
     failures, since = hook.failures + 1, now if hook.failing_since is None else hook.failing_since
-    values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": outcome.summary[:MAX_ERROR_CHARS]}
-    values["due_at"] = now + compute_retry_pause(hook.failures, outcome.pause_s)
+    values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": answer.summary[:MAX_ERROR_CHARS]}
+    values["due_at"] = now + compute_retry_pause(hook.failures, answer.pause_s)
     is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S
-    if outcome.outcome == "gone" or is_lasting:
+    if answer.outcome == "gone" or is_lasting:
         values["disabled_at"] = now
         queries.owe_personal_letter(db, hook.person, f"follower/{hook.id}/{now}", now)
-    failed = table_hooks.c.failed + 1
-    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values, failed=failed))
+    _update(db, hook, **values, failed=table_hooks.c.failed + 1)
+
+
+def _update(db: Connection, hook: TableHookRow, **values: Any) -> None:
+    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values))
 
 
 def renew_webhook_secrets(app: App) -> int:
@@ -135,14 +144,13 @@ def renew_webhook_secrets(app: App) -> int:
     """
     now = app.now()
     with app.store.writing() as db:
-        own = channel_queries.list_channels(db, channel_table.c.kind == KIND)
-        followers = list_hooks(db, hook_table.c.kind == KIND)
+        own = channel_queries.list_channels(db, channel_table.c.kind == "webhook")
+        followers = list_hooks(db, table_hooks.c.kind == "webhook")
         for channel in own:
             channel_queries.update_channel(db, channel.id, secret=webhooks.renew_secret(channel.secret))
             queries.owe_personal_letter(db, channel.person, f"secret/channel/{channel.id}/{now}", now)
         for hook in followers:
-            renewed = update(hook_table).where(hook_table.c.id == hook.id)
-            db.execute(renewed.values(secret=webhooks.renew_secret(hook.secret)))
+            _update(db, hook, secret=webhooks.renew_secret(hook.secret))
             queries.owe_personal_letter(db, hook.person, f"secret/follower/{hook.id}/{now}", now)
     app.wakeups.wake("post")
     return len(own) + len(followers)

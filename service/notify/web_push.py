@@ -21,9 +21,9 @@ from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
 from service.store.push_keys import (
     NUMBER_BYTES,
-    decode,
+    decode_base64url,
     dump_public,
-    encode,
+    encode_base64url,
     generate_key,
     load_key,
     parse_public,
@@ -35,12 +35,18 @@ if TYPE_CHECKING:  # loaded with the first message
     from cryptography.hazmat.primitives.asymmetric import ec
 
 RECORD_BYTES = 4096  # of one encrypted message; a push service need not take more
-SALT_BYTES, NONCE_BYTES, KEY_BYTES = 16, 12, 16
+SALT_BYTES, NONCE_BYTES, KEY_BYTES, MATERIAL_BYTES = 16, 12, 16, 32
 LAST_RECORD = b"\x02"
-TOKEN_AGE_S = 12 * 3_600  # RFC 8292 allows a day
+TOKEN_PERIOD_S = 6 * 3_600  # a token is sent for one period and is valid for two more; RFC 8292 allows a day
 URGENCIES = {"turn": "normal", "reminder": "high", "invitation": "normal", "news": "low", "end": "low"}
-MAX_AGES_S = {"turn": 14 * DAY_S, "reminder": DAY_S, "invitation": 14 * DAY_S, "news": 2 * DAY_S, "end": 7 * DAY_S}
-MIN_AGE_S = 60
+MAX_LIFETIMES_S = {
+    "turn": 14 * DAY_S,
+    "reminder": DAY_S,
+    "invitation": 14 * DAY_S,
+    "news": 2 * DAY_S,
+    "end": 7 * DAY_S,
+}
+MIN_LIFETIME_S = 60
 TOPIC_CHARS = 32  # at most, by RFC 8030
 GONE_STATUSES = (404, 410)
 
@@ -65,7 +71,7 @@ def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCur
 
     own = dump_public(key)
     shared = key.exchange(ec.ECDH(), parse_public(browser_key))
-    material = _derive(shared, auth, b"WebPush: info\0" + browser_key + own, 32)
+    material = _derive(shared, auth, b"WebPush: info\0" + browser_key + own, MATERIAL_BYTES)
     content_key = _derive(material, salt, b"Content-Encoding: aes128gcm\0", KEY_BYTES)
     nonce = _derive(material, salt, b"Content-Encoding: nonce\0", NONCE_BYTES)
     header = salt + RECORD_BYTES.to_bytes(4, "big") + bytes([len(own)]) + own
@@ -86,17 +92,17 @@ def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, 
     from cryptography.hazmat.primitives.hashes import SHA256
 
     claims = {"aud": audience, "exp": expires_at, "sub": contact}
-    parts = [encode(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "ES256"}, claims)]
+    parts = [encode_base64url(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "ES256"}, claims)]
     signature = decode_dss_signature(key.sign(".".join(parts).encode(), ec.ECDSA(SHA256())))
-    return ".".join((*parts, encode(b"".join(number.to_bytes(NUMBER_BYTES, "big") for number in signature))))
+    return ".".join((*parts, encode_base64url(b"".join(number.to_bytes(NUMBER_BYTES, "big") for number in signature))))
 
 
 @functools.lru_cache(maxsize=256)
-def _make_authorization(number: int, audience: str, period: int, contact: str) -> str:
-    """Return the header that proves who sends; it is the same for all messages of some hours."""
-    key = restore_key(number)
-    token = sign_token(key, audience, (period + 2) * TOKEN_AGE_S // 2 + TOKEN_AGE_S // 2, contact)
-    return f"vapid t={token}, k={encode(dump_public(key))}"
+def _make_authorization(private_number: int, audience: str, period: int, contact: str) -> str:
+    """Return the header that proves who sends; it is the same for all messages of a period to one push service."""
+    key = restore_key(private_number)
+    token = sign_token(key, audience, (period + 3) * TOKEN_PERIOD_S, contact)
+    return f"vapid t={token}, k={encode_base64url(dump_public(key))}"
 
 
 def write_payload(notice: Notice) -> bytes:
@@ -115,24 +121,24 @@ def write_payload(notice: Notice) -> bytes:
 def make_headers(app: App, address: str, notice: Notice) -> dict[str, str]:
     """Return the headers of a message: how urgent it is, how long it may wait, and which older one it replaces."""
     with app.store.reading() as db:
-        number = load_key(db).private_numbers().private_value
+        private_number = load_key(db).private_numbers().private_value
     parts = urlsplit(address)
-    period = app.now() // (TOKEN_AGE_S // 2)
-    contact = f"mailto:{app.settings.sender_address}"
+    audience, contact = f"{parts.scheme}://{parts.netloc}", f"mailto:{app.settings.sender_address}"
+    period = app.now() // TOKEN_PERIOD_S
     return {
-        "Authorization": _make_authorization(number, f"{parts.scheme}://{parts.netloc}", period, contact),
+        "Authorization": _make_authorization(private_number, audience, period, contact),
         "Content-Encoding": "aes128gcm",
         "Content-Type": "application/notification+json",
-        "TTL": str(count_seconds_of_use(app.now(), notice)),
-        "Topic": encode(hashlib.sha256(notice.subject.encode()).digest())[:TOPIC_CHARS],
+        "TTL": str(compute_lifetime_s(app.now(), notice)),
+        "Topic": encode_base64url(hashlib.sha256(notice.subject.encode()).digest())[:TOPIC_CHARS],
         "Urgency": URGENCIES[notice.group],
     }
 
 
-def count_seconds_of_use(now: int, notice: Notice) -> int:
+def compute_lifetime_s(now: int, notice: Notice) -> int:
     """Return how long the push service may keep a message: until the deadline, if there is one."""
-    most = MAX_AGES_S[notice.group]
-    return most if notice.deadline is None else max(MIN_AGE_S, min(most, notice.deadline - now))
+    most = MAX_LIFETIMES_S[notice.group]
+    return most if notice.deadline is None else max(MIN_LIFETIME_S, min(most, notice.deadline - now))
 
 
 def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
@@ -149,7 +155,7 @@ def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
 def _post(app: App, channel: ChannelRow, notice: Notice) -> HttpAnswer:
     secret = parse_secret(channel.secret)
     key, salt = generate_key(), secrets.token_bytes(SALT_BYTES)
-    body = encrypt(write_payload(notice), decode(secret.p256dh), decode(secret.auth), key, salt)
+    body = encrypt(write_payload(notice), decode_base64url(secret.p256dh), decode_base64url(secret.auth), key, salt)
     return app.client.post(channel.address, body, make_headers(app, channel.address, notice))
 
 

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -25,11 +25,10 @@ from service.app import App
 from service.internet import safe_http
 from service.internet.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.notify import channels
-from service.notify.channels import NewChannel
+from service.notify.channels import NewChannel, Outcome
 from service.people.proof import ProvenPerson
 from service.text.languages import Sentence, Translator
 
-Outcome = Literal["sent", "gone", "refused", "retry"]
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how a secret of Standard Webhooks begins
 SECRET_BYTES = 24
 MAX_TOKEN_CHARS = 400
@@ -40,12 +39,9 @@ TELEGRAM = "https://api.telegram.org/bot"
 CHAT = re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64}")
 TELEGRAM_TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,100}")
 MARKDOWN = re.compile(r"([\\*_~`|>\[\]()#])")
-GONE_STATUSES = {
-    "discord": (404, 410),
-    "slack": (404, 410),
-    "telegram": (404,),
-}  # answers that say that nothing is there
-NOT_OUR_FAULT = (401, 403, 404, 408, 425, 429)  # answers after which it is worth trying again
+GONE_STATUSES = {"discord": (404, 410), "slack": (404, 410), "telegram": (404,)}  # nothing is there any more
+OTHER_GONE_STATUSES = (410,)
+RETRY_STATUSES = (401, 403, 404, 408, 425, 429)  # from chats, which may answer otherwise later
 
 
 class HookMessage(Struct, frozen=True):
@@ -201,13 +197,16 @@ def build_request(target: Target, message: HookMessage, now: int) -> HookRequest
 
 
 def judge_answer(kind: str, answer: HttpAnswer, now: int) -> HookOutcome:
-    """Decide what an answer means: a redirect is not followed, so it is a failure."""
+    """Decide what an answer means: a redirect is not followed, so it is a failure.
+
+    A chat that refuses a message would refuse it again. A webhook gets it again, as docs/programs.md promises.
+    """
     status, text = answer.status, answer.text
     if 200 <= status < 300:
         return HookOutcome("sent", status, text)
-    if status in GONE_STATUSES.get(kind, (410,)):
+    if status in GONE_STATUSES.get(kind, OTHER_GONE_STATUSES):
         return HookOutcome("gone", status, text)
-    if 400 <= status < 500 and status not in NOT_OUR_FAULT and kind != "webhook":
+    if 400 <= status < 500 and status not in RETRY_STATUSES and kind != "webhook":
         return HookOutcome("refused", status, text)
     return HookOutcome("retry", status, text, parse_pause(answer.headers.get("retry-after", ""), now))
 
@@ -229,7 +228,8 @@ def sign(secret: str, id: str, timestamp: int, body: bytes) -> str:  # noqa: A00
     return " ".join(f"v1,{base64.b64encode(one).decode()}" for one in made)
 
 
-def _post(url: str, content: Any, headers: Mapping[str, str] | None = None, method: str = "POST") -> HookRequest:
+def _build_json(url: str, content: Any, headers: Mapping[str, str] | None = None, method: str = "POST") -> HookRequest:
+    """Build a request with this content as JSON, or with bytes that are JSON already."""
     body = content if isinstance(content, bytes) else msgspec.json.encode(content)
     return HookRequest(method, url, {"Content-Type": "application/json", "User-Agent": SENDER, **(headers or {})}, body)
 
@@ -246,7 +246,7 @@ def _build_webhook(target: Target, message: HookMessage, now: int) -> HookReques
     body = msgspec.json.encode(HookPayload(message.type, _write_moment(message.at), data))
     signature = sign(target.secret, message.id, now, body)
     headers = {"Webhook-Id": message.id, "Webhook-Timestamp": str(now), "Webhook-Signature": signature}
-    return _post(target.address, body, headers)
+    return _build_json(target.address, body, headers)
 
 
 def _build_discord(target: Target, message: HookMessage, _: int) -> HookRequest:
@@ -258,7 +258,7 @@ def _build_discord(target: Target, message: HookMessage, _: int) -> HookRequest:
     }
     if message.picture:
         embed["image"] = {"url": message.picture}
-    return _post(target.address, {"username": SENDER, "embeds": [embed], "allowed_mentions": {"parse": []}})
+    return _build_json(target.address, {"username": SENDER, "embeds": [embed], "allowed_mentions": {"parse": []}})
 
 
 def _build_slack(target: Target, message: HookMessage, _: int) -> HookRequest:
@@ -269,7 +269,7 @@ def _build_slack(target: Target, message: HookMessage, _: int) -> HookRequest:
     content: dict[str, Any] = {"text": f"<{message.url}|{title}>\n{escape(message.sentence)}"}
     if message.picture:
         content["attachments"] = [{"fallback": title, "image_url": message.picture}]
-    return _post(target.address, content)
+    return _build_json(target.address, content)
 
 
 def _build_mattermost(target: Target, message: HookMessage, _: int) -> HookRequest:
@@ -282,7 +282,7 @@ def _build_mattermost(target: Target, message: HookMessage, _: int) -> HookReque
     }
     if message.picture:
         content["attachments"] = [{"fallback": message.title, "image_url": message.picture}]
-    return _post(target.address, content)
+    return _build_json(target.address, content)
 
 
 def _build_matrix(target: Target, message: HookMessage, _: int) -> HookRequest:
@@ -291,7 +291,7 @@ def _build_matrix(target: Target, message: HookMessage, _: int) -> HookRequest:
     path = f"/_matrix/client/v3/rooms/{room}/send/m.room.message/{quote(message.id, safe='')}"
     content = {"msgtype": "m.notice", "body": _write_text(message)}
     headers = {"Authorization": f"Bearer {target.secret}"}
-    return _post(f"https://{parts.netloc}{path}", content, headers, "PUT")
+    return _build_json(f"https://{parts.netloc}{path}", content, headers, "PUT")
 
 
 def _build_ntfy(target: Target, message: HookMessage, _: int) -> HookRequest:
@@ -300,7 +300,7 @@ def _build_ntfy(target: Target, message: HookMessage, _: int) -> HookRequest:
     content = {"topic": topic, "title": message.title, "message": text, "click": message.url}
     if message.picture:
         content["attach"] = message.picture
-    return _post(f"{server}/", content, {"Authorization": f"Bearer {target.secret}"} if target.secret else {})
+    return _build_json(f"{server}/", content, {"Authorization": f"Bearer {target.secret}"} if target.secret else {})
 
 
 def _build_gotify(target: Target, message: HookMessage, _: int) -> HookRequest:
@@ -313,13 +313,13 @@ def _build_gotify(target: Target, message: HookMessage, _: int) -> HookRequest:
         "priority": 5,
         "extras": {"client::notification": notification},
     }
-    return _post(f"{target.address.rstrip('/')}/message", content, {"X-Gotify-Key": target.secret})
+    return _build_json(f"{target.address.rstrip('/')}/message", content, {"X-Gotify-Key": target.secret})
 
 
 def _build_telegram(target: Target, message: HookMessage, _: int) -> HookRequest:
     content: dict[str, Any] = {"chat_id": target.address, "text": _write_text(message)}
     content["link_preview_options"] = {"is_disabled": not message.picture, "url": message.picture or message.url}
-    return _post(f"{TELEGRAM}{target.secret}/sendMessage", content)
+    return _build_json(f"{TELEGRAM}{target.secret}/sendMessage", content)
 
 
 def _write_text(message: HookMessage) -> str:

@@ -25,12 +25,12 @@ ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of
 PUSH = "push"  # the kind of channel
 
 
-def encode(content: bytes) -> str:
+def encode_base64url(content: bytes) -> str:
     """Return base64 for addresses, without padding (RFC 7515)."""
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def decode(text: str) -> bytes:
+def decode_base64url(text: str) -> bytes:
     """Decode base64 for addresses; raise ValueError if it is none."""
     return base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
 
@@ -50,7 +50,7 @@ def renew_key(db: Connection) -> int:
 
 def load_key(db: Connection) -> ec.EllipticCurvePrivateKey:
     """Load the private key."""
-    return restore_key(int.from_bytes(decode(queries.get_facts(db, [FACT])[FACT]), "big"))
+    return restore_key(int.from_bytes(decode_base64url(queries.get_facts(db, [FACT])[FACT]), "big"))
 
 
 def restore_key(number: int) -> ec.EllipticCurvePrivateKey:
@@ -83,4 +83,4 @@ def dump_public(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def _make_number() -> str:
     """Return a new private number: cryptography would choose it in the same way, but takes 8 MB of memory."""
-    return encode((1 + secrets.randbelow(ORDER - 1)).to_bytes(NUMBER_BYTES, "big"))
+    return encode_base64url((1 + secrets.randbelow(ORDER - 1)).to_bytes(NUMBER_BYTES, "big"))

@@ -24,7 +24,7 @@ from service.people import proof
 from service.people.letter_settings import Mode
 from service.store import push_keys, queries
 from service.store.channel_queries import ChannelRow
-from service.store.push_keys import PUSH, decode, dump_public, encode, parse_public
+from service.store.push_keys import PUSH, decode_base64url, dump_public, encode_base64url, parse_public
 from service.tables import access
 from service.text.languages import Translator
 from service.text.templates import TEMPLATES
@@ -167,7 +167,7 @@ def show_key() -> Response:
     """Send the public key that a browser subscribes with."""
     with get_app().store.reading() as db:
         key = push_keys.load_key(db)
-    return Response(encode(dump_public(key)), mimetype="text/plain")
+    return Response(encode_base64url(dump_public(key)), mimetype="text/plain")
 
 
 @devices.post("/t/<link>/device")
@@ -204,9 +204,9 @@ def remove_device(link: str) -> Response:
 def _parse_secret(p256dh: str, auth: str) -> str:
     """Return a subscription's keys as they are stored; raise Refused if a browser did not make them."""
     try:
-        if len(p256dh) > MAX_KEY_CHARS or len(decode(auth)) != AUTH_BYTES:
+        if len(p256dh) > MAX_KEY_CHARS or len(decode_base64url(auth)) != AUTH_BYTES:
             raise ValueError
-        parse_public(decode(p256dh))
+        parse_public(decode_base64url(p256dh))
     except ValueError:
         raise Refused("The browser sent no proper subscription; please reload the page and try again.") from None
     return json.dumps({"p256dh": p256dh, "auth": auth})

@@ -16,7 +16,7 @@ from service.app import App
 from service.notify import channels, web_push
 from service.notify.channels import NewChannel, Notice
 from service.store import push_keys
-from service.store.push_keys import decode, dump_public, encode
+from service.store.push_keys import decode_base64url, dump_public, encode_base64url
 from service.store.schema import letters
 from tests import apps, receivers
 from tests.apps import FakeTime
@@ -28,7 +28,7 @@ AUTH = b"authentication-k"
 
 
 def make_key(text: str) -> ec.EllipticCurvePrivateKey:
-    return ec.derive_private_key(int.from_bytes(decode(text), "big"), ec.SECP256R1())
+    return ec.derive_private_key(int.from_bytes(decode_base64url(text), "big"), ec.SECP256R1())
 
 
 def test_the_example_of_rfc_8291_byte_for_byte() -> None:
@@ -36,12 +36,14 @@ def test_the_example_of_rfc_8291_byte_for_byte() -> None:
     content = b"When I grow up, I want to be a watermelon"
     sent = web_push.encrypt(
         content,
-        browser_key=decode("BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"),
-        auth=decode("BTBZMqHH6r4Tts7J_aSIgg"),
+        browser_key=decode_base64url(
+            "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+        ),
+        auth=decode_base64url("BTBZMqHH6r4Tts7J_aSIgg"),
         key=make_key("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"),
-        salt=decode("DGv6ra1nlYgDCS1FRnbzlw"),
+        salt=decode_base64url("DGv6ra1nlYgDCS1FRnbzlw"),
     )
-    assert encode(sent) == (
+    assert encode_base64url(sent) == (
         "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_"
         "yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
     )
@@ -53,7 +55,7 @@ class Browser:
     def __init__(self) -> None:
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.public = dump_public(self.key)
-        self.secret = json.dumps({"p256dh": encode(self.public), "auth": encode(AUTH)})
+        self.secret = json.dumps({"p256dh": encode_base64url(self.public), "auth": encode_base64url(AUTH)})
 
     def decrypt(self, body: bytes) -> bytes:
         salt, length, size = body[:16], int.from_bytes(body[16:20], "big"), body[20]
@@ -113,13 +115,13 @@ def check_token(app: App, header: str, address: str) -> None:
     """Check the signature and the claims of a VAPID token, as a push service does."""
     token, key = (part.partition("=")[2] for part in header.removeprefix("vapid ").split(", "))
     head, claims, signature = token.split(".")
-    number = decode(signature)
+    number = decode_base64url(signature)
     signed = encode_dss_signature(int.from_bytes(number[:32], "big"), int.from_bytes(number[32:], "big"))
-    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), decode(key))
+    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), decode_base64url(key))
     public.verify(signed, f"{head}.{claims}".encode(), ec.ECDSA(SHA256()))
     with app.store.reading() as db:
-        assert decode(key) == dump_public(push_keys.load_key(db))
-    parts, claimed = urlsplit(address), json.loads(decode(claims))
+        assert decode_base64url(key) == dump_public(push_keys.load_key(db))
+    parts, claimed = urlsplit(address), json.loads(decode_base64url(claims))
     assert claimed["aud"] == f"{parts.scheme}://{parts.netloc}"
     assert app.now() < claimed["exp"] <= app.now() + 86_400
     assert claimed["sub"] == f"mailto:{app.settings.sender_address}"

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from service.store import channel_queries
 from service.store.channel_queries import ChannelRow
-from service.store.push_keys import encode
+from service.store.push_keys import encode_base64url
 from service.store.schema import people, seats
 from service.tables.opening import OpenedTable
 from tests import apps, receivers
@@ -40,7 +40,7 @@ def list_channels(site: Site) -> list[ChannelRow]:
 
 
 def subscribe(visitor: Visitor, link: str | None, **others: str) -> int:
-    keys = {"p256dh": encode(Browser().public), "auth": encode(AUTH)}
+    keys = {"p256dh": encode_base64url(Browser().public), "auth": encode_base64url(AUTH)}
     given = {"endpoint": ENDPOINT, "label": "Firefox, Linux", **keys, **others}
     return visitor.post(f"/t/{link}/device", **given).status_code
 
@@ -70,8 +70,8 @@ def test_a_browser_that_subscribes_twice_is_one_device(site: Site, new_table: Op
         {"endpoint": "http://push.example.org/abc"},
         {"endpoint": "https://user:password@push.example.org/"},
         {"p256dh": "x"},
-        {"p256dh": encode(b"\4" + b"x" * 64)},
-        {"auth": encode(b"short")},
+        {"p256dh": encode_base64url(b"\4" + b"x" * 64)},
+        {"auth": encode_base64url(b"short")},
     ],
 )
 def test_a_subscription_that_no_browser_made_is_refused(
@@ -147,7 +147,7 @@ def test_a_test_reaches_a_device_and_its_answer_is_shown(
     site: Site, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     visitor, browser = site.new_visitor(), Browser()
-    subscribe(visitor, new_table.links[0], endpoint=receiver.url("/push"), p256dh=encode(browser.public))
+    subscribe(visitor, new_table.links[0], endpoint=receiver.url("/push"), p256dh=encode_base64url(browser.public))
     settings, (one,) = open_settings(site, find_person(site, new_table, 0)), list_channels(site)
     assert "Send a test" in visitor.get(settings)
     receiver.mood = "201"
