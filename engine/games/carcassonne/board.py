@@ -9,17 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.games.carcassonne.letter import (
-    LEGEND,
-    MARK_WORDS,
-    PIECES_LEFT,
-    draw_text_map,
-    lay_out_letter,
-    lay_out_plates,
-    list_signs_of_piece,
-    locate_space,
-)
-from engine.games.carcassonne.points import (
+from engine.games.carcassonne.coordinates import (
     BATHS,
     CORNERS,
     CROWNS,
@@ -51,6 +41,16 @@ from engine.games.carcassonne.points import (
     locate_tollhouse,
     locate_tower,
     locate_tunnel,
+)
+from engine.games.carcassonne.letter import (
+    LEGEND,
+    MARK_WORDS,
+    PIECES_LEFT,
+    draw_text_map,
+    lay_out_letter,
+    lay_out_plates,
+    list_signs_of_piece,
+    locate_space,
 )
 from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.state import Figure

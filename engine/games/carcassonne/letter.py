@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from engine.games.carcassonne.points import Point
+from engine.games.carcassonne.coordinates import Point
 from engine.games.carcassonne.state import Figure, PlacedTile
 from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, Segment, parse_cell
 

@@ -1,4 +1,4 @@
-"""The points at which pieces are drawn: a tile is 100 wide, and the middle of the start tile is the origin."""
+"""Coordinates of pieces in the drawing: a tile is 100 wide, and the middle of the start tile is the origin."""
 
 from __future__ import annotations
 
