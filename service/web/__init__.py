@@ -14,6 +14,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine import catalogue
+from service.accounts.signing_in import VISIT_AGE_S
 from service.app import App
 from service.memory import collect_from_now_on, release_memory
 from service.numbers import MAX_DIGITS
@@ -56,7 +57,6 @@ from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
 
 MAX_BODY_BYTES = 64 * 1024
-SESSION_AGE = timedelta(days=90)
 MINUTE_S, HOUR_S = 60, 3_600
 BLUEPRINTS = (
     lobby_page,
@@ -87,8 +87,7 @@ BLUEPRINTS = (
     api,
     manual,
 )
-# What opens tables, or sends letters or requests, has one limit for each visitor together, and each deed of a seat
-# one for each link.
+# Views that open tables, send letters or send requests to other servers share one limit for each visitor.
 OPENING_VIEWS = (
     "new_table.open_table",
     "new_table.open_bot_game",
@@ -105,6 +104,7 @@ OPENING_VIEWS = (
     "followers.add",
     "followers.send_test",
 )
+# Each of these views has a limit of its own for each link.
 SEAT_VIEWS = (
     "seat.say",
     "seat.store_note",
@@ -150,9 +150,9 @@ def wire(app: App) -> Flask:
     pages = PageCache(app, flask_app.wsgi_app)
     flask_app.extensions["pages"] = pages
     flask_app.wsgi_app = pages  # type: ignore[method-assign]
-    if app.settings.proxies:
-        behind = app.settings.proxies
-        flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
+    proxies = app.settings.proxies  # how many are in front of this server
+    if proxies:
+        flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=proxies, x_proto=proxies)  # type: ignore[method-assign]
     return flask_app
 
 
@@ -163,7 +163,7 @@ def _configure(flask_app: Flask, app: App) -> None:
         MAX_FORM_MEMORY_SIZE=MAX_BODY_BYTES,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_HTTPONLY=True,
-        PERMANENT_SESSION_LIFETIME=SESSION_AGE,
+        PERMANENT_SESSION_LIFETIME=timedelta(seconds=VISIT_AGE_S),
         SESSION_COOKIE_SECURE=app.settings.address.startswith("https"),
     )
 
@@ -189,8 +189,11 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
             flask_app.view_functions[view] = limit_view(limits, rule, key, flask_app.view_functions[view])
 
     limit_views(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
-    for deed in (MOVE_VIEWS, HINT_VIEWS, *((view,) for view in SEAT_VIEWS)):
-        limit_views(deed, app.settings.moves_per_minute, MINUTE_S, name_link)
+    moves_per_minute = app.settings.moves_per_minute
+    limit_views(MOVE_VIEWS, moves_per_minute, MINUTE_S, name_link)
+    limit_views(HINT_VIEWS, moves_per_minute, MINUTE_S, name_link)
+    for seat_view in SEAT_VIEWS:
+        limit_views((seat_view,), moves_per_minute, MINUTE_S, name_link)
     limit_views(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
     limit_views((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
 

@@ -124,7 +124,7 @@ class DeletePage(Struct, frozen=True):
 
 
 class DeletedPage(Struct, frozen=True):
-    """Nothing: `deleted.html` always says the same."""
+    """The page `deleted.html`, which always says the same."""
 
 
 # Proving an address

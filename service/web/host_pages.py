@@ -236,9 +236,9 @@ def send_metrics() -> Response:
     """Send the metrics to this machine, or to a program with the host's token; others get 404."""
     if not (is_local_visitor(get_app(), request) or _has_token(get_app().settings.metrics)):
         abort(404)
-    from service.web import exposition  # 1 MB that a server without a Prometheus never needs
+    from service.web import prometheus  # 1 MB that a server without a Prometheus never needs
 
-    return Response(exposition.generate(get_app()), content_type=exposition.CONTENT_TYPE)
+    return Response(prometheus.generate(get_app()), content_type=prometheus.CONTENT_TYPE)
 
 
 def _has_token(token: str) -> bool:

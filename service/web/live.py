@@ -35,6 +35,8 @@ START = {
     ],
 }
 RETRY, LOOK_EVENT, HEARTBEAT = b"retry: 3000\n\n", b"data: look\n\n", b":\n\n"
+OTHER_FILES = 2_000  # beside open pages: other connections, the database, Redis, logs, templates
+MANY_PAGES = 1_000_000  # where the number of files has no limit
 NO_ROOM = "This server sends no more changes; please ask now and then.\n"
 log = structlog.get_logger()
 
@@ -79,15 +81,16 @@ class Live:
         self._app = app
         self._max_pages = find_max_open_pages()
         self._pages: dict[str, set[OpenPage]] = defaultdict(set)
-        self._clients: dict[str, dict[OpenPage, None]] = defaultdict(dict)  # the pages of each, the oldest first
+        self._clients: dict[str, dict[OpenPage, None]] = defaultdict(dict)  # open pages, the oldest first
         self._listener: threading.Thread | None = None
         self._closed = False
 
     def __len__(self) -> int:
-        """Return the number of open pages."""
+        """Return the number of open pages, and of those that were ended and are still connected."""
         return sum(map(len, self._pages.values()))
 
     def has_room(self) -> bool:
+        """Return whether one more page may be open; pages that were ended do not count."""
         return sum(map(len, self._clients.values())) < self._max_pages
 
     def find_topic(self, scope: Scope) -> str | None:
@@ -101,10 +104,11 @@ class Live:
     def name_client(self, scope: Scope) -> str:
         """Return a name for the network of a client; the trusted proxies in front of this server say who it is."""
         address = (scope.get("client") or ("", 0))[0]
-        behind = self._app.settings.proxies
-        if behind:
+        proxies = self._app.settings.proxies
+        if proxies:
             forwarded = dict(scope["headers"]).get(b"x-forwarded-for", b"").decode("latin-1").split(",")
-            address = forwarded[-behind].strip() if len(forwarded) >= behind else address
+            if len(forwarded) >= proxies:  # each of them has appended the address that it saw
+                address = forwarded[-proxies].strip()
         return name_network(address)
 
     async def serve(self, topic: str, receive: Receive, send: Send, client: str = "") -> None:
@@ -208,5 +212,5 @@ def find_topics(change: str) -> list[str]:
 
 def find_max_open_pages() -> int:
     """Return how many open pages a process may have so that enough files are left for everything else."""
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return 1_000_000 if soft == resource.RLIM_INFINITY else max(soft // 2, soft - 2_000)
+    max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MANY_PAGES if max_files == resource.RLIM_INFINITY else max(max_files - OTHER_FILES, max_files // 2)

@@ -32,7 +32,7 @@ from service.web.responses import FAILURE, HEADERS, is_own_form, make_request_id
 from service.web.wsgi_threads import Scope, Send, ThreadedWsgi, make_environ
 
 PATH = re.compile(r"(?P<api>/api/v1)?/t/(?P<link>[a-z0-9.]{1,100})(?P<moves>/moves)?")
-MAX_BODY_BYTES = 16 * 1024  # a longer one is no usual move
+MAX_MOVE_BYTES = 16 * 1024  # a longer body is no usual move
 log = structlog.get_logger()
 
 
@@ -74,34 +74,36 @@ class MoveRequests:
             return
         allowance = await self._count(request)
         outcome = None if allowance.is_exceeded else await self._store(request)
-        try:
-            if isinstance(outcome, StoredSubmission):
+        failure: Exception | None
+        if isinstance(outcome, StoredSubmission):
+            try:
                 verdict = await self._wait(outcome)
                 response = request.kind.answer(request.http, request.move.link, outcome.number, verdict)
                 await self._send(request, response, allowance, send)
                 return
-        except Exception as error:
-            outcome = error
-        await self._pages.answer(scope, body, send, {ALLOWANCE: allowance, FAILURE: outcome})
+            except Exception as error:
+                failure = error
+        else:
+            failure = outcome
+        # Flask does not count the move again, and answers its failure.
+        await self._pages.answer(scope, body, send, {ALLOWANCE: allowance, FAILURE: failure})
 
     def _parse(self, scope: Scope, body: bytes) -> MoveRequest | None:
         """Parse a request that brings a move; return None if it is another one, or an unusual one."""
         path = PATH.fullmatch(scope["raw_path"].decode("latin-1")) if scope["method"] == "POST" else None
-        if path is None or bool(path["api"]) != bool(path["moves"]) or len(body) > MAX_BODY_BYTES:
+        if path is None or bool(path["api"]) != bool(path["moves"]) or len(body) > MAX_MOVE_BYTES:
             return None
         began, kind = time.perf_counter(), COMMAND if path["api"] else FORM
         http = Request(make_environ(scope, body, trust_proxy=False))
         if kind is FORM and not is_own_form(self._app, http.headers):
             return None
+        request_id = make_request_id(self._app, http.headers.get("X-Request-Id", ""))
         try:
             text, key, seen = kind.read(http)
-            text, key = submitting.clean_move(text), submitting.make_key(key)
+            move = LinkedMove(path["link"], submitting.clean_move(text), submitting.make_key(key), seen, request_id)
         except (Refused, HTTPException):
             return None
-        if not key.isprintable():
-            return None
-        request_id = make_request_id(self._app, http.headers.get("X-Request-Id", ""))
-        return MoveRequest(kind, http, LinkedMove(path["link"], text, key, seen, request_id), began)
+        return MoveRequest(kind, http, move, began) if move.key.isprintable() else None
 
     async def _count(self, request: MoveRequest) -> Allowance:
         """Count the move; in a thread if other processes have to be asked how many they have counted."""

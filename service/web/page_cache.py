@@ -33,17 +33,27 @@ from service.web.responses import choose_encoding, compress_with_noise, is_crawl
 from service.web.wsgi_threads import WsgiApp
 
 MAX_BYTES = 8 * 2**20
-KEY_FIELDS = ("PATH_INFO", "HTTP_COOKIE", "HTTP_ACCEPT_LANGUAGE")  # of a request: what its page depends on
-SOURCE = "depesche.page_source"  # in the environment of a request: what `cache_page` was given
+PAGE_SOURCE = "depesche.page_source"  # in the environment of a request: what `cache_page` was given
 OWN_HEADERS = ("Set-Cookie", "X-Request-Id")  # headers of one answer alone
 CACHE_CONTROL = "private, no-cache"  # a browser keeps the page, and asks each time whether it has changed
 log = structlog.get_logger()
 
-Key = tuple[Any, ...]
+
+class PageKey(Struct, frozen=True):
+    """The parts of a request on which its page depends: two requests with equal keys get the same page."""
+
+    path: str
+    cookie: str | None
+    languages: str | None
+    sees_mailbox: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.path) + len(self.cookie or "") + len(self.languages or "")
 
 
 class PageSource(Struct, frozen=True):
-    """The source of a page: its parts as they were, and how long the page says the right time."""
+    """The source of a page: its parts as they were, and from when until when the times on it are right."""
 
     parts: Parts
     fingerprint: Fingerprint
@@ -69,9 +79,13 @@ class CachedPage(Struct, frozen=True):
 class PageAnswer(Struct, frozen=True):
     """An answer to one request."""
 
-    status: str
+    status: str  # as in “200 OK”
     headers: list[tuple[str, str]]
     content: bytes
+
+    @property
+    def status_code(self) -> int:
+        return int(self.status[:3])
 
 
 def cache_page(db: Connection, parts: Parts, until: float = math.inf) -> None:
@@ -79,7 +93,7 @@ def cache_page(db: Connection, parts: Parts, until: float = math.inf) -> None:
 
     Call it in the transaction that reads the page.
     """
-    request.environ[SOURCE] = PageSource(parts, parts.load(db), get_app().now(), until)
+    request.environ[PAGE_SOURCE] = PageSource(parts, parts.load(db), get_app().now(), until)
 
 
 class PageCache:
@@ -103,12 +117,12 @@ class PageCache:
         start_response(answer.status, answer.headers)
         return [answer.content]
 
-    def _make_key(self, environ: dict[str, Any]) -> Key:
-        """Make the key of a request: equal for two requests only if they get the same page."""
+    def _make_key(self, environ: dict[str, Any]) -> PageKey:
         sees_mailbox = self._app.settings.smtp == EMBEDDED and is_local_visitor(self._app, Request(environ))
-        return (*map(environ.get, KEY_FIELDS), sees_mailbox)
+        cookie, languages = environ.get("HTTP_COOKIE"), environ.get("HTTP_ACCEPT_LANGUAGE")
+        return PageKey(environ["PATH_INFO"], cookie, languages, sees_mailbox)
 
-    def find(self, key: Key) -> CachedPage | None:
+    def find(self, key: PageKey) -> CachedPage | None:
         """Return the page with this key if its time has not passed; what it shows may have changed."""
         page = self._pages.get(key)
         return page if page is not None and page.source.since <= self._app.now() < page.source.until else None
@@ -122,20 +136,21 @@ class PageCache:
         # If the database fails, no page is: Flask asks it again, and says what is wrong.
         return [page.banner == banner and loaded.get(page.source.parts) == page.source.fingerprint for page in pages]
 
-    def _make_page(self, key: Key, environ: dict[str, Any]) -> PageAnswer:
+    def _make_page(self, key: PageKey, environ: dict[str, Any]) -> PageAnswer:
         """Let Flask answer, and cache the page if its view says so."""
         plain = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
         banner = self._app.notices.get().banner
         made = _call(self._wsgi_app, plain)
-        if SOURCE not in plain or not made.status.startswith("200"):
+        if PAGE_SOURCE not in plain or not made.status.startswith("200"):
             return made
-        page = _make_cached_page(plain[SOURCE], banner, made)
+        page = _make_cached_page(plain[PAGE_SOURCE], banner, made)
         self._store(key, page)
         answer = self._answer(key, page, environ)
-        own = [header for header in made.headers if header[0] in OWN_HEADERS]
-        return replace(answer, headers=[*(header for header in answer.headers if header[0] not in OWN_HEADERS), *own])
+        shared = [(name, value) for name, value in answer.headers if name not in OWN_HEADERS]
+        own = [(name, value) for name, value in made.headers if name in OWN_HEADERS]
+        return replace(answer, headers=[*shared, *own])
 
-    def _answer(self, key: Key, page: CachedPage, environ: dict[str, Any]) -> PageAnswer:
+    def _answer(self, key: PageKey, page: CachedPage, environ: dict[str, Any]) -> PageAnswer:
         """Answer a request with a page, and compress it if that was not done yet."""
         encoding = choose_encoding(environ.get("HTTP_ACCEPT_ENCODING", ""))
         if encoding and encoding not in dict(page.compressed):
@@ -145,10 +160,9 @@ class PageCache:
         request_id = make_request_id(self._app, environ.get("HTTP_X_REQUEST_ID", ""))
         return make_answer(page, encoding, environ.get("HTTP_IF_NONE_MATCH", ""), request_id)
 
-    def _store(self, key: Key, page: CachedPage) -> None:
+    def _store(self, key: PageKey, page: CachedPage) -> None:
         """Cache a page; its key counts too, because a visitor chooses the length of cookies."""
-        key_size = sum(len(part) for part in key if isinstance(part, str))
-        self._pages.put(key, page, key_size + page.size)
+        self._pages.put(key, page, key.size + page.size)
 
 
 def make_answer(page: CachedPage, encoding: str, seen_etags: str, request_id: str) -> PageAnswer:
@@ -164,7 +178,7 @@ def make_answer(page: CachedPage, encoding: str, seen_etags: str, request_id: st
 def _call(wsgi_app: WsgiApp, environ: dict[str, Any]) -> PageAnswer:
     """Call a WSGI application and return its whole answer."""
     started: list[Any] = []
-    chunks: Any = wsgi_app(environ, lambda *words: started.append(words))
+    chunks: Any = wsgi_app(environ, lambda *arguments: started.append(arguments))
     try:
         return PageAnswer(started[0][0], started[0][1], b"".join(chunks))
     finally:
@@ -176,8 +190,9 @@ def log_answer(app: App, path: str, answer: PageAnswer, began: float) -> None:
     if app.settings.logs == "json":
         clear_contextvars()
         bind_contextvars(request=dict(answer.headers)["X-Request-Id"])
-        route, ms = "/" if path == "/" else "/t/<link>", round((time.perf_counter() - began) * 1000, 1)
-        log.info("request", method="GET", route=route, status=int(answer.status[:3]), ms=ms)
+        route = "/" if path == "/" else "/t/<link>"
+        ms = round((time.perf_counter() - began) * 1000, 1)
+        log.info("request", method="GET", route=route, status=answer.status_code, ms=ms)
 
 
 def _is_cacheable(environ: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from werkzeug.wrappers import Request
 
 from service.app import App
 from service.settings import EMBEDDED
-from service.web.page_cache import CachedPage, PageCache, is_page, log_answer, make_answer
+from service.web.page_cache import CachedPage, PageCache, PageKey, is_page, log_answer, make_answer
 from service.web.rendering import is_local_visitor
 from service.web.responses import choose_encoding, is_crawler, make_request_id
 from service.web.wsgi_threads import MAX_HEADER_BYTES, Scope, Send, make_environ, measure_header
@@ -52,8 +52,8 @@ class PageRequests:
         began, request = time.perf_counter(), self._parse(scope)
         if request is None:
             return False
-        languages = request.headers.get(b"accept-language")
-        page = self._cache.find((request.path, request.headers.get(b"cookie"), languages, request.sees_mailbox))
+        cookie, languages = request.headers.get(b"cookie"), request.headers.get(b"accept-language")
+        page = self._cache.find(PageKey(request.path, cookie, languages, request.sees_mailbox))
         if page is None or (request.encoding and request.encoding not in dict(page.compressed)):
             return False
         if not await self._is_current(page):
@@ -62,7 +62,7 @@ class PageRequests:
         answer = make_answer(page, request.encoding, request.get(b"if-none-match"), request_id)
         log_answer(self._app, request.path, answer, began)
         headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
-        await send({"type": "http.response.start", "status": int(answer.status[:3]), "headers": headers})
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": answer.content})
         return True
 

@@ -105,7 +105,7 @@ class RateLimits:
         return self._add_count is not None and not is_synced
 
     def _find(self, name: str, now: float) -> SharedCounter | None:
-        """Return the counter whose period is not over."""
+        """Return the counter of this name if its period is not over; drop old counters once there are many."""
         if len(self._counters) > MAX_COUNTERS:
             self._counters = {name: one for name, one in self._counters.items() if one.ends_at > now}
         counter = self._counters.get(name)
@@ -133,9 +133,9 @@ def limit_view(limits: RateLimits, limit: Limit, make_key: Callable[[], str], vi
     """Return a view that calls this one until the limit is exceeded, and then answers with 429."""
 
     @functools.wraps(view)
-    def call(**words: Any) -> Any:
+    def call(**arguments: Any) -> Any:
         g.allowance = request.environ.get(ALLOWANCE) or limits.use(limit, make_key())
-        return abort(429) if g.allowance.is_exceeded else view(**words)
+        return abort(429) if g.allowance.is_exceeded else view(**arguments)
 
     return call
 

@@ -30,14 +30,17 @@ View = Callable[..., Any]
 
 
 def from_replica(view: View) -> View:
-    """Call a view with `replica=True` if it may show what is a moment old; with False if the replica cannot answer."""
+    """Let a view read from the replica (`replica=True`) if there is one and the page may be a moment old.
+
+    If the replica is away, or behind, call the view again: it then reads from the database itself.
+    """
 
     @functools.wraps(view)
-    def call(**words: str) -> Any:
-        if get_app().store.replica is not None and ("link" not in words or _is_over(words["link"])):
-            with suppress(OperationalError, Refused):  # a replica may be away, or behind: then ask the database itself
-                return view(**words, replica=True)
-        return view(**words, replica=False)
+    def call(**arguments: str) -> Any:
+        if get_app().store.replica is not None and ("link" not in arguments or _is_over(arguments["link"])):
+            with suppress(OperationalError, Refused):
+                return view(**arguments, replica=True)
+        return view(**arguments, replica=False)
 
     return call
 
@@ -161,25 +164,25 @@ def is_local_visitor(app: App, request: Request) -> bool:
     """
     direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
-    is_proxied = "Forwarded" in request.headers or _is_unknown_proxy(app, request)
-    public = app.settings.address.startswith("https:") or is_proxied
+    is_proxied = "Forwarded" in request.headers or _has_unknown_proxy(app, request)
+    is_public = app.settings.address.startswith("https:") or is_proxied
     return (
-        not public
+        not is_public
         and _is_loopback(direct)
         and _is_loopback(request.remote_addr)
         and (host == "localhost" or _is_loopback(host))
     )
 
 
-def _is_unknown_proxy(app: App, request: Request) -> bool:
+def _has_unknown_proxy(app: App, request: Request) -> bool:
     """Return whether a proxy passed this request on, although the settings say that there is none.
 
     Browsers have not sent HTTP/1.0 for decades, but nginx does by default.
     """
     if app.settings.proxies:
         return False
-    marks = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
-    return marks or UNKNOWN_PROXY in request.environ or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
+    has_header = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
+    return has_header or UNKNOWN_PROXY in request.environ or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
 
 
 def name_visitor() -> str:

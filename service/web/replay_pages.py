@@ -89,7 +89,7 @@ class GalleryPage(Struct, frozen=True):
 
 
 class VerifyPage(Struct, frozen=True):
-    """Nothing: `verify.html` always says the same, and the browser does the rest."""
+    """The page `verify.html`, which always says the same; the browser does the rest."""
 
 
 # The replay

@@ -53,15 +53,15 @@ CONTENT_SECURITY_POLICY = (
 
 # The length of a compressed page would tell something of a secret beside text that another person could choose. So the
 # pages of a table get noise, and other pages with forms go out as they are.
-CACHED_ENDPOINTS = frozenset((static_files.VERSION_ENDPOINT, static_files.PLAIN_ENDPOINT, "lobby.send_picture"))
 NOISY_ENDPOINTS = frozenset(("table.show",))
+FILE_ENDPOINTS = frozenset((static_files.VERSION_ENDPOINT, static_files.PLAIN_ENDPOINT, "lobby.send_picture"))
 OTHER_ENDPOINTS = frozenset(("table.show_earlier", "replay.show_frame", "replay.send_text", "replay.send_log"))
+COMPRESSED_ENDPOINTS = NOISY_ENDPOINTS | FILE_ENDPOINTS | OTHER_ENDPOINTS
 MIN_COMPRESSED_BYTES = 300
-COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
+SCRIPT_COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
+SCRIPT_LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation; ends of lines after these signs
 STYLE_COMMENTS = re.compile(rb"/\*(?:(?!\*/).)*\*/", re.DOTALL)
 STYLE_LAYOUT = re.compile(rb"\s*([{};])\s*|\n\s*")
-LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation, and ends of lines after these signs
-
 
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -86,7 +86,10 @@ FILE_STATUSES = (200, 206, 304)
 
 
 def begin_request(app: App) -> None:
-    """Give the request an id, which its log lines carry, and those of the workers that it wakes."""
+    """Give the request an id, which its log lines carry, and those of the workers that it wakes.
+
+    If it failed before Flask was called, raise its exception.
+    """
     g.began = time.perf_counter()
     clear_contextvars()
     bind_contextvars(request=make_request_id(app, request.headers.get("X-Request-Id", "")))
@@ -154,7 +157,7 @@ def set_headers(response: Response) -> Response:
 def compress_response(response: Response) -> Response:
     """Compress a picture, a style, a script, a table or a frame of a replay; styles and scripts lose their comments."""
     endpoint, is_font = request.endpoint, "font" in (response.mimetype or "")
-    if endpoint not in CACHED_ENDPOINTS | NOISY_ENDPOINTS | OTHER_ENDPOINTS or response.status_code != 200 or is_font:
+    if endpoint not in COMPRESSED_ENDPOINTS or is_font or response.status_code != 200:
         return response
     response.vary.add("Accept-Encoding")
     size = response.content_length or MIN_COMPRESSED_BYTES
@@ -165,7 +168,7 @@ def compress_response(response: Response) -> Response:
     content = response.get_data()
     if endpoint in NOISY_ENDPOINTS:
         response.set_data(compress_with_noise(content, encoding))
-    elif endpoint in CACHED_ENDPOINTS:
+    elif endpoint in FILE_ENDPOINTS:
         response.set_data(_compress_once(content, encoding, request.path.rpartition(".")[2]))
     else:
         response.set_data(compress_content(content, encoding))
@@ -189,15 +192,15 @@ def shorten_style(style: bytes) -> bytes:
     return STYLE_LAYOUT.sub(lambda found: found[1] or b" ", STYLE_COMMENTS.sub(b"", style))
 
 
-def shorten(script: bytes) -> bytes:
+def shorten_script(script: bytes) -> bytes:
     """Return a script without comments and without layout.
 
     Its strings may not go over several lines, and not hold what looks like a comment.
     """
-    return LAYOUT.sub(b"", COMMENTS.sub(b"", script))
+    return SCRIPT_LAYOUT.sub(b"", SCRIPT_COMMENTS.sub(b"", script))
 
 
-SHORTEN = {"js": shorten, "css": shorten_style}
+SHORTEN = {"js": shorten_script, "css": shorten_style}  # by the endings of files
 
 
 class LenientSigner(TimestampSigner):
@@ -252,10 +255,10 @@ def answer_error(error: Exception) -> Any:
         return msgspec.json.encode(refusal), status, _make_headers_for_programs(error)
     status, sentence = _explain(error, SENTENCES)
     moved_to = f"{error.server}/t/{error.link}" if isinstance(error, TransferredAway) and error.link else ""
-    return render_problem(sentence, status, _log_address(error), moved_to)
+    return render_problem(sentence, status, _find_log_address(error), moved_to)
 
 
-def _log_address(error: Exception) -> str:
+def _find_log_address(error: Exception) -> str:
     """Return the address of the log if the game of this table is not installed; else an empty text."""
     link = (request.view_args or {}).get("link")
     return url_for("replay.send_log", link=link) if link and isinstance(error, NotInstalled) else ""
@@ -294,7 +297,7 @@ def _explain(error: Exception, sentences: Mapping[int, Sentence]) -> tuple[int, 
 
 
 class PrivatePage(Struct, frozen=True):
-    """Nothing: `private.html` says the same about all private pages."""
+    """The page `private.html`, which says the same about all private pages."""
 
 
 def is_crawler(user_agent: str) -> bool:
@@ -304,11 +307,13 @@ def is_crawler(user_agent: str) -> bool:
 
 def answer_crawler() -> Response | None:
     """Answer a chat's crawler that opens a private link; None for all others."""
-    words = request.view_args or {}
-    is_named = request.blueprint in FOR_PROGRAMS or not ("link" in words or "token" in words)
-    if is_named or request.method not in ("GET", "HEAD") or not is_crawler(request.user_agent.string):
+    arguments = request.view_args or {}
+    has_key = "link" in arguments or "token" in arguments
+    if not has_key or request.blueprint in FOR_PROGRAMS:
         return None
-    if "link" in words and not _is_private(words["link"]):
+    if request.method not in ("GET", "HEAD") or not is_crawler(request.user_agent.string):
+        return None
+    if "link" in arguments and not _is_private(arguments["link"]):
         return None
     return render("private.html", PrivatePage())
 
@@ -324,7 +329,8 @@ def _is_private(link: str) -> bool:
 def choose_encoding(header: str) -> str:
     """Return how to compress for a client with this Accept-Encoding; empty if it reads only what is not compressed."""
     accepted = parse_accept_header(header, Accept)
-    return max(ENCODINGS, key=accepted.quality) if any(accepted.quality(one) > 0 for one in ENCODINGS) else ""
+    best = max(ENCODINGS, key=accepted.quality)
+    return best if accepted.quality(best) > 0 else ""
 
 
 def compress_content(content: bytes, encoding: str, best: bool = False) -> bytes:
@@ -344,10 +350,10 @@ def compress_with_noise(content: bytes, encoding: str) -> bytes:
     reader skips ("Heal the BREACH"): in gzip the name of the file, in brotli a block of metadata.
     """
     noise = b"x" * (1 + secrets.randbelow(MAX_NOISE_BYTES))
-    return _zip_named(content, noise) if encoding == "gzip" else _add_metadata(content, noise)
+    return _compress_with_name(content, noise) if encoding == "gzip" else _add_metadata(content, noise)
 
 
-def _zip_named(content: bytes, name: bytes) -> bytes:
+def _compress_with_name(content: bytes, name: bytes) -> bytes:
     file = io.BytesIO()
     with gzip.GzipFile(name, "wb", GZIP_LEVEL, file, 0) as zipping:
         zipping.write(content)

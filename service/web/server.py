@@ -46,9 +46,11 @@ M_ARENA_MAX = -8  # of glibc's malloc.h
 
 def find_max_connections() -> int:
     """Return how many connections a process may have: as many as it may have files, without those for other things."""
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = find_max_open_pages() + OTHER_CONNECTIONS
-    return most if soft == resource.RLIM_INFINITY else min(most, max(soft - OTHER_FILES, soft // 2))
+    if max_files == resource.RLIM_INFINITY:
+        return most
+    return min(most, max(max_files - OTHER_FILES, max_files // 2))
 
 
 class WebApp:
@@ -111,17 +113,17 @@ class Connection(HttpToolsProtocol):
     def _make_room(self) -> None:
         """Close connections whose client has to send: first of the client that has most, and those idle for longest.
 
-        If no client has to send, close this one.
+        This new connection counts as one of them, so there is always one to close.
         """
         waiting = [one for one in self.connections if isinstance(one, Connection) and one.has_to_send()]
-        number_of = Counter(one.host for one in waiting)
-        waiting.sort(key=lambda one: (-number_of[one.host], one.active_at))
+        counts = Counter(one.client_address for one in waiting)
+        waiting.sort(key=lambda one: (-counts[one.client_address], one.active_at))
         for one in waiting[: max(1, len(self.connections) // SPARE_SHARE)]:
             one.transport.abort()
             self.connections.discard(one)
 
     @property
-    def host(self) -> str:
+    def client_address(self) -> str:
         return self.client[0] if self.client else ""
 
     def has_to_send(self) -> bool:
@@ -137,21 +139,22 @@ class Connection(HttpToolsProtocol):
     def _check_idle(self) -> None:
         """Disconnect a client that has to send or to read, and has done neither for IDLE_S seconds."""
         unsent = self.transport.get_write_buffer_size()
-        has_to_send = self.has_to_send()
-        if unsent < self._unsent or not (unsent or has_to_send):
+        has_read = unsent < self._unsent
+        is_awaited = unsent > 0 or self.has_to_send()
+        if has_read or not is_awaited:
             self.active_at = self.loop.time()
         self._unsent = unsent
         if self.loop.time() - self.active_at >= IDLE_S:
             self.transport.abort()
         else:
-            delay = CHECK_S if unsent or has_to_send else IDLE_S
+            delay = CHECK_S if is_awaited else IDLE_S
             self._idle_check = self.loop.call_later(delay, self._check_idle)
 
 
 class WebServer(uvicorn.Server):
     """Serves an application at a port that is taken already, until a signal comes or `should_exit` is set."""
 
-    _loop: asyncio.AbstractEventLoop | None = None
+    _loop: asyncio.AbstractEventLoop | None = None  # uvicorn sets `should_exit`, which reads it, in its constructor
 
     def __init__(self, application: Any, listener: socket.socket, on_stop: Callable[[], None] = lambda: None) -> None:
         config = uvicorn.Config(
@@ -189,6 +192,7 @@ class WebServer(uvicorn.Server):
 
     @property
     def should_exit(self) -> bool:
+        """Whether the server has to stop; setting it, which uvicorn does too, ends the main loop at once."""
         return self._should_exit
 
     @should_exit.setter

@@ -19,9 +19,9 @@ Headers = list[tuple[bytes, bytes]]
 Result = TypeVar("Result")
 
 MAX_HEADER_BYTES = 16 * 1024
-MAX_BODY_BYTES = 128 * 1024
+MAX_BODY_BYTES = 128 * 1024  # Flask refuses more than half of it, with a page that says so
 WITHOUT_BODY = (204, 304)
-PROXY_HEADERS = {
+FORWARDED_HEADERS = {
     b"forwarded",
     b"x-forwarded-by",
     b"x-forwarded-for",
@@ -59,9 +59,9 @@ class ThreadedWsgi:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
 
-    async def run(self, work: Callable[..., Result], *words: Any) -> Result:
+    async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function in one of the threads."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *words)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
 
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes]:
         """Call the WSGI application and return status, headers and content."""
@@ -85,10 +85,13 @@ class ThreadedWsgi:
 
 async def send_text(send: Send, status: int, text: str, close: bool = False) -> None:
     """Send a short answer in plain text; with `close` the connection ends after it."""
+    body = text.encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
-    headers += [(b"content-length", str(len(text.encode())).encode())] + [(b"connection", b"close")] * close
+    headers.append((b"content-length", str(len(body)).encode()))
+    if close:
+        headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def read_request(scope: Scope, receive: Receive, send: Send) -> bytes | None:
@@ -157,12 +160,13 @@ def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
-    if not trust_proxy and any(name in PROXY_HEADERS for name, _ in scope["headers"]):
+    if not trust_proxy and any(name in FORWARDED_HEADERS for name, _ in scope["headers"]):
         environ[UNKNOWN_PROXY] = True
     if body:
         environ["CONTENT_LENGTH"] = str(len(body))
     for name, value in scope["headers"]:
-        if b"_" not in name and (trust_proxy or name not in PROXY_HEADERS):  # `x_forwarded_for` would pass for the real
+        may_lie = not trust_proxy and name in FORWARDED_HEADERS
+        if not may_lie and b"_" not in name:  # `x_forwarded_for` would pass for the real
             _add_header(environ, name.decode("latin-1"), value.decode("latin-1"))
     return environ
 

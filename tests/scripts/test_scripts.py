@@ -89,7 +89,7 @@ def test_the_scripts_as_they_are_sent_pass_their_tests_on_menus_of_every_game(tm
     """In `make test` on the menus of the file, before a release on those of games that are played for this test."""
     scripts, tests = copy_scripts(tmp_path)
     for path in scripts.glob("*.js"):
-        path.write_bytes(responses.shorten(path.read_bytes()))
+        path.write_bytes(responses.shorten_script(path.read_bytes()))
     if fresh:
         all_menus = [*menus.menus(menus.all_cases()[::EVERY], 3), *menus.list_rare()]
         (tests / "menus.json").write_text(json.dumps(all_menus), "utf-8")

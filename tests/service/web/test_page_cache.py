@@ -236,5 +236,5 @@ def test_long_cookies_count_as_part_of_the_cache(site: Site, monkeypatch: pytest
     for number in range(20):
         client.get("/", headers={"Cookie": f"x={number}{'y' * 8_000}"})
     cached = flask_app.wsgi_app._pages._values  # type: ignore[attr-defined]
-    assert 0 < sum(len(key[1]) + size for key, (_, size) in cached.items()) <= 2 * page_cache.MAX_BYTES
-    assert sum(size for _, size in cached.values()) >= sum(len(key[1]) for key in cached)
+    assert 0 < sum(len(key.cookie) + size for key, (_, size) in cached.items()) <= 2 * page_cache.MAX_BYTES
+    assert sum(size for _, size in cached.values()) >= sum(len(key.cookie) for key in cached)

@@ -9,7 +9,7 @@ from typing import Any
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
-from sqlalchemy import func, select
+from sqlalchemy import Column, ColumnElement, Connection, func, select
 
 from service.app import App
 from service.monitoring import BUCKETS_S, METRICS, Metric
@@ -35,31 +35,31 @@ class AppCollector(Collector):
     def collect(self) -> Iterator[Any]:
         sums = self.app.metrics.load()
         for name, metric in METRICS.items():
-            own = _group_by_label(name, sums)
-            yield _make_histogram(name, metric, own) if metric.timed else _make_counter(name, metric, own)
+            by_label = _group_by_label(name, sums)
+            yield _make_histogram(name, metric, by_label) if metric.timed else _make_counter(name, metric, by_label)
         yield from _make_gauges(self.app)
 
 
 def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]]:
     """Return the sums of one metric, label by label."""
-    own: dict[str, dict[str, int]] = {}
+    by_label: dict[str, dict[str, int]] = {}
     for field, number in sorted(sums.items()):
         metric, label, part = field.split("|")
         if metric == name:
-            own.setdefault(label, {})[part] = number
-    return own
+            by_label.setdefault(label, {})[part] = number
+    return by_label
 
 
-def _make_counter(name: str, metric: Metric, own: dict[str, dict[str, int]]) -> CounterMetricFamily:
+def _make_counter(name: str, metric: Metric, by_label: dict[str, dict[str, int]]) -> CounterMetricFamily:
     family = CounterMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
-    for label, sums in own.items():
+    for label, sums in by_label.items():
         family.add_metric([label], sums["count"])
     return family
 
 
-def _make_histogram(name: str, metric: Metric, own: dict[str, dict[str, int]]) -> HistogramMetricFamily:
+def _make_histogram(name: str, metric: Metric, by_label: dict[str, dict[str, int]]) -> HistogramMetricFamily:
     family = HistogramMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
-    for label, sums in own.items():
+    for label, sums in by_label.items():
         within = accumulate(sums.get(str(step), 0) for step in BUCKETS_S)
         steps = [(str(step), float(number)) for step, number in zip(BUCKETS_S, within, strict=True)]
         family.add_metric([label], [*steps, ("+Inf", sums["count"])], sums["microseconds"] / 1e6)
@@ -68,26 +68,33 @@ def _make_histogram(name: str, metric: Metric, own: dict[str, dict[str, int]]) -
 
 def _make_gauges(app: App) -> Iterator[GaugeMetricFamily]:
     """Yield how much waits in the database, and since when."""
-    unjudged, unsent = submissions.c.accepted.is_(None), letters.c.sent_at.is_(None)
-    due = (unsent, letters.c.due_at <= app.now())
-    gauges = {
-        "submissions_waiting": ("Submissions without a verdict", select(func.count()).where(unjudged)),
-        "submissions_oldest": ("When the oldest of them came", select(func.min(submissions.c.at)).where(unjudged)),
-        "letters_owed": ("Letters that are due and not sent", select(func.count()).where(*due)),
-        "letters_oldest": ("When the oldest of them was due", select(func.min(letters.c.due_at)).where(*due)),
-        "addresses_bounced": (
-            "Addresses that take no letters",
-            select(func.count()).where(people.c.bounced_at.is_not(None)),
-        ),
-    }
+    unjudged = submissions.c.accepted.is_(None)
+    due = letters.c.sent_at.is_(None) & (letters.c.due_at <= app.now())
+    bounced = people.c.bounced_at.is_not(None)
     with app.store.reading() as db:
-        for name, (about, query) in gauges.items():
-            value = db.execute(query).scalar_one()
-            if name.endswith("_oldest"):
-                name, about, value = f"{name}_seconds", f"{about}, in seconds ago", app.now() - (value or app.now())
-            yield GaugeMetricFamily(PREFIX + name, about, value=float(value))
+        came, was_due = _find_age(db, app, submissions.c.at, unjudged), _find_age(db, app, letters.c.due_at, due)
+        yield _make_gauge("submissions_waiting", "Submissions without a verdict", _count(db, unjudged))
+        yield _make_gauge("submissions_oldest_seconds", "When the oldest of them came, in seconds ago", came)
+        yield _make_gauge("letters_owed", "Letters that are due and not sent", _count(db, due))
+        yield _make_gauge("letters_oldest_seconds", "When the oldest of them was due, in seconds ago", was_due)
+        yield _make_gauge("addresses_bounced", "Addresses that take no letters", _count(db, bounced))
         phases = db.execute(select(tables.c.phase, func.count()).group_by(tables.c.phase)).all()
     by_phase = GaugeMetricFamily(PREFIX + "tables", "Tables", labels=["phase"])
     for phase, number in phases:
         by_phase.add_metric([phase], number)
     yield by_phase
+
+
+def _make_gauge(name: str, about: str, value: int) -> GaugeMetricFamily:
+    return GaugeMetricFamily(PREFIX + name, about, value=float(value))
+
+
+def _count(db: Connection, condition: ColumnElement[bool]) -> int:
+    """Count the rows that meet a condition."""
+    return db.execute(select(func.count()).where(condition)).scalar_one()
+
+
+def _find_age(db: Connection, app: App, times: Column[Any], condition: ColumnElement[bool]) -> int:
+    """Return how many seconds ago the first of these times was, among the rows that meet a condition; 0 if none do."""
+    first = db.execute(select(func.min(times)).where(condition)).scalar_one()
+    return 0 if first is None else app.now() - int(first)
