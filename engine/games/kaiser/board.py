@@ -36,7 +36,7 @@ def _place_crossings() -> dict[str, tuple[float, float]]:
     for number, (x, y) in DATA["crossings"].items():
         for sector in SECTORS:
             crossings[sector + number] = (x, y)
-            x, y = -y, x
+            x, y = -y, x  # a quarter turn, to the next sector
     return crossings
 
 
@@ -96,10 +96,10 @@ def describe_crossing(crossing: str) -> tuple[str, str]:
     """Return the landmark at a crossing ("tower") and the side of the board ("north-east")."""
     landmark = next(name for name, numbers in DATA["landmarks"].items() if crossing[1:] in numbers)
     x, y = CROSSINGS[crossing]
-    north, east = "north" if y < 0 else "south", "east" if x > 0 else "west"
+    north_or_south, east_or_west = "north" if y < 0 else "south", "east" if x > 0 else "west"
     if landmark in ("gate", "coast"):  # in the middle of a side, where two sectors meet
-        return landmark, east if abs(x) > abs(y) else north
-    return landmark, f"{north}-{east}"
+        return landmark, east_or_west if abs(x) > abs(y) else north_or_south
+    return landmark, f"{north_or_south}-{east_or_west}"
 
 
 def find_corner_owner(crossing: str, corners: Sequence[str]) -> int | None:

@@ -194,15 +194,15 @@ def _move(state: State, event: Moved) -> State:
     mark = state.mark ^ _hash_stone(event.start, stone) ^ _hash_stone(event.end, stone)
     if victim:
         mark ^= _hash_stone(event.end, victim)
-    position = _hash_position(mark, event.seat)
-    repeated = state.seen.get(position, 0) + 1
+    position_hash = _hash_position(mark, event.seat)
+    repeated = state.seen.get(position_hash, 0) + 1
     distance = STEPS_TO_CENTRE[event.end]
     nearer = event.rank == "emperor" and distance < state.nearest[event.seat]
     return replace(
         state,
         stones=stones,
         mark=mark,
-        seen={**state.seen, position: repeated},
+        seen={**state.seen, position_hash: repeated},
         repeated=repeated,
         moved=True,
         opened=_set_item(state.opened, event.seat, True),
@@ -222,7 +222,10 @@ def _pass(state: State, seat: int) -> State:
 
 
 def _hash_position(mark: int, seat: int) -> int:
-    """Return a number for a position: the crossings of all stones, and the seat that has just moved."""
+    """Return a number for a position: the crossings of all stones, and the seat that has just moved.
+
+    The seat counts like an emperor on a crossing “turn”, which is none of the board.
+    """
     return mark ^ _hash_stone("turn", Stone(seat, "emperor"))
 
 

@@ -76,7 +76,7 @@ def outlook(state: State) -> Shares:
 def _rate_seat(state: State, seat: int, holdings: Holdings) -> float:
     """Return the strength of a seat."""
     basic, price = state.options.rules == "basic", holdings.dispatch.price
-    strength = _rate_hand(state, seat, holdings, basic) + _rate_couriers(state, seat)
+    strength = _rate_extras(state, seat, holdings) + _rate_couriers(state, seat)
     if not price:
         return strength + _rate_way(state, seat, holdings) + (0.0 if basic else _rate_savings(state, seat, holdings))
     if basic:
@@ -84,9 +84,10 @@ def _rate_seat(state: State, seat: int, holdings: Holdings) -> float:
     return strength + _rate_payment(state, price - _count_own_roubles(state, seat, holdings), seat)
 
 
-def _rate_hand(state: State, seat: int, holdings: Holdings, basic: bool) -> float:
+def _rate_extras(state: State, seat: int, holdings: Holdings) -> float:
+    """Rate the turn, the first turned coin, and the couriers in the reserve."""
     on_turn = ON_TURN if seat == state.turn and not state.done else 0.0
-    first = FIRST_TURNED if basic and seat == state.first_rouble else 0.0
+    first = FIRST_TURNED if state.options.rules == "basic" and seat == state.first_rouble else 0.0
     return on_turn + first + RESERVE_COURIER * len(holdings.reserve)
 
 
@@ -172,7 +173,7 @@ def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None
 def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[float, ...]:
     """Return the turns that it takes to turn 0, 1, 2, ... up to `missing` roubles.
 
-    The last one depends on itself, because a false coin starts the turn over: refine a guess by Aitken's method.
+    The last one depends on itself, because “njet” starts the turn over: refine a guess by Aitken's method.
     """
     if missing <= 0:
         return (0.0,)
@@ -188,12 +189,16 @@ def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[fl
 
 
 def _compute_turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> list[float]:
-    """Return, for each sum turned so far in a turn, how many turns follow it; a first coin has to be turned."""
-    false, blank, *good = (counts[COINS.index(coin)] for coin in ("njet", "blank", "1", "2", "3"))
+    """Return, for each sum turned so far in a turn, how many turns follow it.
+
+    `turns_by_missing` has the turns that follow if the turn is ended, by the roubles that are missing then.
+    """
+    njet, blank, *good = (counts[COINS.index(coin)] for coin in ("njet", "blank", "1", "2", "3"))
     not_blank = sum(counts) - blank  # a blank coin changes nothing but the number of coins
     turns = [0.0] * (missing + len(good))
     for turned in reversed(range(missing)):
         after_good = sum(count * turns[turned + worth] for worth, count in enumerate(good, 1))
-        going_on = (after_good + false * turns_by_missing[missing]) / not_blank if not_blank else LONGEST_WAIT_TURNS
-        turns[turned] = min(going_on, turns_by_missing[missing - turned]) if turned else going_on
+        going_on = (after_good + njet * turns_by_missing[missing]) / not_blank if not_blank else LONGEST_WAIT_TURNS
+        can_stop = turned > 0  # a first coin has to be turned
+        turns[turned] = min(going_on, turns_by_missing[missing - turned]) if can_stop else going_on
     return turns

@@ -10,9 +10,9 @@ from engine.menu import Choice, Menu
 
 def may_only_turn_coins(state: State, seat: int) -> bool:
     """§7.2, §8.6: whether turning coins is all that this seat may do, since its dispatch is with a guard."""
-    options = state.options
-    turns = options.rules == "basic" or options.at_the_guard == "roubles"
-    return turns and state.players[seat].dispatch.price > 0 and bool(state.turned or offer_turn(state, seat))
+    has_to_turn = state.options.rules == "basic" or state.options.at_the_guard == "roubles"
+    is_at_guard = state.players[seat].dispatch.price > 0
+    return has_to_turn and is_at_guard and bool(state.turned or offer_turn(state, seat))
 
 
 def offer_turn(state: State, seat: int) -> Menu:
@@ -87,8 +87,8 @@ def _may_come_by_price(state: State, seat: int) -> bool:
     """Whether a seat could pay its guard, or the cheapest one, with every coin that it could rob."""
     player = state.players[seat]
     price = player.dispatch.price or min(price for inn, price in GUARD_PRICES.items() if inn in state.inns)
-    purses = [other.purse for other in state.players if other is not player] if state.options.robbing else []
-    return count_roubles(player.purse + player.secured) + sum(map(count_roubles, purses)) >= price
+    purses = [other.purse for other in state.players] if state.options.robbing else [player.purse]
+    return count_roubles(player.secured) + sum(map(count_roubles, purses)) >= price
 
 
 def win(state: State, seat: int, reason: Reason) -> Won:

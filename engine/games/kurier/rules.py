@@ -156,7 +156,8 @@ def _travel(state: State, start: str, kind: Kind, end: str) -> list[Event]:
     """§6.4: a dispatch goes along with its courier; §6.8, §6.9: in the palace a guard takes it."""
     owner = state.inns[start][kind]
     carries = state.players[owner].dispatch == Dispatch(start, kind)
-    skipped = VILLAGE_OF.get(end, len(VILLAGES)) - VILLAGE_OF[start] - 1
+    village = VILLAGE_OF.get(end, len(VILLAGES))  # the palace comes after the last village
+    skipped = village - VILLAGE_OF[start] - 1
     travelled = Travelled(owner, kind, start, end, skipped, carries)
     if end != PALACE or not carries:
         return [travelled]
@@ -293,7 +294,9 @@ def upkeep(state: State, chance: Chance) -> Event | None:
         return Rewarded(state.owed, chance.pick("rouble", state.palace)) if state.palace else None
     if state.turned and state.turned[-1] == "njet":  # §7.4
         return Lost(state.turn, state.turned)
-    return (end_basic_game(state) if state.options.rules == "basic" else None) or _end_turn(state, chance)
+    if state.options.rules == "basic" and (won := end_basic_game(state)):
+        return won
+    return _end_turn(state, chance)
 
 
 def _end_turn(state: State, chance: Chance) -> Event | None:

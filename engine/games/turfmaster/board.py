@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from math import cos, pi, sin
 from typing import NamedTuple
 
@@ -48,26 +49,34 @@ Point = tuple[float, float]
 Bounds = tuple[float, float, float, float]
 """Left, top, right and bottom."""
 
+SECTION_LENGTHS: list[int] = [section["length"] for section in SECTIONS]
+# Where each section of a lap ends, in fields of the inner lane. The home straight begins with the last furlong.
+HOME_END, FIRST_BEND_END, BACK_END, SECOND_BEND_END, LAP, _ = accumulate(SECTION_LENGTHS)
+LAST_FURLONG, BEND = LAP - SECOND_BEND_END, FIRST_BEND_END - HOME_END
+BEND_DEGREES = 180 / BEND  # by which a bend turns in each field
+
 # The home straight is below and run from left to right; the bends are on the right and on the left.
 FIELD_LENGTH, LANE_WIDTH = 34.0, 30.0
-STRAIGHT = 28 * FIELD_LENGTH
+STRAIGHT = (LAST_FURLONG + HOME_END) * FIELD_LENGTH
 INNER_RADIUS = 100.0
 OUTER_RADIUS = INNER_RADIUS + LANES * LANE_WIDTH
 
 
 def locate_place(along: float, out: float) -> Point:
     """Return a point of the drawing, by its way along the inner lane, in fields, and its distance from the rail."""
-    along, radius = along % 80, INNER_RADIUS + out
-    if along <= 24:
-        x, y = (along + 4) * FIELD_LENGTH, radius
-    elif along < 36:
-        x, y = STRAIGHT + radius * sin((along - 24) * pi / 12), radius * cos((along - 24) * pi / 12)
-    elif along <= 64:
-        x, y = STRAIGHT - (along - 36) * FIELD_LENGTH, -radius
-    elif along < 76:
-        x, y = -radius * sin((along - 64) * pi / 12), -radius * cos((along - 64) * pi / 12)
+    along, radius = along % LAP, INNER_RADIUS + out
+    if along <= HOME_END:
+        x, y = (along + LAST_FURLONG) * FIELD_LENGTH, radius
+    elif along < FIRST_BEND_END:
+        angle = (along - HOME_END) * pi / BEND
+        x, y = STRAIGHT + radius * sin(angle), radius * cos(angle)
+    elif along <= BACK_END:
+        x, y = STRAIGHT - (along - FIRST_BEND_END) * FIELD_LENGTH, -radius
+    elif along < SECOND_BEND_END:
+        angle = (along - BACK_END) * pi / BEND
+        x, y = -radius * sin(angle), -radius * cos(angle)
     else:
-        x, y = (along - 76) * FIELD_LENGTH, radius
+        x, y = (along - SECOND_BEND_END) * FIELD_LENGTH, radius
     return round(x, 1), round(y, 1)
 
 
@@ -110,12 +119,12 @@ def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
 
 def find_heading(along: float) -> float:
     """Return the direction of a horse there in degrees; a horse on the home straight looks to the right, at 0."""
-    along %= 80
-    if 24 < along < 36:
-        return round((24 - along) * 15, 1)
-    if 36 <= along <= 64:
+    along %= LAP
+    if HOME_END < along < FIRST_BEND_END:
+        return round((HOME_END - along) * BEND_DEGREES, 1)
+    if FIRST_BEND_END <= along <= BACK_END:
         return 180.0
-    return round(180 + (64 - along) * 15, 1) if 64 < along < 76 else 0.0
+    return round(180 + (BACK_END - along) * BEND_DEGREES, 1) if BACK_END < along < SECOND_BEND_END else 0.0
 
 
 def draw_trail(start: Field, end: Field) -> list[Point]:
@@ -183,6 +192,10 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     return Window(round(left), top, width, bottom - top)
 
 
+FARTHEST_RIDE_FIELDS = 16  # no ride goes further
+CLOSE_UP_BEHIND, MIN_CLOSE_UP_AHEAD, MIN_CLOSE_UP_LENGTH = 2, 3, 8  # fields of the inner lane
+
+
 class CloseUp(NamedTuple):
     """The part of the course that a ride plays on: its lanes, its rear end, its length, and the ends of the ride."""
 
@@ -195,12 +208,14 @@ class CloseUp(NamedTuple):
 def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     """Return the part to draw large for a horse on this field that may ride to the fields of these names."""
     start_front, names = get_front(start), set(tokens)
-    ahead = [field for field in FIELD_AHEAD.values() if start_front < get_front(field) < start_front + 16 * UNIT]
+    farthest = start_front + FARTHEST_RIDE_FIELDS * UNIT
+    ahead = [field for field in FIELD_AHEAD.values() if start_front < get_front(field) < farthest]
     reached = {make_field_token(field): field for field in ahead if make_field_token(field) in names}
     lanes = [field[0] for field in (start, *reached.values())]
-    far = max([start_front + 3 * UNIT, *map(get_front, reached.values())])
-    rear = start_front / UNIT - 2
-    return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, max(far / UNIT - rear + 1, 8), reached)
+    front = max([start_front + MIN_CLOSE_UP_AHEAD * UNIT, *map(get_front, reached.values())])
+    rear = start_front / UNIT - CLOSE_UP_BEHIND
+    length = max(front / UNIT - rear + 1, MIN_CLOSE_UP_LENGTH)
+    return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, length, reached)
 
 
 class CloseUpField(NamedTuple):

@@ -33,6 +33,7 @@ OTHER_HORSES = 0.15
 UNIT_AT_LINE, UNIT_FAR, UNIT_RANGE, UNIT_LATER_RACE = 3.5, 9.5, 12.0, 16.0
 """The points that are a factor of e in the chances: at the line of the last race, more far from it, and more
 for each race to come."""
+AVERAGE_RIDE_FIELDS = (PACE_FIELDS + POOR_CARD) / 2
 COURSE_FIELDS = FINISH / UNIT
 POINT_LIMITS = (*(handicap - 1 for handicap in HANDICAPS), *([MOST_POINTS] * LANES))
 """The most points of a plain card, by how many horses are ahead."""
@@ -41,11 +42,11 @@ POINTS_BY_PLACE = (*POINTS, *([0] * LANES))
 
 def outlook(state: State) -> Shares:
     horses = _list_running(state)
-    far = max(0.0, -sum([horse.at for horse in horses]) / len(horses)) if horses else COURSE_FIELDS
+    to_ride = max(0.0, -sum([horse.at for horse in horses]) / len(horses)) if horses else COURSE_FIELDS
     totals = [list[float]() for _ in range(state.seats)]
-    for horse, points in zip(state.horses, _expect_points(state, horses, far), strict=True):
+    for horse, points in zip(state.horses, _expect_points(state, horses, to_ride), strict=True):
         totals[horse.seat].append(horse.points + points)
-    unit = UNIT_AT_LINE + UNIT_FAR * (1 - exp(-far / UNIT_RANGE)) + UNIT_LATER_RACE * (RACES - state.race)
+    unit = UNIT_AT_LINE + UNIT_FAR * (1 - exp(-to_ride / UNIT_RANGE)) + UNIT_LATER_RACE * (RACES - state.race)
     return from_points([_combine_points(state, own) for own in totals], unit)
 
 
@@ -64,12 +65,15 @@ def _combine_points(state: State, totals: list[float]) -> float:
     return best + OTHER_HORSES * sum(others)
 
 
-def _expect_points(state: State, horses: list[SimulatedHorse], far: float) -> list[float]:
-    """Return the points that each horse of the game can expect in this race."""
+def _expect_points(state: State, horses: list[SimulatedHorse], to_ride: float) -> list[float]:
+    """Return the points that each horse of the game can expect in this race.
+
+    `to_ride` are the fields that the horses still have to ride, on average.
+    """
     expected = [0.0] * len(state.horses)
     if not horses:
         return expected
-    strengths = _rate_horses(state, horses, far)
+    strengths = _rate_horses(state, horses, to_ride)
     ahead = [float(len(state.arrived))] * len(horses)
     for first in range(len(horses)):
         for second in range(first):
@@ -87,14 +91,16 @@ def _interpolate_points(ahead: float) -> float:
     return POINTS_BY_PLACE[whole] + (POINTS_BY_PLACE[whole + 1] - POINTS_BY_PLACE[whole]) * (ahead - whole)
 
 
-def _rate_horses(state: State, horses: list[SimulatedHorse], far: float) -> list[float]:
+def _rate_horses(state: State, horses: list[SimulatedHorse], to_ride: float) -> list[float]:
     """Return the strength of each horse, in log odds of one against another."""
-    ahead, ridden = LEAD_STRENGTH * exp(-far / LEAD_RANGE), RIDE_STRENGTH * exp(-far / RIDE_RANGE)
+    lead_strength = LEAD_STRENGTH * exp(-to_ride / LEAD_RANGE)
+    ride_strength = RIDE_STRENGTH * exp(-to_ride / RIDE_RANGE)
     now = [
-        ahead * horse.at + JOKER_STRENGTH * sum([points - JOKER_BASE for points in horse.jokers]) for horse in horses
+        lead_strength * horse.at + JOKER_STRENGTH * sum([points - JOKER_BASE for points in horse.jokers])
+        for horse in horses
     ]
-    _ride_to_finish(state, horses)
-    return [own + ridden * horse.result for own, horse in zip(now, horses, strict=True)]
+    _ride_to_finish(state, horses)  # this changes where the horses are, and sets their results
+    return [own + ride_strength * horse.result for own, horse in zip(now, horses, strict=True)]
 
 
 class SimulatedHorse:
@@ -140,7 +146,7 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
 
     The result of a horse is how far beyond the line it arrives, less an average ride for each round that it took.
     """
-    cards = state.kind == "cards" if state.round else True
+    is_card_round = state.kind == "cards"
     waiting = set(state.order[state.done :])
     this_round = [horse for horse in horses if horse.index in waiting] if waiting else horses
     ahead, rounds = len(state.arrived), 0
@@ -149,11 +155,11 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
         running = sorted(running, key=FIELDS_BEYOND_LINE, reverse=True)
         for rank, horse in enumerate(running, ahead):
             if rounds or horse in this_round:
-                horse.at += horse.play_card(POINT_LIMITS[rank]) if cards else PACE_FIELDS
+                horse.at += horse.play_card(POINT_LIMITS[rank]) if is_card_round else PACE_FIELDS
         rounds += 1
         for horse in running:
             if horse.at > 0:
-                horse.result = horse.at - (PACE_FIELDS + POOR_CARD) / 2 * rounds
+                horse.result = horse.at - AVERAGE_RIDE_FIELDS * rounds
         ahead += sum(horse.at > 0 for horse in running)
         running = [horse for horse in running if horse.at <= 0]
-        cards = not cards
+        is_card_round = not is_card_round

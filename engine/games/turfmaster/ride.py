@@ -55,7 +55,7 @@ def _list_fields_ahead() -> dict[Field, Field]:
 def _find_fields_beside(field: Field, ahead: Field) -> tuple[Field, ...]:
     """§6.3: return the fields of a diagonal stride, beside the middle of the field straight ahead."""
     lane, index = field
-    middle = -(-(FRONTS[lane][index] + FRONTS[lane][ahead[1]]) // 2)
+    middle = (FRONTS[lane][index] + FRONTS[lane][ahead[1]] + 1) // 2  # rounded up
     return tuple((side, bisect_left(FRONTS[side], middle)) for side in (lane - 1, lane + 1) if 0 <= side < LANES)
 
 
@@ -65,7 +65,8 @@ def _find_row(index: int) -> tuple[Field, ...]:
 
 
 FRONTS = tuple(map(_measure_fronts, range(LANES)))
-LAP_FIELDS = tuple(sum(section["fields"][lane] for section in SECTIONS[:-1]) for lane in range(LANES))
+LAP_SECTIONS = SECTIONS[:-1]  # the last one is the home straight again
+LAP_FIELDS = tuple(sum(section["fields"][lane] for section in LAP_SECTIONS) for lane in range(LANES))
 FIELD_AHEAD = _list_fields_ahead()
 FIELDS_BESIDE = {field: _find_fields_beside(field, ahead) for field, ahead in FIELD_AHEAD.items()}
 HEDGES = {int(number): frozenset(_find_row(index)) for number, index in DATA["hedges"]["rows"].items()}
@@ -115,6 +116,7 @@ def locate(token: str) -> Location:
 
 
 MOST_POINTS = 12
+LATE_STRIDE = 7  # from this stride on, another one may change the lane (§6.2)
 STAY, FALL = "stay", "fall"
 
 Kind = Literal["cards", "dice"]
@@ -210,7 +212,8 @@ def _list_numbers(fields: int) -> list[int]:
 def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) -> Reach:
     """Return the reach of a horse that may not enter the blocked fields, and jumps from the takeoffs."""
     free, jumps = _double_course(COURSE & ~blocked), _double_course(takeoffs)
-    turns = _find_turns(start, 8 if BIT[start] & takeoffs else 7) & ~takeoffs  # §9.4
+    begins_with_jump = bool(BIT[start] & takeoffs)
+    turns = _find_turns(start, LATE_STRIDE + 1 if begins_with_jump else LATE_STRIDE) & ~takeoffs  # §9.4
     stages = [0] * (JUMP_POINTS - 1) + [BIT[start]]  # empty ones before the start, so that a jump can look back
     for spent in range(1, most_points + 1):
         last = stages[-1]
@@ -234,11 +237,12 @@ def _merge_courses(stage: int) -> int:
 
 
 @cache
-def _find_turns(start: Field, later_stride: int) -> int:
-    """§6.2: return the fields where a stride may change the lane: stride 1, and from stride `later_stride` on."""
-    first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
-    later = [bit >> strides for bit in first for strides in range(later_stride - 2, MOST_POINTS)]
-    return reduce(or_, later, BIT[start])
+def _find_turns(start: Field, late_stride: int) -> int:
+    """§6.2: return the fields where a stride may change the lane: stride 1, and from stride `late_stride` on."""
+    after_first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
+    fewest = late_stride - 2  # straight strides between the first one and the late one
+    late = [bit >> strides for bit in after_first for strides in range(fewest, MOST_POINTS)]
+    return reduce(or_, late, BIT[start])
 
 
 @lru_cache(maxsize=8192)

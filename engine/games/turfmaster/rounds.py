@@ -153,6 +153,12 @@ def find_deciding_horse(state: State, seat: int) -> int | None:
     return index if index is not None and state.horses[index].seat == seat else None
 
 
+def _get_deciding_horse(state: State, seat: int) -> Horse:
+    index = find_deciding_horse(state, seat)
+    assert index is not None
+    return state.horses[index]
+
+
 def _get_horse_in_turn(state: State) -> Horse:
     return state.horses[state.order[state.done]]
 
@@ -215,11 +221,12 @@ def decide_in_round(state: State, seat: int, move: Move, chance: Chance) -> list
         case "pace", (pace,):
             return [PaceSet(seat, pace)]
         case "choose", (card,):
-            return [Chose(seat, (_find_horse_to_choose_for(state, seat) or _get_horse_in_turn(state)).number, card)]
-        case "pass", _:
-            return [Passed(seat, (_find_horse_to_choose_for(state, seat) or _get_horse_in_turn(state)).number)]
-        case _, name:
+            return [Chose(seat, _get_deciding_horse(state, seat).number, card)]
+        case "pass", ():
+            return [Passed(seat, _get_deciding_horse(state, seat).number)]
+        case "bonus", name:
             return [_take_bonus(state, seat, name, chance)]
+    raise AssertionError(f"no move of this game: {move}")
 
 
 def _ride(state: State, horse: Horse, points: int, end: str) -> Event:
