@@ -219,6 +219,8 @@ def _refuse_unknown(names: Iterable[str]) -> None:
 
 def check_settings(settings: Settings) -> Settings:
     """Return the settings; raise Refused if a server cannot run with them."""
+    for name, (least, most) in RANGES.items():  # before the address, which has the port by default
+        _refuse_out_of_range(name, getattr(settings, name), least, most)
     if settings.secret:
         _check_secret(settings.secret, "DEPESCHE_SECRET")
     if settings.inbound:
@@ -229,8 +231,6 @@ def check_settings(settings: Settings) -> Settings:
     for name in URL_SETTINGS:
         if (text := getattr(settings, name)) not in ("", EMBEDDED):
             _refuse_url(name, text)
-    for name, (least, most) in RANGES.items():
-        _refuse_out_of_range(name, getattr(settings, name), least, most)
     for name, words in CHOICES.items():
         _refuse_other_choices(name, getattr(settings, name), words)
     _refuse_mailbox(settings)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 DRIFT_STATUS, DAMAGE_STATUS = 3, 4
-# From the gravest to none: the exit status is that of the gravest verdict found.
-STATUS = {
+# From the gravest verdict to none: the exit status of an audit is that of its gravest verdict.
+STATUS_BY_VERDICT = {
     "tampering": WRONG,
     "contradicted": WRONG,
     "damage": DAMAGE_STATUS,
@@ -43,13 +43,18 @@ STATUS = {
     "unusable": MISUSE,
     "sound": FINE,
 }
-STATUSES = "Exit status: 0 sound, 1 tampered with or contradicted by a receipt, 2 misuse, 3 drift, 4 damage."
+STATUS_HELP = "Exit status: 0 sound, 1 tampered with or contradicted by a receipt, 2 misuse, 3 drift, 4 damage."
 RECEIPT = re.compile("([0-9a-f]{8,64})(?:\\.{3}|…)?@([0-9]{1,9})")
-MIN_TABLES_FOR_PROCESSES = 50  # tables that are worth more than one process
+MIN_TABLES_FOR_PROCESSES = 50  # fewer are audited sooner than processes start
+CHUNK_TABLES = 20
 
 
 class AuditOutcome(Struct, frozen=True):
-    """The outcome of one log; `lines` are for people, the rest is for programs."""
+    """The outcome of one log; `lines` are for people, the rest is for programs.
+
+    `entries` counts those of the log, `replayed` those whose moves were made again by the rules, and `proven` those
+    that are what was sealed. `ruled` says whether the rules of its game are installed.
+    """
 
     log: str
     verdict: str
@@ -77,7 +82,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche audit game.json --receipts letter.eml --receipt 9f86d081...@17",
         "depesche export 1f3a | depesche audit -",
     )
-    parser.epilog = f"{parser.epilog}\n\n{STATUSES}"
+    parser.epilog = f"{parser.epilog}\n\n{STATUS_HELP}"
     parser.add_argument("files", metavar="FILE", nargs="*", help="an exported log; - reads one that is piped in")
     parser.add_argument("--table", metavar="T", action="append", default=[], help="a table of the service")
     parser.add_argument("--all", action="store_true", help="every table of the service")
@@ -119,41 +124,43 @@ def parse_receipt(text: str) -> Receipt:
 def run_audit(args: Namespace) -> int:
     if not (args.files or args.table or args.all):
         raise Misuse("Name the logs to audit: files, --table T or --all.")
-    receipts, counts, outcomes = _load_receipts(args), Counter[str](), list[AuditOutcome]()
-    compared = 0
+    receipts = _load_receipts(args)
+    outcomes, counts, compared_count = list[dict[str, Any]](), Counter[str](), 0
     for outcome in _audit_logs(args, receipts):
         counts[outcome.verdict] += 1
-        compared += len(outcome.receipts)
-        outcomes += [outcome] if args.json else []
-        say = terminal.print_error if outcome.verdict == "unusable" else terminal.print_line
-        for line in _iter_lines(outcome) if not args.json else ():
-            say(line)
+        compared_count += len(outcome.receipts)
+        if args.json:
+            outcomes.append(_describe(outcome))
+        else:
+            _print_outcome(outcome)
     if args.json:
-        terminal.print_json([_describe(outcome) for outcome in outcomes])
+        terminal.print_json(outcomes)
     elif counts.total() > 1:
-        parts = (f"{counts[verdict]} {verdict}" for verdict in STATUS if counts[verdict])
+        parts = (f"{counts[verdict]} {verdict}" for verdict in STATUS_BY_VERDICT if counts[verdict])
         print(f"{counts.total()} logs: {', '.join(parts)}")
-    if receipts and not compared:
+    if receipts and not compared_count:
         terminal.print_error(
             f"None of these receipts is from a log named here; they are from table {receipts[0].table}."
         )
         return MISUSE
-    return next((status for verdict, status in STATUS.items() if counts[verdict]), FINE)
+    return next((status for verdict, status in STATUS_BY_VERDICT.items() if counts[verdict]), FINE)
 
 
-def _iter_lines(outcome: AuditOutcome) -> Iterator[str]:
-    """Yield the lines for people; only the first has the name of the log."""
+def _print_outcome(outcome: AuditOutcome) -> None:
+    """Print the lines for people; only the first has the name of the log."""
+    print_line = terminal.print_error if outcome.verdict == "unusable" else terminal.print_line
     first, *others = outcome.lines
-    yield first if outcome.log in first else f"{outcome.log}: {first}"
-    yield from (f"  {line}" for line in others)
+    print_line(first if outcome.log in first else f"{outcome.log}: {first}")
+    for line in others:
+        print_line(f"  {line}")
 
 
 def _describe(outcome: AuditOutcome) -> dict[str, Any]:
     from msgspec import structs
 
-    return {name: value for name, value in structs.asdict(outcome).items() if name != "lines"} | {
-        "sentences": outcome.lines
-    }
+    fields = structs.asdict(outcome)
+    sentences = fields.pop("lines")
+    return {**fields, "sentences": sentences}
 
 
 def _load_receipts(args: Namespace) -> tuple[Receipt, ...]:
@@ -182,16 +189,19 @@ def _audit_logs(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Audi
     progress = AuditProgress(args.resume)
     named = dict.fromkeys((*args.table, *(store.list_tables() if args.all else ())))
     tables = [table for table in named if not progress.is_done(store, table)]
-    jobs = args.jobs or (os.cpu_count() or 1 if len(tables) > MIN_TABLES_FOR_PROCESSES else 1)
-    each = (
-        _audit_in_processes(args.database, tables, receipts, jobs)
-        if jobs > 1
-        else _audit_tables(store, tables, receipts)
-    )
-    for done, outcome in enumerate(each, 1):
+    jobs = args.jobs or _choose_jobs(len(tables))
+    if jobs > 1:
+        outcomes = _audit_in_processes(args.database, tables, receipts, jobs)
+    else:
+        outcomes = _audit_tables(store, tables, receipts)
+    for done, outcome in enumerate(outcomes, 1):
         terminal.show_progress(done, len(tables), "tables")
         progress.add(outcome)
         yield outcome
+
+
+def _choose_jobs(table_count: int) -> int:
+    return (os.cpu_count() or 1) if table_count > MIN_TABLES_FOR_PROCESSES else 1
 
 
 def _audit_tables(store: logs.LogStore, tables: list[str], receipts: tuple[Receipt, ...]) -> Iterator[AuditOutcome]:
@@ -207,7 +217,7 @@ def _audit_in_processes(
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    chunks = [tables[start : start + 20] for start in range(0, len(tables), 20)]
+    chunks = [tables[start : start + CHUNK_TABLES] for start in range(0, len(tables), CHUNK_TABLES)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for outcomes in pool.map(_audit_chunk, [database] * len(chunks), chunks, [receipts] * len(chunks)):
             yield from outcomes
@@ -264,19 +274,21 @@ def audit_log(
 def _make_outcome(name: str, log: Export, report: Report, compared: tuple[Comparison, ...]) -> AuditOutcome:
     from engine import audit as audits
 
-    agreed = all(one.agrees for one in compared)
-    verdict = report.finding.kind if report.finding else "sound" if agreed else "contradicted"
-    lines = (*audits.describe(report), *(one.sentence for one in compared))
-    sealed = (report.entries, report.replayed, report.proven, report.head)
+    verdict = "sound" if all(one.agrees for one in compared) else "contradicted"
+    if report.finding:
+        verdict = report.finding.kind
     return AuditOutcome(
-        name,
-        verdict,
-        lines,
-        log.table,
-        log.game,
-        verdict == "sound",
-        *sealed,
-        report.finding,
-        compared,
-        report.has_rules,
+        log=name,
+        verdict=verdict,
+        lines=(*audits.describe(report), *(one.sentence for one in compared)),
+        table=log.table,
+        game=log.game,
+        sound=verdict == "sound",
+        entries=report.entries,
+        replayed=report.replayed,
+        proven=report.proven,
+        head=report.head,
+        finding=report.finding,
+        receipts=compared,
+        ruled=report.has_rules,
     )

@@ -32,6 +32,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 def run_bench(args: Namespace) -> int:
     from service.commands import benches
+    from service.commands.benches import Measure
 
     functions = benches.find_benches()
     for name in args.names:
@@ -40,17 +41,16 @@ def run_bench(args: Namespace) -> int:
     chosen = {name: functions[name] for name in args.names or functions}
     load = measure_load()
     if args.list:
-        print("\n".join(f"{name}: {measure.__doc__}" for name, measure in chosen.items()))
+        print("\n".join(f"{name}: {function.__doc__}" for name, function in chosen.items()))
         return FINE
-    if args.json:
-        measures = [measure for function in chosen.values() for measure in function()]
-        terminal.print_json([_describe(measure) for measure in measures])
-    else:
-        measures = []
-        for function in chosen.values():
-            for measure in function():
-                measures.append(measure)
+    measures = list[Measure]()
+    for function in chosen.values():
+        for measure in function():
+            measures.append(measure)
+            if not args.json:
                 print(_format_line(measure), flush=True)
+    if args.json:
+        terminal.print_json([_describe(measure) for measure in measures])
     meets_budget = all(measure.meets_budget for measure in measures)
     if load >= MAX_LOAD:
         terminal.print_error(
@@ -81,10 +81,11 @@ def _format_line(measure: Measure) -> str:
     line = f"{measure.what:<42}{_format_number(measure.value):>12} {measure.unit:<10}"
     if measure.ratio is None:
         return line.rstrip()
-    side = "at most" if measure.at_most else "at least"
-    side = measure.source if measure.source != "budget" else side
+    reference = measure.source
+    if measure.source == "budget":
+        reference = "at most" if measure.at_most else "at least"
     missed = "" if measure.meets_budget else "  MISSED"
-    return f"{line}{side:>9} {_format_number(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
+    return f"{line}{reference:>9} {_format_number(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
 
 
 def _format_number(value: float) -> str:

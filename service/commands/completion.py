@@ -44,7 +44,7 @@ Commands = dict[str, tuple[tuple[str, str], ...]]
 
 
 def _write_bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
-    """Yield the lines of a completion for bash; zsh reads the same after two lines of its own."""
+    """Yield the lines of a completion for bash; zsh reads the same after a line of its own."""
     if zsh:
         yield "autoload -U +X compinit && compinit -C; autoload -U +X bashcompinit && bashcompinit"
     yield "_depesche() {"

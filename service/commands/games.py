@@ -58,7 +58,7 @@ def describe_game(game: Game) -> dict[str, Any]:
 
 
 def _describe_option(option: Option) -> dict[str, Any]:
-    """Values are of the same kind as the default, which is one of them."""
+    """Describe an option; like its default, its values are true and false, numbers or words."""
     values: tuple[Any, ...] = option.values
     if option.kind == "switch":
         values = (True, False)

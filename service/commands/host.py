@@ -117,12 +117,13 @@ def make_backup(args: argparse.Namespace) -> int:
 
     from service import settings
     from service.store import maintenance
+    from service.store.connection import find_database_file
 
     loaded, file = settings.load_settings(os.environ), Path(args.file)
     if file.exists():
         raise Misuse(f"{file} exists already; choose another name, so that no older backup is lost.")
-    url = loaded.database_url
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+    database = find_database_file(loaded.database_url)
+    if database and not database.exists():
         raise Misuse(f"There is no database in {loaded.folder}; name its folder with DEPESCHE_FOLDER.")
     maintenance.save_backup(loaded, file, int(time.time()))
     print(f"{file} has the whole server ({file.stat().st_size // 1024} kB). It opens every seat: keep it safe.")

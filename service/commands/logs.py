@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, structs
@@ -48,11 +47,8 @@ class LogStore(Protocol):
         """Return all tables, the oldest first."""
 
 
-def open_log_store(database: str | None, make: bool = False) -> LogStore:
-    """Open the database of the settings, or the given one.
-
-    With `make`, create or migrate it; otherwise change nothing.
-    """
+def open_log_store(database: str | None, *, create: bool = False) -> LogStore:
+    """Open the database of the settings, or the given one; `create` or migrate it, or else change nothing."""
     from msgspec.structs import replace
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -60,24 +56,25 @@ def open_log_store(database: str | None, make: bool = False) -> LogStore:
     from service.links import Links
     from service.monitoring import find_first_line
     from service.store import Store
+    from service.store.connection import find_database_file
     from service.tables.history.replays import Archive
 
     loaded = settings.load_settings()
     loaded = replace(loaded, database=database) if database else loaded
-    url = loaded.database_url
-    named = url.rpartition("@")[2]
-    if url.startswith("sqlite:///") and not (make or Path(url.removeprefix("sqlite:///")).exists()):
-        raise Misuse(f"There is no database at {named}; name it with --database, or set DEPESCHE_FOLDER.")
+    url, file = loaded.database_url, find_database_file(loaded.database_url)
+    name = url.rpartition("@")[2]  # without its user and password
+    if file and not (create or file.exists()):
+        raise Misuse(f"There is no database at {name}; name it with --database, or set DEPESCHE_FOLDER.")
     try:
-        if make and url.startswith("sqlite:///"):
-            Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+        if file and create:
+            file.parent.mkdir(parents=True, exist_ok=True)
         store = Store(url)
-        if make:
+        if create:
             store.migrate()
         elif not store.is_current():
-            raise Misuse(f"The database at {named} is of another version; start the service once to migrate it.")
+            raise Misuse(f"The database at {name} is of another version; start the service once to migrate it.")
     except (SQLAlchemyError, OSError) as error:
-        raise Misuse(f"The database at {named} cannot be opened: {find_first_line(error)}") from error
+        raise Misuse(f"The database at {name} cannot be opened: {find_first_line(error)}") from error
     return Archive(store, Links(settings.load_secret(loaded)))
 
 
@@ -127,20 +124,22 @@ def export_log(args: Namespace) -> int:
 
 def import_logs(args: Namespace) -> int:
     """Import each file whose log replays cleanly, and print why the others do not."""
-    files = [(file, _check_file(file)) for file in args.files]
-    store = (
-        open_log_store(args.database, make=True) if not all(isinstance(log, Rejection) for _, log in files) else None
-    )
-    results = [{"file": file} | _import_log(store, log) for file, log in files]
+    logs = [(file, _check_file(file)) for file in args.files]
+    has_sound_log = not all(isinstance(log, Rejection) for _, log in logs)
+    store = open_log_store(args.database, create=True) if has_sound_log else None
+    results = [{"file": file} | _import_log(store, log) for file, log in logs]
     if args.json:
         terminal.print_json(results)
-    for one in results:
-        if "why" in one:
-            terminal.print_error(one["why"] if one["file"] in one["why"] else f"{one['file']}: {one['why']}")
+    for result in results:
+        file, why = result["file"], result.get("why")
+        if why:
+            terminal.print_error(why if file in why else f"{file}: {why}")
         elif not args.json:
-            terminal.print_line(f"{one['file']}: table {one['table']}")
-    verdicts = {one.get("verdict", "taken") for one in results}
-    return WRONG if "refused" in verdicts else MISUSE if "unusable" in verdicts else FINE
+            terminal.print_line(f"{file}: table {result['table']}")
+    verdicts = {result.get("verdict") for result in results}
+    if "refused" in verdicts:
+        return WRONG
+    return MISUSE if "unusable" in verdicts else FINE
 
 
 class Rejection(Struct, frozen=True):
@@ -169,6 +168,7 @@ def _check_file(file: str) -> Export | Rejection:
 
 
 def _import_log(store: LogStore | None, log: Export | Rejection) -> dict[str, str]:
+    """Import a log and return its table, or why it was rejected; the store may be missing only for a rejection."""
     from engine.refusal import Refused
 
     if isinstance(log, Rejection):

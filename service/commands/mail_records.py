@@ -18,14 +18,14 @@ TOPIC = "dns"
 TIMEOUT_S = 3.0  # for the answer of one name server
 RESOLV_CONF = Path("/etc/resolv.conf")
 Kind = Literal["A", "AAAA", "MX", "TXT"]
-Server = tuple[str, int]
+NameServer = tuple[str, int]
 
 
 class NotAnswered(Exception):
     """No name server could say whether there is a record."""
 
 
-def list_name_servers(file: Path = RESOLV_CONF) -> list[Server]:
+def list_name_servers(file: Path = RESOLV_CONF) -> list[NameServer]:
     """Return the name servers that this machine uses."""
     try:
         return [(str(address), 53) for address in Resolver(str(file)).nameservers]
@@ -33,7 +33,7 @@ def list_name_servers(file: Path = RESOLV_CONF) -> list[Server]:
         return []
 
 
-def fetch_records(name: str, kind: Kind, servers: Sequence[Server]) -> list[str]:
+def fetch_records(name: str, kind: Kind, servers: Sequence[NameServer]) -> list[str]:
     """Ask the servers, one after the other, for the records of a kind under a name; empty if there are none.
 
     Raise NotAnswered if no server gives a valid answer.
@@ -61,12 +61,12 @@ def _format_record(record: Any) -> str:
 class Zone:
     """The records around the domain that letters come from."""
 
-    def __init__(self, settings: Settings, servers: Sequence[Server]) -> None:
+    def __init__(self, settings: Settings, servers: Sequence[NameServer]) -> None:
         self._settings, self._servers = settings, servers
         self._domain = settings.mail_host
 
     def check(self) -> Iterator[CheckResult]:
-        """Check each record that the server needs; report only a silence if no name server answers."""
+        """Check each record that the server needs; if no name server answers, report only that."""
         try:
             yield from (
                 *self._check_address(),
@@ -91,8 +91,9 @@ class Zone:
     def _check_address(self) -> Iterator[CheckResult]:
         """Check that the name in the links of letters has an address."""
         name = urlsplit(self._settings.address).hostname or ""
-        if not name.strip(".0123456789") or ":" in name or "." not in name:
-            return  # an address, or a name that only this machine knows
+        is_address = ":" in name or not name.strip(".0123456789")
+        if is_address or "." not in name:  # without a dot, only this machine or its network knows the name
+            return
         addresses = [*self._fetch(name, "A"), *self._fetch(name, "AAAA")]
         if addresses:
             yield make_success(TOPIC, f"{name} is {', '.join(addresses)}")

@@ -90,17 +90,17 @@ def play_out(args: Namespace) -> int:
     played, stopped = _play_all(table, seed, args)
     valid = [one for one in played if not one.broken]
     summary = summarize(table, seed, valid)
-    broken = _dump_game(table, played[-1]) if played and played[-1].broken else None
+    report = _make_report(table, played[-1]) if played and played[-1].broken else None
     if args.json:
-        terminal.print_json(summary | {"broken": broken, "stopped": stopped})
+        terminal.print_json(summary | {"broken": report, "stopped": stopped})
     elif valid:
         print("\n".join(_format_lines(summary)))
     if stopped:
         terminal.print_error(f"Stopped after {len(played)} of {args.count} games.")
         return INTERRUPT
-    if broken is None:
+    if report is None:
         return FINE
-    _report(table, broken, args)
+    _print_report(report, args)
     return WRONG
 
 
@@ -108,8 +108,8 @@ def _play_all(table: PlayoutTable, seed: str, args: Namespace) -> tuple[list[Pla
     """Return the games that were played, and whether Ctrl-C stopped them."""
     played = list[PlayedGame]()
     try:
-        for one in _iter_games(table, seed, args.count, args.limit):
-            played.append(one)
+        for playout in _iter_games(table, seed, args.count, args.limit):
+            played.append(playout)
             terminal.show_progress(len(played), args.count, "games")
     except KeyboardInterrupt:
         terminal.end_progress()
@@ -141,41 +141,38 @@ def _make_table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str
 def _iter_games(table: PlayoutTable, seed: str, count: int, limit: int) -> Iterator[PlayedGame]:
     """Yield the games up to the first that breaks a promise; each has its own seed, which repeats it."""
     for number in range(count):
-        one = run(table, f"{seed}-{number}" if number else seed, limit)
-        yield one
-        if one.broken:
+        playout = run(table, f"{seed}-{number}" if number else seed, limit)
+        yield playout
+        if playout.broken:
             return
 
 
 def run(table: PlayoutTable, seed: str, limit: int = MAX_MOVES) -> PlayedGame:
     """Play one whole game and check it; the result names the promise that the game broke, if any."""
-    one = PlayedGame(seed)
+    playout = PlayedGame(seed)
     try:
-        one.winners = _list_winners(_play(table, one, limit))
+        playout.winners = _list_winners(_play(table, playout, limit))
     except Broken as broken:
-        one.broken = str(broken)
+        playout.broken = str(broken)
     except Exception as fault:
-        one.broken = f"{type(fault).__name__}: {fault}"
-        one.trace = traceback.format_exc()
-        one.moves += _find_failed_move(table, one)
-    return one
+        playout.broken = f"{type(fault).__name__}: {fault}"
+        playout.trace = traceback.format_exc()
+        playout.moves += _find_failed_move(table, playout)
+    return playout
 
 
 class Broken(Exception):
     """A promise of the contract that a game does not keep."""
 
 
-def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, ...]:
-    from engine import bots
+def _play(table: PlayoutTable, playout: PlayedGame, limit: int) -> tuple[Standing, ...]:
     from engine import game as games
 
     before = None
-    for seat, move, state, events in _time_steps(
-        one, bots.play_out(*_list_playout_arguments(table, table.game, one.seed))
-    ):
+    for seat, move, state, events in _time_steps(playout, _iter_steps(table, table.game, playout.seed)):
         if seat is not None:
-            one.moves.append((seat, str(move)))
-        if len(one.moves) > limit:
+            playout.moves.append((seat, str(move)))
+        if len(playout.moves) > limit:
             raise Broken(f"the game has not ended after {limit} moves")
         _check(table, before, state, events)
         before = state
@@ -185,9 +182,11 @@ def _play(table: PlayoutTable, one: PlayedGame, limit: int) -> tuple[Standing, .
     return standing
 
 
-def _list_playout_arguments(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes, Chooser]:
-    """Return the arguments of `bots.play_out` for a table; `game` is its game, or a recorder of its calls."""
-    return game, table.options, table.seats, seed.encode(), _make_chooser(table.bot)
+def _iter_steps(table: PlayoutTable, game: Any, seed: str) -> Iterator[Any]:
+    """Yield the steps of a playout as `bots.play_out` does; `game` is that of the table, or a recorder of its calls."""
+    from engine import bots
+
+    return bots.play_out(game, table.options, table.seats, seed.encode(), _make_chooser(table.bot))
 
 
 def _make_chooser(bot: str) -> Chooser:
@@ -199,22 +198,21 @@ def _make_chooser(bot: str) -> Chooser:
     return lambda game, state, seat, _, random: search.choose_move(level, game, state, seat, random.getrandbits(64))
 
 
-def _time_steps(one: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
+def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
     """Yield the steps, played a chunk at a time, so that their time does not include the checks."""
-    fault: Exception | None = None
-    chunk: list[Any] = []
-    while fault is None:
-        chunk = []
+    while True:
+        chunk, fault = list[Any](), None
         start = time.perf_counter()
         try:
             chunk.extend(islice(steps, CHUNK))
-        except Exception as error:
+        except Exception as error:  # raised only after the steps before it were checked
             fault = error
-        one.seconds += time.perf_counter() - start
+        playout.seconds += time.perf_counter() - start
         yield from chunk
-        if fault is None and len(chunk) < CHUNK:
+        if fault is not None:
+            raise fault
+        if len(chunk) < CHUNK:
             return
-    raise fault
 
 
 def _check(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) -> None:
@@ -263,13 +261,13 @@ class RecordingGame:
         return self.game.decide(state, seat, move, chance)
 
 
-def _find_failed_move(table: PlayoutTable, one: PlayedGame) -> list[tuple[int, str]]:
+def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> list[tuple[int, str]]:
     """Play a game again that raised an error, and return the move during which it did."""
-    from engine import bots
-
-    recording, made = RecordingGame(table.game), len(one.moves)
+    recording, made = RecordingGame(table.game), len(playout.moves)
     try:
-        for _ in islice(bots.play_out(*_list_playout_arguments(table, recording, one.seed)), made + 2):
+        for _ in islice(
+            _iter_steps(table, recording, playout.seed), 1 + made + 1
+        ):  # set-up, moves, and the failed move
             pass
     except Exception:
         return recording.decided[made : made + 1]
@@ -279,7 +277,8 @@ def _find_failed_move(table: PlayoutTable, one: PlayedGame) -> list[tuple[int, s
 def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> dict[str, Any]:
     """Summarize these games in figures; an entry is the set-up or a move, a turn is all moves of one seat in a row."""
     seconds = sum(one.seconds for one in played) or 1e-9
-    lengths = [1 + len(one.moves) for one in played]
+    moves = sum(len(one.moves) for one in played)
+    lengths = [1 + len(one.moves) for one in played]  # in entries
     turns = Counter[int]()
     for one in played:
         turns.update(_list_turns(one.moves))
@@ -292,10 +291,10 @@ def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> d
         "options": to_builtins(table.options),
         "seed": seed,
         "games": len(played),
-        "moves": sum(lengths) - len(played),
+        "moves": moves,
         "seconds": round(seconds, 4),
         "games_per_second": round(len(played) / seconds, 2),
-        "moves_per_second": round((sum(lengths) - len(played)) / seconds, 1),
+        "moves_per_second": round(moves / seconds, 1),
         "wins_by_seat": [wins[seat] for seat in range(table.seats)],
         "shared_wins": sum(len(one.winners) > 1 for one in played),
         "entries_per_game": round(sum(lengths) / count, 2),
@@ -325,28 +324,28 @@ def _format_by_seat(numbers: Sequence[float]) -> str:
     return ", ".join(f"seat {seat}: {number}" for seat, number in enumerate(numbers))
 
 
-def _dump_game(table: PlayoutTable, one: PlayedGame) -> dict[str, Any]:
-    """Return everything that repeats the game that broke its promise."""
+def _make_report(table: PlayoutTable, playout: PlayedGame) -> dict[str, Any]:
+    """Return what was wrong with a game that broke a promise, and all that is needed to repeat it."""
     return {
         "game": table.game.META.name,
         "edition": table.game.META.edition,
         "seats": table.seats,
         "options": to_builtins(table.options),
-        "seed": one.seed,
-        "sentence": one.broken,
-        "trace": one.trace,
-        "moves": [{"seat": seat, "move": move} for seat, move in one.moves],
+        "seed": playout.seed,
+        "sentence": playout.broken,
+        "trace": playout.trace,
+        "moves": [{"seat": seat, "move": move} for seat, move in playout.moves],
     }
 
 
-def _report(table: PlayoutTable, broken: Mapping[str, Any], args: Namespace) -> None:
+def _print_report(report: Mapping[str, Any], args: Namespace) -> None:
     if args.log:
-        terminal.write_file(args.log, terminal.format_json(broken))
+        terminal.write_file(args.log, terminal.format_json(report))
     elif not args.json:
-        terminal.print_json(broken)
-    again = ["playout", args.game, "--seats", str(table.seats), "--count", "1", "--seed", broken["seed"]]
+        terminal.print_json(report)
+    again = ["playout", args.game, "--seats", str(report["seats"]), "--count", "1", "--seed", report["seed"]]
     again += [word for pair in args.option for word in ("--option", pair)]
     terminal.print_error(
-        f"After {len(broken['moves'])} moves, with the seed “{broken['seed']}”: {broken['sentence']}. "
+        f"After {len(report['moves'])} moves, with the seed “{report['seed']}”: {report['sentence']}. "
         f"Again: depesche {shlex.join(again)}"
     )

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from service.text.drawing import Player
     from service.text.narration import Narrator
 
-OMNISCIENT_NOTE = "All events are shown; the board is the public one. --seat N shows only what seat N knew."
+ALL_EVENTS_NOTE = "All events are shown; the board is the public one. --seat N shows only what seat N knew."
 NO_BOARD = "There is no board: this log leaves out hidden information, so its positions cannot be rebuilt."
 
 
 class Log(Struct, frozen=True):
-    """A log and its reader: a seat, or a spectator if `seat` is None."""
+    """A log and its reader: a seat, or None for a reader of everything that the log has.
+
+    A log that is not `whole` leaves out what was hidden from the seat or the spectator that it was exported for.
+    """
 
     export: Any
     game: Any
@@ -35,7 +38,6 @@ class Log(Struct, frozen=True):
     seats: int
     whole: bool
     seat: int | None
-    omniscient: bool
 
 
 class ReplayMoment(Struct, frozen=True):
@@ -123,8 +125,7 @@ def _open_log(file: str, export: Export, seat: int | None) -> Log:
     if not whole and seat not in (None, export.seat):
         holder = "a spectator" if export.seat is None else f"seat {export.seat}"
         raise Misuse(f"{file} was exported for {holder} before the end; it does not contain what seat {seat} knew.")
-    seat = export.seat if seat is None else seat
-    return Log(export, game, entries, opening.seats, whole, seat, seat is None)
+    return Log(export, game, entries, opening.seats, whole, seat=export.seat if seat is None else seat)
 
 
 def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
@@ -162,11 +163,11 @@ def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
         yield from [None] * len(log.entries)
         return
     tables = record.fold_each(log.game, log.entries, None if only is None else only + 1)
-    yield from islice(tables, 1, None)
+    yield from islice(tables, 1, None)  # the first is the empty table before all entries
 
 
 def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
-    return redact(log.game, entry, log.seat) if log.whole and not log.omniscient else entry
+    return redact(log.game, entry, log.seat) if log.whole and log.seat is not None else entry
 
 
 def _to_builtins(events: Sequence[Any]) -> list[dict[str, Any]]:
@@ -209,8 +210,8 @@ def _format_heading(log: Log) -> Iterator[str]:
     yield f"Receipt {export.head}{'' if export.seed else ' (not finished)'}"
     if not log.whole:
         yield NO_BOARD
-    elif log.omniscient:
-        yield OMNISCIENT_NOTE
+    elif log.seat is None:
+        yield ALL_EVENTS_NOTE
     else:
         yield f"As {_name_seat(log.seat)} saw it (seat {log.seat} of the log)."
 

@@ -62,18 +62,18 @@ def check_file(file: str) -> ScenarioResult:
     from engine import scenario as scenarios
 
     try:
-        outcome = _load(file)
+        scenario = _load(file)
     except Misuse as misuse:
         return ScenarioResult(file, "", "unusable", str(misuse))
     try:
-        scenarios.run(outcome)
+        scenarios.run(scenario)
     except scenarios.Invalid as misfit:
-        return ScenarioResult(file, outcome.title, "unusable", f"{file} is not a scenario: {misfit}")
+        return ScenarioResult(file, scenario.title, "unusable", f"{file} is not a scenario: {misfit}")
     except scenarios.Failed as failed:
-        return ScenarioResult(file, outcome.title, "fails", str(failed))
+        return ScenarioResult(file, scenario.title, "fails", str(failed))
     except Exception as fault:
-        return ScenarioResult(file, outcome.title, "fails", f"the rules broke down: {type(fault).__name__}: {fault}")
-    return ScenarioResult(file, outcome.title, "holds")
+        return ScenarioResult(file, scenario.title, "fails", f"the rules broke down: {type(fault).__name__}: {fault}")
+    return ScenarioResult(file, scenario.title, "holds")
 
 
 def _load(file: str) -> Scenario:

@@ -12,10 +12,9 @@ from msgspec import Struct
 
 from service.numbers import parse_int
 
-MAX_SENTENCE_CHARS = 1_000  # characters of a sentence
+MAX_SENTENCE_CHARS = 1_000
 FINE, WRONG, MISUSE = 0, 1, 2
 INTERRUPT = 130  # 128 and the number of the signal, as in shells
-LINE_END = "\n"  # after it drivers add advice of their own
 Verdict = Literal["ok", "warning", "FAILED", "look"]
 
 
@@ -124,7 +123,8 @@ def write_file(path: str, content: bytes) -> None:
 
 
 def _find_reason(error: Exception) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error)
+    reason = error.strerror if isinstance(error, OSError) else ""
+    return reason or str(error)
 
 
 def format_json(value: Any) -> bytes:
@@ -155,11 +155,9 @@ def print_error(sentence: str) -> None:
 
 def shorten(sentence: str) -> str:
     """Cut the middle of a very long sentence, which may quote a file."""
-    return (
-        sentence
-        if len(sentence) <= MAX_SENTENCE_CHARS
-        else f"{sentence[: MAX_SENTENCE_CHARS - 100]} … {sentence[-90:]}"
-    )
+    if len(sentence) <= MAX_SENTENCE_CHARS:
+        return sentence
+    return f"{sentence[: MAX_SENTENCE_CHARS - 100]} … {sentence[-90:]}"
 
 
 def show_progress(done: int, total: int, what: str) -> None:
@@ -206,7 +204,7 @@ def describe_error(error: Exception) -> str | None:
 
 
 def _find_first_line(error: object) -> str:
-    """Return the first line of an error; database drivers repeat the statement after it."""
+    """Return the first line of an error, without a full stop; database drivers repeat the statement below it."""
     return str(error).strip().partition("\n")[0].rstrip(".;")
 
 
@@ -236,4 +234,5 @@ def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[Che
     try:
         yield from check()
     except Exception as error:
-        yield make_failure(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)
+        first_line, *_advice = str(error).split("\n")  # drivers add advice of their own
+        yield make_failure(about, f"{name}: {first_line}", mend)

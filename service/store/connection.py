@@ -29,9 +29,15 @@ POOL_CHECK_AFTER_S = 0.5  # a connection that was unused for longer is tried bef
 CONNECT_ARGS = {"connect_timeout": 10}
 BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
+SQLITE = "sqlite:///"  # what the URL of a file begins with
 MIGRATIONS = Path(__file__).parent / "migrations"
 REVISIONS = (REVISION,)  # the newest last
 VERSION_TABLE = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"  # as Alembic reads it
+
+
+def find_database_file(url: str) -> Path | None:
+    """Return the file of an SQLite database, which need not exist; None for another kind of database."""
+    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
 
 
 class Store:

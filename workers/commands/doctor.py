@@ -28,7 +28,7 @@ from service.commands.terminal import (
 )
 
 if TYPE_CHECKING:
-    from service.commands.mail_records import Server
+    from service.commands.mail_records import NameServer
     from service.settings import Settings
 
 
@@ -111,7 +111,7 @@ def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterato
         yield from checkups.check_overdue_work(settings)
 
 
-def _choose_name_servers(dns: str | None) -> list[Server]:
+def _choose_name_servers(dns: str | None) -> list[NameServer]:
     """Return the name servers of this machine, or the given one."""
     from ipaddress import ip_address
 

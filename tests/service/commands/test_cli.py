@@ -142,7 +142,7 @@ def play_kaiser(seats: int = 2) -> logs.Export:
 @pytest.fixture
 def shelf(monkeypatch, kaiser):
     book = Shelf(one=play_kaiser(), two=play.play_part(kaiser, 3, 30))
-    monkeypatch.setattr(log_commands, "open_log_store", lambda database, make=False: book)
+    monkeypatch.setattr(log_commands, "open_log_store", lambda database, create=False: book)
     return book
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from service import cli
 from service.commands import mail_records
-from service.commands.mail_records import NotAnswered, Server, Zone, fetch_records, list_name_servers
+from service.commands.mail_records import NameServer, NotAnswered, Zone, fetch_records, list_name_servers
 from service.commands.terminal import CheckResult
 from service.settings import Settings
 from tests import servers
@@ -118,7 +118,7 @@ def test_a_silent_server_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def run_server(answer: bytes) -> Iterator[Server]:
+def run_server(answer: bytes) -> Iterator[NameServer]:
     """Run a server that answers one question with these bytes."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
