@@ -28,7 +28,7 @@ ALWAYS = Sentence("As soon as it is possible")
 Fields = tuple[tuple[str, str], ...]
 
 
-class PlanDeed(Struct, frozen=True):
+class PlanButton(Struct, frozen=True):
     """A button that changes the plan: a form with these fields, or a link if it has none."""
 
     label: str
@@ -49,7 +49,7 @@ class PlanStep(Struct, frozen=True):
     group: str = ""
     is_done: bool = False
     is_current: bool = False
-    deeds: tuple[PlanDeed, ...] = ()
+    buttons: tuple[PlanButton, ...] = ()
 
 
 class OrderPlanner(Struct, frozen=True):
@@ -73,15 +73,15 @@ class OrderPlanner(Struct, frozen=True):
         for place, row in enumerate(rows):
             earlier = [self._make_sooner(MAKE_EARLIER, row.id)] if place else []
             later = [self._make_sooner(MAKE_LATER, one.id) for one in rows[place + 1 : place + 2]]
-            deeds = (*earlier, *later, self._make_cancel(row.id))
-            yield row.id, PlanStep(0, self.seat, self.players[self.seat], row.move, row.move, _say(ALWAYS), deeds=deeds)
+            buttons = (*earlier, *later, self._make_cancel(row.id))
+            yield row.id, PlanStep(0, self.seat, self.players[self.seat], row.move, row.move, _say(ALWAYS), buttons=buttons)
 
     def _list_conditional(
         self, of_branches: Sequence[OrdersOfBranch], numbers: dict[int, int]
     ) -> Iterator[tuple[int, PlanStep]]:
         for place, one in enumerate(of_branches):
             address = url_for("whatif.show", link=self.link, number=one.number)
-            change = (PlanDeed(_say(CHANGE), address),) if one.branch else ()
+            change = (PlanButton(_say(CHANGE), address),) if one.branch else ()
             exchange = tuple(self._list_exchanges(of_branches, place))
             for order in one.orders:
                 yield (
@@ -95,7 +95,7 @@ class OrderPlanner(Struct, frozen=True):
                         condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
                         before=tuple(move for _, move in order.given if move),
                         group=str(one.number),
-                        deeds=(
+                        buttons=(
                             *change,
                             *exchange,
                             *self._list_targets(of_branches, one, order.id, numbers),
@@ -110,30 +110,30 @@ class OrderPlanner(Struct, frozen=True):
             return _say(AFTER_A_MOVE, who=who)
         return _say(IF_PLAYED, who=who, move=_describe(move, self.narrator))
 
-    def _list_exchanges(self, of_branches: Sequence[OrdersOfBranch], place: int) -> Iterator[PlanDeed]:
+    def _list_exchanges(self, of_branches: Sequence[OrdersOfBranch], place: int) -> Iterator[PlanButton]:
         """Yield what tries this branch earlier or later: it is later if the next one is earlier."""
         for label, earlier in ((BRANCH_EARLIER, place), (BRANCH_LATER, place + 1)):
             if 0 < earlier < len(of_branches):
                 number = of_branches[earlier].number
                 action = url_for("seat.move_branch_up", link=self.link, number=number)
-                yield PlanDeed(_say(label), action, self.hidden)
+                yield PlanButton(_say(label), action, self.hidden)
 
     def _list_targets(
         self, of_branches: Sequence[OrdersOfBranch], source: OrdersOfBranch, order: int, numbers: dict[int, int]
-    ) -> Iterator[PlanDeed]:
+    ) -> Iterator[PlanButton]:
         """Yield the other branches to which an order can be moved."""
         for one in of_branches if source.branch else ():
             if one is not source and one.branch:
                 label = _say(TO_BRANCH, number=str(numbers[one.orders[0].id]))
                 action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=one.number)
-                yield PlanDeed(label, action, self.hidden)
+                yield PlanButton(label, action, self.hidden)
 
-    def _make_sooner(self, label: Sentence, order: int) -> PlanDeed:
-        return PlanDeed(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden)
+    def _make_sooner(self, label: Sentence, order: int) -> PlanButton:
+        return PlanButton(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden)
 
-    def _make_cancel(self, order: int) -> PlanDeed:
+    def _make_cancel(self, order: int) -> PlanButton:
         fields = (*self.hidden, ("verb", "cancel"), ("arg", str(order)))
-        return PlanDeed(_say(CANCEL), url_for("table.show", link=self.link), fields)
+        return PlanButton(_say(CANCEL), url_for("table.show", link=self.link), fields)
 
 
 def list_branch_steps(
@@ -149,26 +149,26 @@ def list_branch_steps(
             move=move,
             is_done=number <= step,
             is_current=number == step,
-            deeds=tuple(_list_branch_deeds(link, branch, number, length)),
+            buttons=tuple(_list_branch_buttons(link, branch, number, length)),
         )
         for number, (seat, move) in enumerate(branch.moves[:length], 1)
     )
 
 
-def _list_branch_deeds(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanDeed]:
+def _list_branch_buttons(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanButton]:
     """Yield what can be done with a move. “Later” moves the next own move of its seat in front of this one."""
 
-    def make_deed(label: Sentence, view: str, step: int) -> PlanDeed:
+    def make_button(label: Sentence, view: str, step: int) -> PlanButton:
         action = url_for(f"whatif.{view}", link=link, number=branch.id)
-        return PlanDeed(_say(label), action, (("step", str(step)),))
+        return PlanButton(_say(label), action, (("step", str(step)),))
 
-    yield PlanDeed(_say(GO_HERE), url_for("whatif.show", link=link, number=branch.id, step=number))
+    yield PlanButton(_say(GO_HERE), url_for("whatif.show", link=link, number=branch.id, step=number))
     if find_previous_step(branch.moves, number):
-        yield make_deed(MAKE_EARLIER, "move_sooner", number)
+        yield make_button(MAKE_EARLIER, "move_sooner", number)
     for later in range(number + 1, length + 1):
         if find_previous_step(branch.moves, later) == number:
-            yield make_deed(MAKE_LATER, "move_sooner", later)
-    yield make_deed(TAKE_OUT, "take_out", number)
+            yield make_button(MAKE_LATER, "move_sooner", later)
+    yield make_button(TAKE_OUT, "take_out", number)
 
 
 def _describe(move: str, narrator: Narrator) -> str:

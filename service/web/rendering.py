@@ -125,7 +125,7 @@ def make_page_environment(in_language: str) -> jinja2.Environment:
     pages.globals = {
         **pages.globals,
         "url_for": url_for,
-        "remembered": FragmentCache(MAX_FRAGMENTS),
+        "cached": FragmentCache(MAX_FRAGMENTS),
     }
     return pages
 

@@ -83,18 +83,18 @@ def test_a_fragment_is_made_once_until_newer_ones_need_its_room() -> None:
         made.append(word)
         return word
 
-    remembered = FragmentCache(2)
-    assert [remembered(word, make, word) for word in "aabab"] == list("aabab")
+    cached = FragmentCache(2)
+    assert [cached(word, make, word) for word in "aabab"] == list("aabab")
     assert made == ["a", "b"]
-    remembered("c", make, "c")
-    remembered("a", make, "a")
+    cached("c", make, "c")
+    cached("a", make, "a")
     assert made == ["a", "b", "c", "a"]
 
 
 def test_after_a_move_only_its_own_line_of_the_log_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(tmp_path)
     opened = site.start_table()
-    written, fragments = list[Any](), make_page_environment("en").globals["remembered"]._fragments
+    written, fragments = list[Any](), make_page_environment("en").globals["cached"]._fragments
     put = fragments.put
     monkeypatch.setattr(fragments, "put", lambda name, line: (written.append(name), put(name, line)))
     for _ in range(4):
