@@ -74,7 +74,8 @@ class OrderPlanner(Struct, frozen=True):
             earlier = [self._make_sooner(MAKE_EARLIER, row.id)] if place else []
             later = [self._make_sooner(MAKE_LATER, one.id) for one in rows[place + 1 : place + 2]]
             buttons = (*earlier, *later, self._make_cancel(row.id))
-            yield row.id, PlanStep(0, self.seat, self.players[self.seat], row.move, row.move, _say(ALWAYS), buttons=buttons)
+            player, condition = self.players[self.seat], _say(ALWAYS)
+            yield row.id, PlanStep(0, self.seat, player, row.move, row.move, condition, buttons=buttons)
 
     def _list_conditional(
         self, of_branches: Sequence[OrdersOfBranch], numbers: dict[int, int]
