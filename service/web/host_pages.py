@@ -48,7 +48,7 @@ class MailboxPage(Struct, frozen=True):
 
 
 class LetterPage(Struct, frozen=True):
-    """Everything `letter.html` shows."""
+    """Everything `mailbox_letter.html` shows."""
 
     letter: StoredLetter
     can_answer: bool
@@ -129,7 +129,7 @@ def show_newest() -> Response:
 def show_letter(number: int) -> Response:
     """Show one letter."""
     letter = _find_letter(number)
-    return render("letter.html", LetterPage(letter, _can_answer(letter), "sent" in request.args))
+    return render("mailbox_letter.html", LetterPage(letter, _can_answer(letter), "sent" in request.args))
 
 
 @mailbox.post("/<int:number>")

@@ -81,7 +81,7 @@ class PreferencesPage(Struct, frozen=True):
 
 
 class StopPage(Struct, frozen=True):
-    """Everything `stop.html` shows: the button that stops the letters of a table, or all."""
+    """Everything `stop_letters.html` shows: the button that stops the letters of a table, or all."""
 
     token: str
     table: str | None
@@ -89,7 +89,7 @@ class StopPage(Struct, frozen=True):
 
 
 class StoppedPage(Struct, frozen=True):
-    """Everything `stopped.html` shows; `before` is the kind of letters that came until now."""
+    """Everything `letters_stopped.html` shows; `before` is the kind of letters that came until now."""
 
     token: str
     table: str | None
@@ -193,7 +193,7 @@ def ask_to_stop(token: str) -> Response:
     with get_app().store.reading() as db:
         recipient = preferences.load_recipient(get_app(), db, token)
         at_table = _describe_table(preferences.require_table(db, recipient, table)) if table else None
-    return render("stop.html", StopPage(_make_token(recipient), table, at_table))
+    return render("stop_letters.html", StopPage(_make_token(recipient), table, at_table))
 
 
 @letters.post("/stop")
@@ -205,7 +205,7 @@ def stop(token: str) -> Response:
         at_table = _load_table_settings(db, recipient, table)
     if before == "none":  # a second request: what the first one stopped is not known any more
         before = "turn"
-    return render("stopped.html", StoppedPage(_make_token(recipient), table, at_table, before))
+    return render("letters_stopped.html", StoppedPage(_make_token(recipient), table, at_table, before))
 
 
 @letters.post("/resume")

@@ -49,7 +49,7 @@ class ReplayPlayer(Struct, frozen=True):
 
 
 class ReplayPage(Struct, frozen=True):
-    """Everything `replay.html` and, for a script, `frame.html` show: one position of a game."""
+    """Everything `replay.html` and, for a script, `replay_position.html` show: one position of a game."""
 
     link: str
     me: int | None
@@ -115,7 +115,7 @@ def show_frame(link: str, *, replica: bool) -> Response:
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
         page = _load_page(db, place, snapshots.load_table(app, db, place.table))
-    return render("frame.html", page)
+    return render("replay_position.html", page)
 
 
 @replay.post("/replay/story")
