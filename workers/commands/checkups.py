@@ -16,7 +16,6 @@ from contextlib import closing, suppress
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import localtime, make_msgid
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,10 +31,11 @@ from service.links import Links
 from service.notify import webhooks
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
+from service.store.connection import find_database_file
 from service.store.schema import channels, deliveries, letters, submissions, table_hooks, tables
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
-from workers.outgoing.emails import WirePolicy, connect
+from workers.outgoing.emails import WirePolicy
 
 OVERDUE_S = 15 * 60  # a letter or submission that waits longer has no worker
 MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /healthz fails
@@ -51,8 +51,7 @@ Look at its headers ("show original" in your mail program):
   or large providers show no button to unsubscribe.
 - Should it lie among the spam, begin with what is not "pass".
 """
-CHECK = "channels"
-MEND = "let this machine reach it by https, or name a proxy with DEPESCHE_PROXY"
+MEND_CHANNEL = "let this machine reach it by https, or name a proxy with DEPESCHE_PROXY"
 
 
 def check_all(settings: Settings) -> Iterator[CheckResult]:
@@ -85,8 +84,8 @@ def check_all(settings: Settings) -> Iterator[CheckResult]:
 
 def has_database(settings: Settings) -> bool:
     """Return whether there is a database; the first start makes an SQLite file."""
-    url = settings.database_url
-    return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
+    file = find_database_file(settings.database_url)
+    return file is None or file.exists()
 
 
 def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
@@ -94,9 +93,8 @@ def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
         yield make_success("database", f"database {name}: not there yet; the first start makes it")
         return
     with closing(Store(settings.database_url)) as store:
-        shape = store.find_revision()
         yield make_success("database", f"database {name}: {_measure_size(store)}")
-        yield from _check_schema(store, shape)
+        yield from _check_schema(store)
         yield from try_check(
             "secret", "secret", "restore the secret that this server had", lambda: _check_secret(settings, store)
         )
@@ -120,22 +118,23 @@ def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
 
 
 def _measure_size(store: Store) -> str:
-    queries = {"postgresql": "pg_database_size(current_database())"}
-    size = queries.get(
-        store.engine.dialect.name, "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)"
-    )
+    query = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    if store.engine.dialect.name == "postgresql":
+        query = "SELECT pg_database_size(current_database())"
     with store.reading() as connection:
-        return f"{int(connection.execute(text(f'SELECT {size}')).scalar_one()) / 2**20:,.1f} MB"
+        size = int(connection.execute(text(query)).scalar_one())
+    return f"{size / 2**20:,.1f} MB"
 
 
-def _check_schema(store: Store, shape: str) -> Iterator[CheckResult]:
+def _check_schema(store: Store) -> Iterator[CheckResult]:
+    revision = store.find_revision()
     if store.is_current():
-        yield make_success("schema", f"schema {shape}")
-    elif not shape:
+        yield make_success("schema", f"schema {revision}")
+    elif not revision:
         yield make_warning("schema", "schema: the database is empty", "the first start fills it")
     else:
         mend = "copy everything with: depesche backup FILE, and start your newest version; it updates the schema"
-        yield make_warning("schema", f"schema {shape}: of another version than this program", mend)
+        yield make_warning("schema", f"schema {revision}: of another version than this program", mend)
 
 
 def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
@@ -210,15 +209,17 @@ def _check_clock(store: Store) -> Iterator[CheckResult]:
         )
     elif theirs is None:
         yield make_success("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
-    yield from _compare_clocks("that of the database", time.time() - float(theirs)) if theirs is not None else ()
+    if theirs is not None:
+        yield from _compare_clocks("that of the database", time.time() - float(theirs))
 
 
-def _compare_clocks(whose: str, seconds: float) -> Iterator[CheckResult]:
-    if abs(seconds) > MAX_CLOCK_SKEW_S:
+def _compare_clocks(other: str, difference_s: float) -> Iterator[CheckResult]:
+    apart_s = abs(difference_s)
+    if apart_s > MAX_CLOCK_SKEW_S:
         mend = "synchronise the clocks of all machines: apt install systemd-timesyncd"
-        yield make_warning("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
+        yield make_warning("clock", f"clock: this one and {other} are {apart_s:.0f} s apart", mend)
     else:
-        yield make_success("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
+        yield make_success("clock", f"clock: as {other}, within {max(1, round(apart_s))} s")
 
 
 def _check_disk(settings: Settings) -> Iterator[CheckResult]:
@@ -227,20 +228,21 @@ def _check_disk(settings: Settings) -> Iterator[CheckResult]:
         place for place in (settings.folder.absolute(), *settings.folder.absolute().parents) if place.exists()
     )
     try:
-        free, files = shutil.disk_usage(folder).free, os.statvfs(folder)
+        free_bytes, disk = shutil.disk_usage(folder).free, os.statvfs(folder)
     except OSError as error:
         yield make_failure("disk", f"disk: {folder}: {error.strerror or error}", "name a folder with DEPESCHE_FOLDER")
         return
-    database = Path(settings.database_url.removeprefix("sqlite:///"))
-    size = database.stat().st_size if settings.database_url.startswith("sqlite:///") and database.exists() else 0
-    what, mend = f"disk: {free // 2**20:,} MB free in {folder}", "free some space, or move to a larger disk"
+    file = find_database_file(settings.database_url)
+    database_bytes = file.stat().st_size if file and file.exists() else 0
+    has_no_file_left = disk.f_files and not disk.f_favail  # some file systems count no files: 0 of 0
+    what, mend = f"disk: {free_bytes // 2**20:,} MB free in {folder}", "free some space, or move to a larger disk"
     if not os.access(folder, os.W_OK | os.X_OK):
         yield make_failure(
             "disk", f"disk: {folder} cannot be written", f"chown {folder} to the user that Depesche runs as"
         )
-    elif free < MIN_FREE_BYTES or (files.f_files and not files.f_favail):
+    elif free_bytes < MIN_FREE_BYTES or has_no_file_left:
         yield make_failure("disk", what, mend)
-    elif free < max(LOW_FREE_BYTES, size):
+    elif free_bytes < max(LOW_FREE_BYTES, database_bytes):
         yield make_warning("disk", what, mend)
     else:
         yield make_success("disk", what)
@@ -266,7 +268,7 @@ def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
                 yield make_warning("work", f"moves that are not judged: {count}", START_WORKER)
 
 
-class Delivery(Struct, frozen=True):
+class LetterTrial(Struct, frozen=True):
     """The result of a test letter: whether the relay accepted it, its last reply, the TLS version, and the headers."""
 
     accepted: bool
@@ -276,16 +278,16 @@ class Delivery(Struct, frozen=True):
     headers: tuple[str, ...]
 
 
-def send_test_letter(settings: Settings, address: str) -> Delivery:
+def send_test_letter(settings: Settings, address: str) -> LetterTrial:
     """Hand one letter to the relay and return its reply; raise OSError if the relay cannot be reached."""
     message = write_test_letter(settings, address)
     sender = settings.sender_address
-    with connect(settings.smtp) as server:
+    with emails.connect(settings.smtp) as server:
         tls = f"{server.sock.version()}" if isinstance(server.sock, ssl.SSLSocket) else ""
         server.ehlo_or_helo_if_needed()
         code, text = _hand_over(server, sender, address, message)
     reply = f"{code} {text.decode('utf-8', 'replace')}"
-    return Delivery(code == 250, " ".join(reply.split()), tls, sender, tuple(message.keys()))
+    return LetterTrial(code == 250, " ".join(reply.split()), tls, sender, tuple(message.keys()))
 
 
 def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
@@ -318,11 +320,10 @@ def write_test_letter(settings: Settings, address: str) -> EmailMessage:
 
 def check_channels(settings: Settings) -> Iterator[CheckResult]:
     """Ask the server of the newest channel of each kind for its first page; any answer is good."""
-    url = settings.database_url
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+    if not has_database(settings):
         return
     rows: Sequence[Any] = ()
-    with closing(Store(url)) as store, suppress(OperationalError):  # the check of the database has said it
+    with closing(Store(settings.database_url)) as store, suppress(OperationalError):  # `_check_database` reports it
         rows = _list_newest(store)
     client = SafeClient(settings.proxy, timeout_s=TIMEOUT_S)
     for row in rows:
@@ -330,9 +331,9 @@ def check_channels(settings: Settings) -> Iterator[CheckResult]:
         try:
             client.request("GET", f"https://{host}/")
         except Refused as refusal:
-            yield make_warning(CHECK, f"notices by {row.kind}: {refusal}", MEND)
+            yield make_warning("channels", f"notices by {row.kind}: {refusal}", MEND_CHANNEL)
         else:
-            yield make_success(CHECK, f"notices by {row.kind}: {host} answers")
+            yield make_success("channels", f"notices by {row.kind}: {host} answers")
 
 
 def _list_newest(store: Store) -> Sequence[Any]:
@@ -344,7 +345,7 @@ def _list_newest(store: Store) -> Sequence[Any]:
         return ()
     rows = list[Any]()
     with store.reading() as db:
-        for one in (channels, table_hooks):
-            newest = select(func.max(one.c.id)).where(one.c.disabled_at.is_(None)).group_by(one.c.kind)
-            rows += db.execute(select(one.c.kind, one.c.address).where(one.c.id.in_(newest))).all()
+        for table in (channels, table_hooks):
+            newest = select(func.max(table.c.id)).where(table.c.disabled_at.is_(None)).group_by(table.c.kind)
+            rows += db.execute(select(table.c.kind, table.c.address).where(table.c.id.in_(newest))).all()
     return list(dict.fromkeys(rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 import tomllib
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
@@ -52,10 +53,10 @@ def run_dev(args: Namespace) -> int:
     ):
         app = App(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, verdict_wait=0.0))
         app.store.migrate()
-        bench = DevBench(app, name)
-        threading.Thread(target=bench.watch, name="watch", daemon=True).start()
+        page = DevPage(app, name)
+        threading.Thread(target=page.watch, name="watch", daemon=True).start()
         print(f"{name} is drawn at http://127.0.0.1:{args.port}/ (stop with Ctrl-C)", flush=True)
-        server.create_wsgi_server(bench, listener, THREADS, bench.stop).serve_requests()
+        server.create_wsgi_server(page, listener, THREADS, page.stop).serve_requests()
         app.close()
     return FINE
 
@@ -69,7 +70,7 @@ def _find_own_game(folder: Path) -> str:
         raise Misuse("There is no package with a game in this folder; name an installed game.") from error
 
 
-class DevBench:
+class DevPage:
     """The page as a WSGI application; watches the files of the game and loads it again after each change."""
 
     def __init__(self, app: Any, name: str) -> None:
@@ -88,11 +89,10 @@ class DevBench:
 
     def watch(self) -> None:
         """Load the game again after each change, and check the promises of its contract."""
-        pause = threading.Event()
         while True:
-            self._check()
+            self._check_promises()
             while self._list_files() == self._files:
-                pause.wait(POLL_S)
+                time.sleep(POLL_S)
             self._load()
 
     def stop(self) -> None:
@@ -121,7 +121,7 @@ class DevBench:
                 self.broken = [dev_table.describe_error(refused.__cause__ or refused)]
         self._announce()
 
-    def _check(self) -> None:
+    def _check_promises(self) -> None:
         from engine import catalogue
         from workers.commands import dev_table
 
@@ -139,13 +139,13 @@ class DevBench:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         query = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
         if environ["PATH_INFO"] == "/news":
-            body, kind = self._wait(parse_int(query.get("seen", ""))), "application/json"
+            body, kind = self._wait_for_news(parse_int(query.get("seen", ""))), "application/json"
         else:
             body, kind = self.render_page(query), "text/html; charset=utf-8"
         start_response("200 OK", [("Content-Type", kind), ("Cache-Control", "no-store")])
         return [body.encode()]
 
-    def _wait(self, seen: int | None) -> str:
+    def _wait_for_news(self, seen: int | None) -> str:
         """Wait for a version that the page has not seen, and return it."""
         with self._news:
             self._news.wait_for(lambda: self._stopped or self.version != seen, NEWS_WAIT_S)
@@ -158,17 +158,29 @@ class DevBench:
         from service.text.templates import get_environment
         from workers.commands import dev_table
 
-        words: dict[str, Any] = {"name": self.name, "languages": LANGUAGES, "table": None, "numbers": (), "seats": 0}
-        words |= {"moves": parse_int(query.get("moves", "4"), 999) or 0, "version": self.version}
-        words["language"] = query["in"] if query.get("in") in LANGUAGES else SOURCE
+        moves = parse_int(query.get("moves", "4"), 999) or 0
+        language = query["in"] if query.get("in") in LANGUAGES else SOURCE
+        chosen_seats = parse_int(query.get("seats", "")) or 0
+        seat_counts: tuple[int, ...] = ()
         with self._drawing:
             broken = list(self.broken)
+            seats, table = 0, None
             try:
-                words["numbers"] = counts = catalogue.find(self.name).META.seats
-                chosen = parse_int(query.get("seats", ""))
-                words["seats"] = seats = chosen if chosen in counts else min(counts)
-                words["table"] = dev_table.play(self.app, self.name, seats, words["moves"], words["language"])
-            except Exception as fault:  # any error of the author's; one on loading is in `broken` already
-                broken += [dev_table.describe_error(fault)] if self.name in catalogue.find_all() else []
+                seat_counts = catalogue.find(self.name).META.seats
+                seats = chosen_seats if chosen_seats in seat_counts else min(seat_counts)
+                table = dev_table.play(self.app, self.name, seats, moves, language)
+            except Exception as fault:  # any error of the author's
+                if self.name in catalogue.find_all():  # else it could not be loaded, as `broken` says already
+                    broken.append(dev_table.describe_error(fault))
             template = get_environment(SOURCE).from_string(PAGE.read_text("utf-8"))
-            return template.render(**words, broken=dict.fromkeys(broken))
+            return template.render(
+                name=self.name,
+                languages=LANGUAGES,
+                language=language,
+                numbers=seat_counts,
+                seats=seats,
+                moves=moves,
+                version=self.version,
+                table=table,
+                broken=dict.fromkeys(broken),
+            )

@@ -33,6 +33,8 @@ from workers.outgoing.letter import LetterRequest
 
 NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 SEED = b"the same dice whenever it is drawn again"[:32]
+MAX_ERROR_CHARS = 300
+MAX_SENTENCES = 8  # of the history
 
 
 class DevSeat(Struct, frozen=True):
@@ -77,11 +79,12 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
     made = _make_moves(app, opened.table, seats, moves)
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, opened.table)
-        entries = snapshots.load_entries(db, snapshot, seats + 1)
+        entries = snapshots.load_entries(db, snapshot, 1 + seats)  # after the opening, and each player's sitting down
     narrator = Narrator(snapshot.game, snapshot.names, language)
     sentences = [narrator.describe(event) for entry in entries for event in _list_public_events(snapshot, entry)]
+    history = tuple(filter(None, sentences))[-MAX_SENTENCES:]
     shown = tuple(_show_seat(app, snapshot, seat, language) for seat in (*range(seats), None))
-    return DevTable(snapshot.game.META.title, made, tuple(filter(None, sentences))[-8:], shown)
+    return DevTable(snapshot.game.META.title, made, history, shown)
 
 
 def _list_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
@@ -175,6 +178,10 @@ def _check(promise: Callable[..., None], name: str, root: Path) -> str:
 
 def describe_error(fault: BaseException) -> str:
     """Return the error and its place in one line."""
+    first_line, *_others = str(fault).split("\n")
+    sentence = f"{type(fault).__name__}: {first_line[:MAX_ERROR_CHARS]}"
     frames = traceback.extract_tb(fault.__traceback__)
-    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
-    return f"{type(fault).__name__}: {str(fault).partition(chr(10))[0][:300]}{at}"
+    if not frames:
+        return sentence
+    last = frames[-1]
+    return f"{sentence} ({Path(last.filename).name}, line {last.lineno}: {last.line})"

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -36,7 +36,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
         "doctor",
-        run,
+        run_doctor,
         "Check all that a server needs, from database to DNS, and say how to correct what is wrong.",
         "depesche doctor",
         "depesche doctor --json",
@@ -50,7 +50,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def run_doctor(args: argparse.Namespace) -> int:
     """Print a line for each check; the exit status is 1 if a check failed, but not for warnings.
 
     Nothing is created or changed: no folder, no secret, no database.
@@ -120,12 +120,14 @@ def _choose_name_servers(dns: str | None) -> list[NameServer]:
 
     if not dns:
         return mail_records.list_name_servers()
-    host, _, port = dns.rpartition(":") if dns.count(":") == 1 or "]:" in dns else (dns, ":", "53")
-    try:
-        number = parse_int(port, 65_535)
-        return [(str(ip_address(host.strip("[]"))), number or int("no port"))]
-    except ValueError:
-        raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.") from None
+    has_port = dns.count(":") == 1 or "]:" in dns  # other colons belong to an address of IPv6
+    host, _, port = dns.rpartition(":") if has_port else (dns, ":", "53")
+    number = parse_int(port, 65_535)
+    with suppress(ValueError):
+        address = ip_address(host.strip("[]"))
+        if number:
+            return [(str(address), number)]
+    raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.")
 
 
 def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:

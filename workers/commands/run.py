@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from engine.refusal import Refused
 from service import memory
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"[^\s<>'\"(){},;]+@")  # up to the host name of a mail server or database
 EMBEDDED_THREADS = 8  # of the web server
 BACKLOG = 1_024
+DEMO_WAIT_S = 5
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -98,20 +99,20 @@ def configure_logs(form: str) -> None:
     """Set the form of log lines; tracebacks leave out variables, which hold seeds, links and addresses."""
     import structlog
 
-    before: list[Any]
-    *before, _ = structlog.get_config()["processors"]
+    processors: list[Any]
+    *processors, _renderer = structlog.get_config()["processors"]
     if form == "json":
-        last: list[Any] = [
+        processors = [one for one in processors if not isinstance(one, structlog.processors.TimeStamper)]
+        processors += [
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             _hide_addresses,
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ]
-        before = [one for one in before if not isinstance(one, structlog.processors.TimeStamper)]
-        before.append(structlog.processors.TimeStamper(fmt="iso", utc=True))
     else:
         colours, plain = sys.stdout.isatty(), structlog.dev.plain_traceback
-        last = [_hide_addresses, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
-    structlog.configure(processors=[*before, *last])
+        processors += [_hide_addresses, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
+    structlog.configure(processors=processors)
 
 
 def _hide_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -121,7 +122,7 @@ def _hide_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableM
 
 
 def load_settings(options: argparse.Namespace) -> Settings:
-    """Load the settings; the command line takes precedence over the environment."""
+    """Load the settings, and set the form of log lines; the command line takes precedence over the environment."""
     from service import settings
 
     arguments = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
@@ -156,7 +157,7 @@ def run_serve(options: argparse.Namespace) -> int:
     settings = load_settings(options)
     server.save_memory()
     server.raise_file_limit()
-    with take_port(settings.host, settings.port) as listener, only_one(settings):
+    with take_port(settings.host, settings.port) as listener, lock_folder(settings):
         app = App(settings)
         _open(app)
         web_server = server.create_server(app, listener, EMBEDDED_THREADS)
@@ -182,8 +183,8 @@ def _open(app: App) -> None:
 
 
 @contextmanager
-def only_one(settings: Settings) -> Iterator[IO[str]]:
-    """Refuse a second process in the same folder, because SQLite is for one process."""
+def lock_folder(settings: Settings) -> Iterator[None]:
+    """Lock the folder meanwhile; raise Refused if another process has, because SQLite is for one process."""
     settings.folder.mkdir(parents=True, exist_ok=True)
     with (settings.folder / "lock").open("w") as lock:
         try:
@@ -193,7 +194,7 @@ def only_one(settings: Settings) -> Iterator[IO[str]]:
                 "Another service is using the folder {folder}; stop it first, or choose another folder with --folder.",
                 folder=settings.folder,
             ) from None
-        yield lock
+        yield
 
 
 def open_demo_table(app: App) -> str:
@@ -207,7 +208,8 @@ def open_demo_table(app: App) -> str:
         guests = [Invitee("Guest", "guest@localhost"), Invitee("Bot")]
         opened = opening.open_table(app, NewTable(game="kaiser", chosen={}, guests=guests, clock=Clock(0)))
         place = access.find(app, opened.links[0])
-        submitting.wait_for_verdict(app, submitting.submit(app, place, "sit demonstration", "sit"), 5)
+        submission = submitting.submit(app, place, "sit demonstration", key="sit")
+        submitting.wait_for_verdict(app, submission, DEMO_WAIT_S)
         note.write_text(opened.links[0], "ascii")
     return f"{app.settings.address}/t/{note.read_text('ascii').strip()}"
 
@@ -238,7 +240,8 @@ def run_web(options: argparse.Namespace) -> int:
 def take_port(host: str, port: int) -> socket.socket:
     """Listen at a port, for this process and those that it starts; raise Refused if that is impossible."""
     try:
-        (family, *_, address), *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        first, *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        family, *_, address = first
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         raise Refused(
