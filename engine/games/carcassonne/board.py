@@ -43,17 +43,14 @@ from engine.games.carcassonne.coordinates import (
     locate_tunnel,
 )
 from engine.games.carcassonne.letter import (
-    LEGEND,
-    MARK_WORDS,
     PIECES_LEFT,
-    draw_text_map,
     lay_out_letter,
     lay_out_plates,
-    list_signs_of_piece,
     locate_space,
 )
 from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.state import Figure
+from engine.games.carcassonne.text_map import LEGEND, MARK_WORDS, draw_text_map, list_signs_of_piece
 from engine.games.carcassonne.tiles import (
     DATA,
     PIECES,
