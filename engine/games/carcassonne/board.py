@@ -18,6 +18,7 @@ from engine.games.carcassonne.coordinates import (
     PLACES,
     QUARTER_PLACES,
     SMALL_CLOISTERS,
+    TILE_SIZE,
     Point,
     find_segment,
     is_lying,
@@ -143,9 +144,18 @@ MOVES_AWAY = {"castle": "castle score", "flock": "flock home"}
 MOST_FAR_NAMES, MOST_NAMED_CELLS = 12, 24
 """The most segments of other tiles that are each named in a letter, and the most tiles, lest names cover the land."""
 
+AXIS_ABOVE, AXIS_BESIDE = 45, 35
+"""How far the numbers of columns and rows are from the middle of the outermost tiles, above and beside them."""
+
+SAFE = "-safe"
+"""The end of the token of a segment on which a figure is placed protected."""
+
 
 class Offers(Struct, frozen=True):
-    """All that the moves of a menu touch: the options of `place`, and other tokens by the kind of thing they name."""
+    """All that the moves of a menu touch: the options of `place`, and other tokens by the kind of thing they name.
+
+    `kinds` are kinds of figures, `words` what no drawing shows, `lots` the tiles of an auction.
+    """
 
     places: tuple[tuple[str, ...], ...] = ()
     cells: tuple[str, ...] = ()
@@ -168,8 +178,8 @@ def list_offers(menu: Menu) -> Offers:
     tokens = defaultdict[str, dict[str, None]](dict)  # dicts keep their order, unlike sets
     for entry in menu:
         for option in _list_options(entry):
-            for kind, token in _list_tokens(entry.verb, option):
-                tokens[kind][token] = None
+            for field, token in _list_tokens(entry.verb, option):
+                tokens[field][token] = None
     tokens["turns"] = dict.fromkeys(sorted(tokens["turns"], key=int))
     verbs = [entry.verb for entry in menu]
     return Offers(
@@ -177,7 +187,7 @@ def list_offers(menu: Menu) -> Offers:
         is_scoring="score" in verbs,
         is_message="message" in verbs and "draw" not in tokens["words"],
         is_builder="builder" in verbs,
-        **{kind: tuple(names) for kind, names in tokens.items()},
+        **{field: tuple(names) for field, names in tokens.items()},
     )
 
 
@@ -200,11 +210,14 @@ def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
 
 
 def locate_leaving_citizen(view: Any, seat: int, kind: str) -> Point | None:
-    """Return the point of a meeple in the quarter of the feature that a box asks about, or of farms if of none."""
+    """Return the point of a meeple of Carcassonne that may go onto the feature that the count's box asks about.
+
+    Without a feature the box asks about farms. Return None if the seat has no meeple of this kind in the quarter.
+    """
     ground = find_segment(view.tiles, view.question).kind if view.question else "field"
     quarter = next(name for name, one in DATA["carcassonne"]["quarters"].items() if one == ground)
-    there = [(citizen.seat, citizen.kind) for citizen in view.citizens if citizen.segment == quarter]
-    return locate_citizen(quarter, there.index((seat, kind))) if (seat, kind) in there else None
+    meeples = [(citizen.seat, citizen.kind) for citizen in view.citizens if citizen.segment == quarter]
+    return locate_citizen(quarter, meeples.index((seat, kind))) if (seat, kind) in meeples else None
 
 
 def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
@@ -215,7 +228,7 @@ def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
 
 
 def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the tokens of an option, each with the field of the offers to which it belongs."""
+    """Return the tokens of an option, each after the field of the offers to which it belongs."""
     match verb, option:
         case "place", (cell, turn):
             return [("cells", cell), ("turns", turn)]
@@ -281,7 +294,7 @@ def list_unfit_cells(tiles: Iterable[str], offered: Iterable[str]) -> list[str]:
 
 
 def find_space(steps: int) -> int:
-    """Return the space of a scoring figure; below 0, where payments can bring it, the number of its steps."""
+    """Return the space of the track that a scoring figure is on; below 0, where payments can bring it, its steps."""
     return steps if steps < 0 else steps % TRACK
 
 
@@ -311,27 +324,37 @@ def label_offer(token: str) -> str:
     return " ".join((cell, *ends)).strip()
 
 
-def name_marks(tokens: Sequence[str]) -> dict[str, str]:
-    """Return what is written beside the marks of segments; if many tiles have some, of each only its cell, or nothing.
+def _label_end(end: str) -> str:
+    """Return how a label shows the end of a token: sides are capital letters, words are not, and `inner` is `in`."""
+    return end.replace("inner", "in") if end in ("lying", "safe") or end.startswith("inner") else end.upper()
 
-    Nothing is beside the mark for a protected figure if the one beside it for another figure has a name.
+
+def name_marks(tokens: Sequence[str]) -> dict[str, str]:
+    """Return what is written beside the marks of segments, by their tokens.
+
+    If many segments are on other tiles, only the first mark of each of these tiles has a name, which is the cell; if
+    there are too many tiles, they have none. A mark for a protected figure has none if the same segment has another
+    mark.
     """
-    tokens = [token for token in tokens if token.removesuffix("-safe") == token or token[:-5] not in tokens]
+    tokens = [token for token in tokens if not token.endswith(SAFE) or token.removesuffix(SAFE) not in tokens]
     far = [token for token in tokens if "/" in token]
     if len(far) <= MOST_FAR_NAMES:
         return {token: label_offer(token) for token in tokens}
-    cells = {token.partition("/")[0]: token for token in reversed(far)}
-    near = {token: label_offer(token) for token in tokens if "/" not in token}
-    return near | {token: cell for cell, token in cells.items() if len(cells) <= MOST_NAMED_CELLS}
+    names = {token: label_offer(token) for token in tokens if "/" not in token}
+    first_by_cell = {token.partition("/")[0]: token for token in reversed(far)}  # the first one comes last and wins
+    if len(first_by_cell) <= MOST_NAMED_CELLS:
+        names |= {token: cell for cell, token in first_by_cell.items()}
+    return names
 
 
 def name_axes(tokens: Sequence[str], tiles: Iterable[str]) -> list[tuple[str, Point]]:
-    """Return the numbers of all columns and rows with their points, if too many tiles have marks to name each."""
+    """Return the numbers of all columns and rows with their points, if `name_marks` names no cells."""
     if len({token.partition("/")[0] for token in tokens if "/" in token}) <= MOST_NAMED_CELLS:
         return []
     west, east, north, south = find_extent(list(tiles))
-    columns = [(str(x), Point(100 * x, 100 * north - 45)) for x in range(west, east + 1)]
-    return [*columns, *((str(y), Point(100 * west - 35, 100 * y)) for y in range(north, south + 1))]
+    top, left = TILE_SIZE * north - AXIS_ABOVE, TILE_SIZE * west - AXIS_BESIDE
+    columns = [(str(x), Point(TILE_SIZE * x, top)) for x in range(west, east + 1)]
+    return [*columns, *((str(y), Point(left, TILE_SIZE * y)) for y in range(north, south + 1))]
 
 
 def move_outside(middle: Point, point: Point) -> Point:
@@ -354,11 +377,6 @@ def _find_direction(offset: float) -> int:
 def move_below(point: Point) -> Point:
     """Return where the name below a mark is."""
     return Point(point.x, point.y + NAME_DISTANCE)
-
-
-def _label_end(end: str) -> str:
-    """Return how a label shows the end of a token: sides are capital letters, words are not."""
-    return end.replace("inner", "in") if end in ("lying", "safe") or end.startswith("inner") else end.upper()
 
 
 def group_turns_by_cell(places: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:

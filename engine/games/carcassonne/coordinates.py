@@ -97,6 +97,8 @@ GARDENS: Mapping[str, Offset] = {
     "PD20": (26, 26),
     "BB04": (22, 26),
 }
+"""Where the garden is on a tile."""
+
 STAGES: Mapping[str, Offset] = {
     "BT01": (0, -6),
     "BT02": (0, -14),
@@ -142,6 +144,8 @@ ON_TOP_OF_TOWER = 26
 """How far a figure on a tower is above its base."""
 
 SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30), "DA3": (-14, -14), "KR1": (0, 14), "PD13": (-18, 2)}
+"""Where a cloister is that shares its tile with more, and is drawn smaller."""
+
 OFF_THE_MIDDLE: Mapping[str, Offset] = {
     "AM07 road": (0, 10),
     "AM08 road": (0, 10),
@@ -160,7 +164,7 @@ BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""
 
 TOLLHOUSE, BASKET, BESIDE_SHEPHERD, IN_QUARTER = (0, -14), (36, 36), (14, 8), (46, -20)
-"""How far a tollhouse and a number of fruits are from the middle of a tile, a flock from its shepherd, and the count
+"""How far a tollhouse and a number of fruits are from the middle of a tile, a flock from its shepherd, and the Count
 from the middle of a quarter."""
 
 BESIDE_UPRIGHT = {"lying": 22, "safe": -22}
@@ -184,10 +188,11 @@ LEIPZIG_QUARTERS: Mapping[str, Offset] = {
     "bookbinders": (27, 27),
     "coiners": (-27, 27),
 }
-"""Where Leipzig is on the land, and the middle of each of its quarters from there."""
+"""Where the middle of Leipzig is on the land, to the right and down, and that of each of its quarters from there."""
 
 WHEEL_MIDDLE, CROWN_DISTANCE, CROWN_SPREAD = -50, 122, 13
-"""Where the wheel is on the land, how far its crowns are from its middle, and two of a section, in degrees, apart."""
+"""Where the middle of the wheel is on the land, how far its crowns are from it, and by how many degrees two crowns of a
+section are turned from the middle of the section."""
 
 CROWNS: Mapping[str, int] = DATA["wheel"]["crowns"]
 UPRIGHT_ON_FIELDS = frozenset({"pig", "shepherd", "barn"})
@@ -236,9 +241,8 @@ def locate_new_castle(tiles: Tiles, place: str) -> Point:
 
 def locate_bridge_mark(token: str) -> Point:
     """Return the point of the mark for a bridge over a tile, such as `1,0/bridge-NS`: near one of its ends."""
-    cell, _, rest = token.partition("/")
-    x, y = BRIDGE_MARKS[rest.rpartition("-")[2]]
-    return _locate_in_cell(cell, (x, y))
+    cell, _, axis = token.partition("/bridge-")
+    return _locate_in_cell(cell, BRIDGE_MARKS[axis])
 
 
 def locate_corner(cell: str, corner: str) -> Point:
@@ -250,7 +254,8 @@ def locate_crown(section: str, number: str) -> Point:
     """Return the point of a crown of the wheel: two crowns of a section are beside each other."""
     sections = list(CROWNS)
     spread = CROWN_SPREAD if CROWNS[section] > 1 else 0
-    turn = sections.index(section) * 360 / len(sections) + spread * (2 * int(number) - 3)
+    sign = 2 * int(number) - 3  # -1 for the first crown, 1 for the second
+    turn = sections.index(section) * 360 / len(sections) + spread * sign
     x, y = math.sin(math.radians(turn)), -math.cos(math.radians(turn))
     return Point(WHEEL_MIDDLE + CROWN_DISTANCE * x, WHEEL_MIDDLE + CROWN_DISTANCE * y)
 
@@ -262,15 +267,20 @@ def locate_quarter(quarter: str) -> Point:
 
 
 def locate_citizen(quarter: str, index: int) -> Point:
-    """Return the point of a meeple in a quarter: three are beside each other, more in front of them."""
+    """Return the point of a meeple in a quarter of Carcassonne."""
     x, y = QUARTER_PLACES[quarter]
-    return Point(x - 20 + 24 * (index % 3), y + 4 + 20 * (index // 3))
+    return _locate_in_group(Point(x - 20, y + 4), index, 24, 20)
 
 
 def locate_merchant(quarter: str, index: int) -> Point:
-    """Return the point of a meeple in a quarter of Leipzig: three are beside each other, more in front of them."""
+    """Return the point of a meeple in a quarter of Leipzig."""
     x, y = LEIPZIG_QUARTERS[quarter]
-    return Point(LEIPZIG_MIDDLE + x - 14 + 14 * (index % 3), LEIPZIG_MIDDLE + y + 3 + 15 * (index // 3))
+    return _locate_in_group(Point(LEIPZIG_MIDDLE + x - 14, LEIPZIG_MIDDLE + y + 3), index, 14, 15)
+
+
+def _locate_in_group(first: Point, index: int, width: int, height: int) -> Point:
+    """Return the point of one of several meeples: three are beside each other, more in front of them."""
+    return Point(first.x + width * (index % 3), first.y + height * (index // 3))
 
 
 def locate_tunnel(tiles: Tiles, place: str) -> Point:
@@ -384,5 +394,6 @@ def _find_offset(tile: str, segment: Segment) -> Offset:
 
 
 def _locate_in_cell(cell: str, offset: Offset) -> Point:
+    """Return the point that has this offset from the middle of a cell."""
     x, y = parse_cell(cell)
     return Point(float(x * TILE_SIZE + offset[0]), float(y * TILE_SIZE + offset[1]))
