@@ -34,7 +34,7 @@ ROUNDS = {
     "3": "award_before_features",
     "4": "award_turn_end",
 }
-"""The scoring rounds that a box can open, in the order of the turn, each with its hook."""
+"""The scoring rounds that a box can open, in the order of the turn and of their names, each with its hook."""
 
 Moment = Literal["scored", "final", "message", "recalled"]
 """Why a feature is counted: it is complete, the game is over, a message asks, or the abbot goes home."""
@@ -184,7 +184,7 @@ class BoxHooks(Protocol):
         return None
 
     def after_round(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
-        """Return the event that follows a scoring round."""
+        """Return the event that follows a scoring round in which figures of the seat on turn moved."""
         return None
 
     def award_turn_end(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
@@ -202,7 +202,7 @@ class BoxHooks(Protocol):
     # The points of a feature.
 
     def adjust_strength(self, state: State, rules: Rules, feature: Feature, figure: Figure, strength: int) -> int:
-        """Return what a figure counts for the lead on this feature."""
+        """Return what a figure counts for the lead on this feature; so far it is `strength`."""
         return strength
 
     def break_tie(self, state: State, rules: Rules, feature: Feature, leaders: tuple[int, ...]) -> tuple[int, ...]:
@@ -218,7 +218,7 @@ class BoxHooks(Protocol):
         return 0
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
-        """Return the points of a feature, regardless of the figures on it."""
+        """Return the points of a feature, regardless of the figures on it; so far they are `points`."""
         return points
 
     def count_city_again(self, state: State, rules: Rules, city: Feature) -> int:
@@ -305,7 +305,8 @@ class Rules(Struct, frozen=True, eq=False):
     """The base game together with the boxes of a table.
 
     `hooks` has the boxes that override each hook, `rounds` the hooks of each scoring round, `feature_order` the kinds
-    of features in the order of the final scoring; `verbs` and `tasks` name the box of each move and task.
+    of features in the order of the final scoring; `verbs` and `tasks` name the box of each move and task, None if it is
+    a move of the base game. The other fields have what the boxes say, all together.
     """
 
     boxes: tuple[BoxHooks, ...]

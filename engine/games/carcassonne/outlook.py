@@ -22,13 +22,15 @@ from engine.menu import Menu
 from engine.win_shares import Shares, from_points
 
 USE_OF_FITTING_TILE, USE_OF_OTHER_TILE = {"city": 0.25, "road": 0.22}, 0.22
-"""The chance that a seat uses a tile that fits to extend a feature of its own."""
+"""The chance that a seat uses a tile that fits to extend a feature of its own, by the kind of the feature."""
 TURNS_FOR_FEATURE, MOST_TURNS = 0.4, 5.0
 """The part of a seat's remaining turns that it has for one feature, and the most turns."""
 FIRST_MEEPLE, NEXT_MEEPLE, MEEPLE_TURNS = 6.0, 0.75, 12
-"""The points of the first meeple in the supply, the part of that for each further one, and the turns to earn it."""
+"""The points of the first meeple in the supply, the part of them for each further one, and the turns to earn them."""
 MEEPLE_BACK = 4.0
 """The points of a meeple that comes back with turns left to use it again."""
+NEIGHBOUR_RATE = 1.2
+"""How quickly the chance grows, with the tiles left for each empty cell, that a cell beside a cloister is filled."""
 FARM_CERTAINTY = 0.85
 """The part of its points that a farm keeps: other farmers may still join it."""
 TASK_POINTS, COMPANION_POINTS = 4.0, 1.5
@@ -36,12 +38,18 @@ TASK_POINTS, COMPANION_POINTS = 4.0, 1.5
 CERTAIN_LEAD, UNCERTAINTY = 2.5, 1.1
 """The lead, in points, that is a factor of e: without tiles left, and what the root of the tiles left adds to it."""
 
+CLOISTER_POINTS = 9
+"""The points of a complete cloister or garden."""
+
 CACHE_SIZE = 4096
 """The features whose facts are cached: the positions that a bot compares share nearly all of them."""
 
 
 class Facts:
-    """The leaders, points and open cells of a feature, each None until it is needed; a change makes a new feature."""
+    """The leaders, points and open cells of a feature, each None until it is needed.
+
+    They hold as long as the feature is the same object: each change of a feature makes a new one.
+    """
 
     __slots__ = ("feature", "leaders", "open_cells", "points")
 
@@ -70,7 +78,7 @@ def outlook(state: State) -> Shares:
         for seat in range(len(points)):
             points[seat] += box.estimate_points(state, estimate.rules, seat)
     points[state.turn] += estimate.value_turn()
-    return from_points(points, estimate.coming.unit)
+    return from_points(points, estimate.coming.certain_lead)
 
 
 def prune(state: State, seat: int, menu: Menu) -> Menu:
@@ -82,7 +90,12 @@ def prune(state: State, seat: int, menu: Menu) -> Menu:
 
 
 class ComingTiles:
-    """The tiles still to come, and the chance that one of them fills a cell; positions with the same bags share it."""
+    """The tiles still to come, and what depends only on them; positions with the same bags share it.
+
+    `tries` are the turns that a seat has for one feature, `meeple_use` the share of its points that a meeple can still
+    earn. `certain_lead` is the lead in points that is a factor of e. `filled` caches the chance that a cell is filled,
+    by kind of feature and surroundings.
+    """
 
     def __init__(self, bags: tuple[tuple[str, ...], ...], seats: int) -> None:
         self.counts = Counter(tile for bag in bags for tile in bag)
@@ -90,14 +103,13 @@ class ComingTiles:
         turns = self.left / seats
         self.tries = min(turns * TURNS_FOR_FEATURE, MOST_TURNS)
         self.meeple_use = min(1.0, turns / MEEPLE_TURNS)
-        self.unit = CERTAIN_LEAD + UNCERTAINTY * sqrt(self.left)
+        self.certain_lead = CERTAIN_LEAD + UNCERTAINTY * sqrt(self.left)
         self.filled = defaultdict[str, dict[int, float]](dict)
 
     def find_filling_chance(self, kind: str, surroundings: int) -> float:
         """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
-        share = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings]) / (
-            self.left or 1
-        )
+        fitting = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings])
+        share = fitting / (self.left or 1)
         missed: float = (1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share) ** self.tries
         return 1 - missed
 
@@ -106,7 +118,11 @@ find_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
 
 
 class Estimate:
-    """An estimate of the points still to come in one position."""
+    """An estimate of the points still to come in one position.
+
+    `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers, and
+    `completion` caches the chance that a feature is completed.
+    """
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -114,25 +130,27 @@ class Estimate:
         self.coming = find_coming_tiles(state.bags, len(state.track))
         self.played = len(state.tiles) / (len(state.tiles) + self.coming.left)
         self.cells = tuple(state.tiles)
-        self.neighbour_chance = 1 - exp(-1.2 * self.coming.left / (len(state.frontier) or 1))
+        self.neighbour_chance = 1 - exp(-NEIGHBOUR_RATE * self.coming.left / (len(state.frontier) or 1))
         self.meeple_use = self.coming.meeple_use
         self.completion = dict[int, float]()
         hooks = self.rules.hooks
-        self.has_fixed_awards, self.boxes_with_extra_points = hooks["award_without_lead"], hooks["count_extra_points"]
+        self.has_fixed_awards = bool(hooks["award_without_lead"])
+        self.boxes_with_extra_points = hooks["count_extra_points"]
         self.can_cache = not (hooks["adjust_strength"] or hooks["break_tie"] or hooks["adjust_points"])
 
     def value_supply(self, seat: int) -> float:
-        """Return what the meeples that a seat can still place are worth."""
+        """Return what the meeples that a seat can still place are worth, each NEXT_MEEPLE of the one before."""
         meeples = self.count_meeples(seat)
         return FIRST_MEEPLE * self.meeple_use * (1 - NEXT_MEEPLE**meeples) / (1 - NEXT_MEEPLE)
 
     def value_next_meeple(self, seat: int) -> float:
-        """Return what a seat loses by placing one more meeple."""
+        """Return what a seat loses by placing one more meeple: what the last one in its supply is worth."""
         return FIRST_MEEPLE * self.meeple_use * NEXT_MEEPLE ** max(self.count_meeples(seat) - 1, 0)
 
     def count_meeples(self, seat: int) -> int:
         """Count the meeples that a seat can place."""
-        return sum(map(self.state.supply[seat].__getitem__, self.rules.segments))
+        supply = self.state.supply[seat]
+        return sum([supply[kind] for kind in self.rules.segments])
 
     def add_feature(self, points: list[float], root: int, feature: Feature) -> None:
         """Add what a feature is expected to bring to each seat."""
@@ -162,10 +180,11 @@ class Estimate:
                 return self._value_farm(feature), 0.0
             case "cloister" | "garden":
                 missing = feature.open
-                return 9 - missing * (1 - self.neighbour_chance), self.neighbour_chance**missing
+                return CLOISTER_POINTS - missing * (1 - self.neighbour_chance), self.neighbour_chance**missing
         return float(self.count_now_and_complete(feature)[0]), 0.0
 
     def _value_road_or_city(self, root: int, feature: Feature) -> tuple[float, float]:
+        """Return its points now, and what completing it adds times the chance of that; and this chance."""
         now, complete = self.count_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0
@@ -189,13 +208,14 @@ class Estimate:
         return facts.points
 
     def _value_farm(self, feature: Feature) -> float:
+        """Return the points for the cities of a farm, of which unfinished ones count by their chance of completion."""
         features, cities = self.state.features, 0.0
         for root in {find_root(self.state.parents, city) for city in feature.cities}:
             city = features[root]
             cities += self.find_completion_chance(root, city) if city.open else 1.0
         for box in self.rules.hooks["count_more_cities"]:
             cities += box.count_more_cities(self.state, self.rules, feature)
-        return 3 * FARM_CERTAINTY * cities
+        return scoring.CITY_POINTS * FARM_CERTAINTY * cities
 
     def find_completion_chance(self, root: int, feature: Feature) -> float:
         """Return the chance that a road or city is completed: that every cell where it goes on is filled."""
@@ -204,6 +224,7 @@ class Estimate:
         return self.completion[root]
 
     def _compute_completion_chance(self, root: int, feature: Feature) -> float:
+        """Multiply the chances of the cells where the feature goes on, and those that boxes leave it."""
         chance, frontier, filled = 1.0, self.state.frontier, self.coming.filled[feature.kind]
         for cell in self.find_open_cells(root, feature):
             surroundings = frontier[cell]

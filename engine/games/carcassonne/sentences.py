@@ -30,6 +30,7 @@ def _describe_cities(cities: list[Segment]) -> str:
 
 
 def _describe_roads(roads: list[Segment]) -> str:
+    """Return the word for all roads of a tile by how many sides they reach."""
     ends = [end for road in roads for end in road.ends]
     if len(ends) > 3:
         return "crossroads"
@@ -39,7 +40,7 @@ def _describe_roads(roads: list[Segment]) -> str:
         return "road end"
     if len(roads) > 1:
         return "two roads"
-    return "straight road" if abs(ends[0] - ends[1]) == 2 else "road bend"
+    return "straight road" if abs(ends[0] - ends[1]) == 2 else "road bend"  # opposite sides are two numbers apart
 
 
 def describe_neighbours(tiles: Mapping[str, Any], cell: str) -> list[tuple[str, str]]:
@@ -67,17 +68,17 @@ class Extension(NamedTuple):
 
 def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> Extension | None:
     """Return what the tile of a cell extended when it was placed, judged by the figures that are there now."""
-    before = itertools.takewhile(lambda item: item[0] != cell, tiles.items())
-    earlier = {one: PIECES[placed.tile][placed.turn] for one, placed in before}
+    before = itertools.takewhile(lambda one: one != cell, tiles)
+    earlier = {one: PIECES[tiles[one].tile][tiles[one].turn] for one in before}
     new = PIECES[tiles[cell].tile][tiles[cell].turn]
     for kind in ("city", "road"):
         own = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
         feature = _find_connected({**earlier, cell: new}, own)
-        owners = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in feature]
-        if owners:
-            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in owners))
-            added = {one for one, _ in feature} - {one for one, _ in old}
-            return Extension(kind, tuple(sorted({figure.seat for figure in owners})), len(added))
+        there = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in feature]
+        if there:
+            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in there))
+            new_cells = {one for one, _ in feature} - {one for one, _ in old}
+            return Extension(kind, tuple(sorted({figure.seat for figure in there})), len(new_cells))
     beside = (earlier[one] for one in list_cells_around(cell) if one in earlier)
     return Extension("cloister") if any("cloister" in piece.indexes for piece in beside) else None
 
