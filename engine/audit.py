@@ -207,6 +207,7 @@ def _derive_entry_key(entry: Entry[Any], key: bytes) -> bytes:
 
 
 def _check_draws(entry: Entry[Any], key: bytes) -> Finding | None:
+    """Return a finding if the key gives another result for a draw than was recorded."""
     if entry.draws and not key:
         return _report_tampering(entry.seq, f"Entry {entry.seq} draws before the table has started.")
     for number, draw in enumerate(entry.draws):

@@ -64,7 +64,8 @@ def play_out(
 def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | None:
     """Return the seat's move if it has only one and making it for the seat betrays nothing, otherwise None.
 
-    Even a spectator can tell that it is the only move, nothing is drawn for it, and all see all of it.
+    It betrays nothing if even a spectator can tell that it is the only move, if nothing is drawn for it, and if its
+    events are public.
     """
     menu = tables.menu(game, table, seat)
     if menus.count(menu) != 1 or not _is_menu_public(game, table, seat, menu):

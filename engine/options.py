@@ -97,7 +97,7 @@ def _parse_value(option: Option, value: Any) -> Any:
     if option.kind == "switch" and word in SWITCH_WORDS:
         return SWITCH_WORDS[word]
     if option.kind != "switch" and word in option.values:
-        return type(option.default)(word)
+        return type(option.default)(word)  # a text or a number
     raise _explain_wrong_value(option, value)
 
 

@@ -177,7 +177,7 @@ def fold(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> 
 
 
 def fold_each(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Iterator[Table]:
-    """Yield the empty table, and the table after each entry."""
+    """Yield the empty table, and the table after each entry; of earlier tables only those are kept that undos need."""
     entries = tuple(entries)[:upto]
     undone_to = {event.to for entry in entries for event in entry.events if type(event) is Undone}
     earlier, table = dict[int, Table](), Table()

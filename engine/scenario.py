@@ -127,9 +127,9 @@ def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[Scenari
     for number, step in enumerate(scenario.steps, 1):
         where = f"step {number} (seat {step.seat}: {step.move or step.refused})"
         moment = _play_step(moment, step, where, rig)
-        _check(moment, step.expect, where)
+        _check_expectations(moment, step.expect, where)
         yield moment
-    _check(moment, scenario.expect, "the end")
+    _check_expectations(moment, scenario.expect, "the end")
     _check_rig_is_empty(rig, "the end")
 
 
@@ -154,7 +154,7 @@ def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token
     outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))
     after = ScenarioMoment(moment.game, moment.seats, outcome.state, outcome.events, moment.events + outcome.events)
     try:
-        _check(after, step.expect, "")
+        _check_expectations(after, step.expect, "")
     except Failed:
         return Trial(after, False)
     return Trial(after, True)
@@ -242,7 +242,7 @@ def _check_refusal(moment: ScenarioMoment, step: ScenarioStep, where: str, refus
     return replace(moment, refusal=refused)
 
 
-def _check(moment: ScenarioMoment, expectations: Sequence[Expectation], where: str) -> None:
+def _check_expectations(moment: ScenarioMoment, expectations: Sequence[Expectation], where: str) -> None:
     for expectation in expectations:
         match expectation:
             case str():

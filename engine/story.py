@@ -125,7 +125,8 @@ def _compute_luck(game: Game, step: _Step, evaluate: Evaluator, redraws: int = M
     actual = evaluate(game, step.after.state, random.getrandbits(64))
     seeds = [(random.getrandbits(64), random.getrandbits(64)) for _ in range(redraws)]
     others = [evaluate(game, _draw_again(game, step, redraw), seed) for redraw, seed in seeds]
-    return tuple(own - fmean(column) for own, column in zip(actual, zip(*others, strict=True), strict=True))
+    means = [fmean(column) for column in zip(*others, strict=True)]
+    return tuple(own - mean for own, mean in zip(actual, means, strict=True))
 
 
 def _draw_again(game: Game, step: _Step, seed: int) -> Any:

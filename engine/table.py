@@ -24,6 +24,7 @@ from engine.record import (
     Seat,
     Step,
     Table,
+    WaitingCommand,
     await_round,
     close_entry,
     evolve,
@@ -77,13 +78,10 @@ class TableOutcome(NamedTuple):
 
 
 def menu(game: Game, table: Table, seat: int) -> Menu:
-    """Return the seat's moves in the game; none while a command waits for its round.
-
-    The menus are cached in the table: the referee needs each four times, and a page as often.
-    """
+    """Return the seat's moves in the game; none while a command waits for its round."""
     if table.phase != "playing" or table.waiting_command is not None:
         return ()
-    cache: dict[int, Menu] = table.__dict__.setdefault("menus", {})
+    cache: dict[int, Menu] = table.__dict__.setdefault("menus", {})  # a move needs each menu four times, as does a page
     if seat not in cache:
         cache[seat] = game.menu(table.state, seat)
     return cache[seat]
@@ -98,7 +96,7 @@ def list_commands(table: Table, seat: int) -> Menu:
         return ()
     if own_seat.status == "bot" and own_seat.has_player:
         return menus.make_menu("back")
-    return menus.make_menu(*_iter_verbs(table, seat)) if own_seat.status == "taken" else ()
+    return menus.make_menu(*_iter_playing_verbs(table, seat)) if own_seat.status == "taken" else ()
 
 
 def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
@@ -113,7 +111,7 @@ def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
         yield "resign"
 
 
-def _iter_verbs(table: Table, seat: int) -> Iterator[str]:
+def _iter_playing_verbs(table: Table, seat: int) -> Iterator[str]:
     if _has_to_answer(table, seat):
         yield "agree"
     if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):
@@ -230,27 +228,26 @@ def _play_while_waiting(
     game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind
 ) -> TableOutcome:
     """Judge a command while a round is awaited: the round, going on without it, or a command without draws."""
-    assert table.waiting_command
+    command = table.waiting_command
+    assert command
     if seat is None and move.verb == "round":
-        return _end_wait(game, table, (_parse_round(table, move),), chance, rewind)
+        return _end_wait(game, table, (_parse_round(command, move),), chance, rewind)
     if seat is None and move.verb == "bot" and table.phase == "gathering":  # a player leaves before the first draws
         return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
     if seat is None and move.verb in ALLOWED_WHILE_WAITING and table.phase == "playing" and move.args:
         return _apply(game, table, _change_seat(game, table, _parse_seat(table, move.args[0]), move), rewind)
     if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(list_commands(table, seat), move):
-        raise explain_waiting(table.waiting_command)
+        raise explain_waiting(command)
     if move.verb == "resign":
         return _apply(game, table, (Resigned(seat),), rewind)
     event, all_agree = _answer_seal_request(table, seat, move)
     if not all_agree:
         return _apply(game, table, (event,), rewind)
-    return _end_wait(game, table, (event, WentSealed(table.waiting_command.seat)), chance, rewind)
+    return _end_wait(game, table, (event, WentSealed(command.seat)), chance, rewind)
 
 
-def _parse_round(table: Table, move: Move) -> RoundDrawn:
+def _parse_round(command: WaitingCommand, move: Move) -> RoundDrawn:
     """Return the event of the awaited round; the caller verifies its signature."""
-    command = table.waiting_command
-    assert command
     match move.args:
         case (number, signature) if number == str(command.round) and beacons.SIGNATURE.fullmatch(signature):
             return RoundDrawn(command.round, signature, command.seat)
@@ -313,6 +310,7 @@ def _make_move(game: Game, table: Table, seat: int, move: Move, chance: Chance, 
 
 
 def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
+    """Return the events of a server's command about the whole table, or about a seat."""
     match table.phase, move.verb, move.args:
         case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
             return (parse_open_command(game, seats, commitment, chosen),)
@@ -381,6 +379,7 @@ def _answer(table: Table, seat: int, *, agreed: bool) -> tuple[Any, ...]:
 
 
 def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:
+    """Return the events of an undo, or of a request for one if other seats have to agree."""
     step = _find_last_move(table, seat)
     assert step
     if is_undo_free(game, table, seat, rewind):

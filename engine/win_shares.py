@@ -32,7 +32,7 @@ def from_points(points: Sequence[float], unit: float = 1.0, out: Sequence[bool] 
     """
     most = max(points)
     weights = [exp((own - most) / unit) for own in points]
-    if True in out:
+    if any(out):
         weights = [0.0 if is_out else weight for weight, is_out in zip(weights, out, strict=True)]
     total = sum(weights) or 1.0
     return tuple([weight / total for weight in weights])

@@ -280,10 +280,10 @@ def _descend(search: Search, seat: int, edge: Edge) -> Shares:
 
     It is returned, too, and `_try_all` adds it to the first move.
     """
-    chance, path = search.make_chances(edge.visits), list[Edge]()
-    state = search.redeal(next(chance))
+    imagined, path = search.make_chances(edge.visits), list[Edge]()
+    state = search.redeal(next(imagined))
     while True:
-        state = search.play(state, seat, edge.move, next(chance))
+        state = search.play(state, seat, edge.move, next(imagined))
         # A node is a seat with a menu: another hand, or another draw, leads to another node.
         mover = search.find_mover(state)
         if mover is None:
@@ -327,26 +327,27 @@ class TurnSearch:
 
         The result is the mean of the evaluations at each turn: the first one is the surest, the last one sees furthest.
         """
-        search, seat, chance = self._search, self._seat, self._search.make_chances(deal)
-        state, others_moved, results = search.redeal(next(chance)), False, list[Shares]()
-        used_before, step = search.used_evaluations, 0
+        search = self._search
+        imagined, used_before = search.make_chances(deal), search.used_evaluations
+        state, results = search.redeal(next(imagined)), list[Shares]()
+        seat, step = self._seat, 0
         while True:
-            state = search.play(state, seat, move, next(chance))
+            state = search.play(state, seat, move, next(imagined))
             mover = search.find_mover(state)
             if mover is None:
                 return self._complete(results, search.evaluate(state))
             if search.used_budget >= 1:
                 return None
+            previous = seat
             seat, menu = mover
             move, shares = self._find_best(state, seat, menu, (deal, step, seat))
             if not shares[self._seat]:
                 return self._complete(results, shares)  # the searching seat is out: its turn does not come again
-            if others_moved and seat == self._seat:
+            if seat == self._seat and previous != seat:  # the turn has come round
                 results.append(shares)
                 self._set_turns(search.used_evaluations - used_before)
             if len(results) == self._turns:
                 return average(results)
-            others_moved = seat != self._seat
             step += 1
 
     def _set_turns(self, cost: float) -> None:

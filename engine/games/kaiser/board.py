@@ -83,8 +83,8 @@ def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
 
 def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str, ...]:
     """Return one free way from `start` to `end` with both ends; of several ways, any may be returned."""
-    free = (between for ends, between in WAYS[rank][start] if ends[1] == end and not occupied & set(between))
-    return (start, *next(free, ()), end)
+    free_ways = (between for ends, between in WAYS[rank][start] if ends[1] == end and not occupied & set(between))
+    return (start, *next(free_ways, ()), end)
 
 
 def find_stones(stones: Mapping[str, Stone], seat: int, rank: Rank) -> list[str]:

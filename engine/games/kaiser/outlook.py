@@ -31,7 +31,8 @@ def outlook(state: State) -> Shares:
     points = [float(score) for score in state.points]
     for stone in state.stones.values():
         points[stone.seat] += WORTH[stone.rank]
-    weight = POINT / (1 + state.options.rounds - state.round) ** 0.5
+    rounds_left = 1 + state.options.rounds - state.round
+    weight = POINT / rounds_left**0.5  # early points say less, for more rounds follow
     return from_points([weight * (own + FORTRESS_BONUS * chance) for own, chance in zip(points, chances, strict=True)])
 
 
@@ -71,6 +72,5 @@ def _find_attackers(state: State, seat: int, crossing: str) -> Iterator[int]:
     for rank, ways in WAYS.items():
         for (_, start), between in ways[crossing]:
             stone = state.stones.get(start)
-            is_attacker = stone is not None and stone.rank == rank and stone.seat != seat
-            if stone and is_attacker and state.stones.keys().isdisjoint(between):
+            if stone and stone.rank == rank and stone.seat != seat and state.stones.keys().isdisjoint(between):
                 yield stone.seat

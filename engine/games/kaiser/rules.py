@@ -168,11 +168,8 @@ def _score_seat(state: State, seat: int) -> Scored:
 
 def _rank_seats(state: State) -> tuple[int, ...]:
     """§6.4: a single round goes to its winner; several are ranked by points, then by rounds won."""
-    single = state.options.rounds == 1
-    ranks = [
-        (-(single and seat == state.victor), -state.points[seat], -state.victories[seat])
-        for seat in range(len(state.out))
-    ]
+    winner = state.victor if state.options.rounds == 1 else None
+    ranks = [(seat != winner, -state.points[seat], -state.victories[seat]) for seat in range(len(state.out))]
     return tuple(1 + sum(other < own for other in ranks) for own in ranks)
 
 

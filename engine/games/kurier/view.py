@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -76,7 +78,7 @@ def _show_player(player: Holdings) -> Before:
 def _list_unseen_coins(state: State, seat: int | None) -> tuple[Coin, ...]:
     """Return the coins that this seat has not seen: in the palace and in the purses of the others."""
     purses = (player.purse for other, player in enumerate(state.players) if other != seat)
-    return sum(purses, state.palace)
+    return (*state.palace, *chain.from_iterable(purses))
 
 
 def hear(event: Event, seat: int | None) -> Event:

@@ -133,11 +133,18 @@ def _continue_dealing(state: State, chance: Chance) -> Event | None:
 
 
 def _deal(state: State, horse: Horse, chance: Chance) -> Event:
-    if horse.bonus and horse.bonus == state.race - 1 and horse.hand and not horse.paid:  # §3.6
+    """Deal a horse its hand; §3.6: before that, take the price of its bonus out of the cards that are left over."""
+    if _owes_price(state, horse) and horse.hand:
         price = draw_cards("bonus paid", horse.hand, min(BONUS_CARDS, len(horse.hand)), chance)
         return BonusPaid(horse.seat, len(price), horse.number, price)
     cards = draw_cards("deal", horse.pack, _count_full_hand(state, horse), chance)
     return Dealt(horse.seat, len(cards), horse.number, cards)
+
+
+def _owes_price(state: State, horse: Horse) -> bool:
+    """§3.6: whether a horse had its bonus cards in the race before, and has not paid for them."""
+    had_bonus = horse.bonus > 0 and horse.bonus == state.race - 1
+    return had_bonus and not horse.paid
 
 
 def _count_full_hand(state: State, horse: Horse) -> int:

@@ -324,8 +324,11 @@ Event = (
 
 
 def find_horse_index(state: State, seat: int, number: int) -> int:
-    """Return the index of a player's horse by its number."""
-    return seat * (len(state.horses) // state.seats) + number - 1 if number else seat
+    """Return the index of a player's horse by its number, which is 0 for an only horse."""
+    if number == 0:
+        return seat
+    horses_of_each = len(state.horses) // state.seats
+    return seat * horses_of_each + number - 1
 
 
 def find_running_horses(state: State) -> dict[int, Field]:
