@@ -162,7 +162,7 @@ def _store_fault(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
     refused = Verdict(False, Sentence.from_refusal(FAULT))
     again = _load_claims(db, CLAIM.where(_is_among(claims)))
     if again:
-        queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
+        queries.store_verdicts(db, [StoredVerdict(claim.table, claim.submission.id, refused) for claim in again])
 
 
 def _is_among(claims: Sequence[ClaimedSubmission]) -> ColumnElement[bool]:

@@ -102,8 +102,11 @@ SEAT_COLUMNS = tuple(name for name in SeatUpdate.__struct_fields__ if name != "s
 VERDICT_COLUMNS = ("accepted", "sentence", "rule", "seq")
 
 
-class _Kind:
-    """Rows of one table that a batch inserts, or changes where it says by which key columns."""
+class _RowWriter:
+    """Writes rows of one table: it inserts them, or with keys it changes the rows that have the same keys.
+
+    The parameter for the key column `id` is `key_id`, because the row may have a new value for the column too.
+    """
 
     def __init__(self, table: Table, columns: Sequence[str], keys: Sequence[str] = ()) -> None:
         self.table, self.columns, self.keys = table, columns, keys
@@ -111,10 +114,10 @@ class _Kind:
         self.one_by_one = update(table).where(*conditions) if keys else insert(table)
 
     def make_cte(self) -> CTE:
-        """A part of a statement of PostgreSQL that reads the rows from a parameter in JSON."""
-        names = {f"key_{key}": key for key in self.keys} | {name: name for name in self.columns}
+        """Make the part of a statement of PostgreSQL that reads all rows from a parameter in JSON, and writes them."""
+        columns_by_name = {f"key_{key}": key for key in self.keys} | {column: column for column in self.columns}
+        typed = (column(name, self.table.c[own].type) for name, own in columns_by_name.items())
         json = cast(bindparam(f"{self.table.name}_rows", type_=Text), JSON)
-        typed = (column(name, self.table.c[own].type) for name, own in names.items())
         rows = func.json_to_recordset(json).table_valued(*typed).render_derived(name="rows", with_types=True)
         if not self.keys:
             return insert(self.table).from_select(self.columns, select(*(rows.c[name] for name in self.columns))).cte()
@@ -122,16 +125,16 @@ class _Kind:
         return update(self.table).where(*conditions).values({name: rows.c[name] for name in self.columns}).cte()
 
 
-SEATS = _Kind(seats, SEAT_COLUMNS, keys=("table", "seat"))
-KINDS = (
-    _Kind(entries, ("table", *SealedEntry.__struct_fields__)),
-    _Kind(tables, ("length", "head", "phase", "draws_at", "moved_at", "ended_at"), keys=("id",)),
-    SEATS,
-    _Kind(letters, ("table", "seq", *OwedLetter.__struct_fields__)),
-    _Kind(submissions, VERDICT_COLUMNS, keys=("table", "id")),
+SEAT_WRITER = _RowWriter(seats, SEAT_COLUMNS, keys=("table", "seat"))
+WRITERS = (
+    _RowWriter(entries, ("table", *SealedEntry.__struct_fields__)),
+    _RowWriter(tables, ("length", "head", "phase", "draws_at", "moved_at", "ended_at"), keys=("id",)),
+    SEAT_WRITER,
+    _RowWriter(letters, ("table", "seq", *OwedLetter.__struct_fields__)),
+    _RowWriter(submissions, VERDICT_COLUMNS, keys=("table", "id")),
 )
-WRITE_ALL = select(literal(1)).add_cte(*(kind.make_cte() for kind in KINDS))
-UPDATE_SEAT = SEATS.one_by_one
+WRITE_ALL = select(literal(1)).add_cte(*(writer.make_cte() for writer in WRITERS))
+UPDATE_SEAT = SEAT_WRITER.one_by_one
 
 
 class _Level(Struct):
@@ -143,6 +146,7 @@ class _Level(Struct):
     error: Exception | None = None
 
     def write(self, connection: Connection) -> None:
+        """Begin the savepoint if it has not begun, and write what was added since the last call."""
         additions, self.additions = self.additions, []
         verdicts, self.verdicts = self.verdicts, []
         begin, self.begin = self.begin, None
@@ -205,49 +209,66 @@ class Batch:
 
 
 def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequence[StoredVerdict]) -> None:
-    """Write all rows; of several entries of one table the last one counts for the table and its seats."""
-    last = {one.table: one for one in additions}
-    seat_rows = {(one.table, seat.seat): seat for one in additions for seat in one.seats}
-    rows: dict[Table, Rows] = {
+    """Write all rows: with PostgreSQL by one statement, with SQLite by one for each table."""
+    rows = _make_rows(additions, verdicts)
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            WRITE_ALL, {f"{table.name}_rows": msgspec.json.encode(own).decode() for table, own in rows.items()}
+        )
+    else:
+        for writer in WRITERS:
+            if rows[writer.table]:
+                connection.execute(writer.one_by_one, rows[writer.table])
+    places = [
+        {"key_table": one.table, "key_seat": seat, "place": place}
+        for one in _list_last(additions)
+        for seat, place in enumerate(one.places)
+    ]
+    if places:
+        connection.execute(UPDATE_SEAT, places)
+
+
+def _list_last(additions: Sequence[Addition]) -> list[Addition]:
+    """Return the last addition of each table: its row has room for one."""
+    return list({one.table: one for one in additions}.values())
+
+
+def _make_rows(additions: Sequence[Addition], verdicts: Sequence[StoredVerdict]) -> dict[Table, Rows]:
+    """Make the rows to write; of several updates of one seat the last one counts."""
+    seat_updates = {(one.table, update.seat): update for one in additions for update in one.seats}
+    return {
         entries: [{"table": one.table, **structs.asdict(one.entry)} for one in additions],
-        tables: [_list_table_values(one) for one in last.values()],
-        seats: [list_seat_values(table, seat) for (table, _), seat in seat_rows.items()],
+        tables: [_make_table_row(one) for one in _list_last(additions)],
+        seats: [make_seat_row(table, update) for (table, _), update in seat_updates.items()],
         letters: [
             {"table": one.table, "seq": one.entry.seq, **structs.asdict(letter)}
             for one in additions
             for letter in one.letters
         ],
         submissions: [
-            {"key_table": one.table, "key_id": one.number, **list_verdict_values(one.verdict)} for one in verdicts
+            {"key_table": one.table, "key_id": one.number, **make_verdict_columns(one.verdict)} for one in verdicts
         ],
     }
-    if connection.dialect.name == "postgresql":
-        connection.execute(
-            WRITE_ALL, {f"{table.name}_rows": msgspec.json.encode(one).decode() for table, one in rows.items()}
-        )
-    else:
-        for kind in KINDS:
-            if rows[kind.table]:
-                connection.execute(kind.one_by_one, rows[kind.table])
-    places = [(one.table, seat, place) for one in last.values() for seat, place in enumerate(one.places)]
-    if places:
-        connection.execute(
-            UPDATE_SEAT, [{"key_table": table, "key_seat": seat, "place": place} for table, seat, place in places]
-        )
 
 
-def _list_table_values(one: Addition) -> dict[str, Any]:
-    ended = one.at if one.phase == "over" else None
-    row = {"length": one.entry.seq + 1, "head": one.entry.hash, "phase": one.phase, "draws_at": one.draws_at}
-    return {"key_id": one.table, **row, "moved_at": one.at, "ended_at": ended}
+def _make_table_row(one: Addition) -> dict[str, Any]:
+    return {
+        "key_id": one.table,
+        "length": one.entry.seq + 1,
+        "head": one.entry.hash,
+        "phase": one.phase,
+        "draws_at": one.draws_at,
+        "moved_at": one.at,
+        "ended_at": one.at if one.phase == "over" else None,
+    }
 
 
-def list_seat_values(table: str, update: SeatUpdate) -> dict[str, Any]:
-    """The parameters of UPDATE_SEAT for this seat."""
+def make_seat_row(table: str, update: SeatUpdate) -> dict[str, Any]:
+    """Make the parameters of UPDATE_SEAT for this seat."""
     return {"key_table": table, "key_seat": update.seat, **{name: getattr(update, name) for name in SEAT_COLUMNS}}
 
 
-def list_verdict_values(verdict: Verdict) -> dict[str, Any]:
-    """The columns of a submission that hold its verdict; an accepted one has no reason."""
+def make_verdict_columns(verdict: Verdict) -> dict[str, Any]:
+    """Make the columns of a submission that hold its verdict; an accepted one has no reason."""
     why = "" if verdict.accepted else verdict.why.dump()
     return {"accepted": verdict.accepted, "sentence": why, "rule": verdict.rule, "seq": verdict.seq}

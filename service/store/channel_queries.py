@@ -26,7 +26,7 @@ from sqlalchemy import (
 from service.store.queries import insert_into
 from service.store.schema import channels, deliveries, letters, people, seats
 
-WINDOW_S = 300  # letters that the post has not claimed are at most this old, or wait
+FRESH_S = 300  # how far from its time a letter is fresh
 IS_READER = people.c.id == func.coalesce(letters.c.person, seats.c.person)
 IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
 # A channel for one table ends with the link of the seat that it was added by.
@@ -46,7 +46,7 @@ LETTERS_WITH_READERS = select(
     .where(channels.c.person == people.c.id, channels.c.disabled_at.is_(None), channels.c.groups.contains("digest"))
     .label("has_digest_channel"),
 ).select_from(letters.outerjoin(seats, IS_SEAT).outerjoin(people, IS_READER))
-DUE_DELIVERIES = (
+OPEN_DELIVERIES = (
     select(deliveries.c.id, deliveries.c.letter, deliveries.c.channel, deliveries.c.created_at, deliveries.c.tries)
     .where(deliveries.c.ended_at.is_(None))
     .order_by(deliveries.c.due_at, deliveries.c.id)
@@ -55,16 +55,16 @@ DUE_DELIVERIES = (
 NOW = bindparam("now", type_=BigInteger)
 CONFIRMS = bindparam("confirms", type_=Boolean)
 IS_GATHERED = letters.c.kind.startswith("talk/")  # it waits for what else is said within a minute
-IS_OLD = exists().where(deliveries.c.letter == letters.c.id, deliveries.c.channel == channels.c.id)
+HAS_DELIVERY = exists().where(deliveries.c.letter == letters.c.id, deliveries.c.channel == channels.c.id)
 # Where addresses are confirmed, an unproven seat has no deliveries but of its invitation.
 IS_PROVEN = or_(~CONFIRMS, letters.c.table == "", seats.c.proven, letters.c.kind == "invitation")
-# A fresh letter is owed since a moment ago; that of a turn is due to the post a minute later.
-IS_FRESH = letters.c.due_at.between(NOW - WINDOW_S, NOW + WINDOW_S)
+# A letter that has just been owed: it is due now, or that of a turn in a minute. The post takes care of all others.
+IS_FRESH = letters.c.due_at.between(NOW - FRESH_S, NOW + FRESH_S)
 # The deliveries that are missing: of letters that are not sent, by the channels that reach their readers.
 NEW_DELIVERIES = (
     select(letters.c.id, letters.c.table, channels.c.id, NOW, case((IS_GATHERED, letters.c.due_at), else_=NOW))
     .select_from(letters.outerjoin(seats, IS_SEAT).join(channels, REACHES))
-    .where(letters.c.sent_at.is_(None), IS_PROVEN, ~IS_OLD)
+    .where(letters.c.sent_at.is_(None), IS_PROVEN, ~HAS_DELIVERY)
 )
 HAS_CHANNELS = exists().select_from(channels)
 ANY_CHANNEL = select(channels.c.id).limit(1)
@@ -99,16 +99,15 @@ def wants_group(person: ColumnElement[Any], group: str) -> ColumnElement[bool]:
     return exists().where(*own, (" " + channels.c.groups + " ").contains(f" {group} "))
 
 
-def insert_deliveries(db: Connection, now: int, confirms: bool, sent: Sequence[int] | None = None) -> bool:
-    """Insert the missing deliveries of the letters that are about to be sent, or of all fresh ones; True if any.
+def insert_deliveries(db: Connection, now: int, confirms: bool, numbers: Sequence[int] | None = None) -> bool:
+    """Insert the missing deliveries of the letters with these numbers, or of all fresh letters; True if any.
 
     The post calls this for each letter that it takes in hand: so no delivery is lost, even if no other worker runs.
     """
-    words = {"now": now, "confirms": confirms}
-    new = NEW_DELIVERIES.where(IS_FRESH if sent is None else letters.c.id.in_(sent))
+    new = NEW_DELIVERIES.where(IS_FRESH if numbers is None else letters.c.id.in_(numbers))
     columns = ["letter", "table", "channel", "created_at", "due_at"]
     statement = insert_into(db.dialect.name, deliveries).from_select(columns, new).on_conflict_do_nothing()
-    return bool(db.execute(statement, words).rowcount > 0)
+    return bool(db.execute(statement, {"now": now, "confirms": confirms}).rowcount > 0)
 
 
 def has_work(db: Connection, now: int, confirms: bool) -> bool:
@@ -118,17 +117,17 @@ def has_work(db: Connection, now: int, confirms: bool) -> bool:
 
 def lease_deliveries(db: Connection, now: int, lease_s: int, most: int) -> Sequence[Any]:
     """Lease deliveries that are due: until the lease ends, other workers leave them alone. Each lease counts a try."""
-    rows = db.execute(DUE_DELIVERIES.where(deliveries.c.due_at <= now).limit(most)).all()
-    leased = update(deliveries).where(deliveries.c.id.in_([row.id for row in rows]))
+    rows = db.execute(OPEN_DELIVERIES.where(deliveries.c.due_at <= now).limit(most)).all()
     if rows:
-        db.execute(leased.values(due_at=now + lease_s, tries=deliveries.c.tries + 1))
+        due = update(deliveries).where(deliveries.c.id.in_([row.id for row in rows]))
+        db.execute(due.values(due_at=now + lease_s, tries=deliveries.c.tries + 1))
     return rows
 
 
-def find_first_delivery(db: Connection, letter: int) -> int | None:
+def find_first_delivery_time(db: Connection, letter: int) -> int | None:
     """Return when a letter was first given to a channel that took it, or that may still take it; None if none does."""
-    hopeful = or_(deliveries.c.ended_at.is_(None) & (deliveries.c.tries <= 1), deliveries.c.outcome == "sent")
-    first = select(func.min(deliveries.c.created_at)).where(deliveries.c.letter == letter, hopeful)
+    may_arrive = or_(deliveries.c.ended_at.is_(None) & (deliveries.c.tries <= 1), deliveries.c.outcome == "sent")
+    first = select(func.min(deliveries.c.created_at)).where(deliveries.c.letter == letter, may_arrive)
     at: int | None = db.execute(first).scalar_one_or_none()
     return at
 

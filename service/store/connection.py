@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ WRITER_POLL_S = 0.0005
 SQLITE = "sqlite:///"  # what the URL of a file begins with
 MIGRATIONS = Path(__file__).parent / "migrations"
 REVISIONS = (REVISION,)  # the newest last
+MIGRATION_LOCK = 7236127  # any number: with it, processes that upgrade the same database wait for each other
 VERSION_TABLE = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"  # as Alembic reads it
 
 
@@ -51,14 +52,17 @@ class Store:
         self._peeks = _make_peek_engine(self.engine)
         self.replica = _make_snapshot_engine(_make_engine(replica)) if replica else None
         self.written = threading.Event()  # set after each change by this process; the clock waits for it
-        self._watch: sqlite3.Connection | None = None
+        self._version_connection: sqlite3.Connection | None = None
 
     @contextmanager
     def reading(self, *, replica: bool = False) -> Iterator[Connection]:
         """A transaction that only reads, and sees one moment of the database, or of its replica if there is one."""
-        engine = (self.replica if replica else None) or self._snapshots
-        with self._log_outages() if engine is self._snapshots else nullcontext(), engine.begin() as connection:
-            yield connection
+        if replica and self.replica:
+            with self.replica.begin() as connection:
+                yield connection
+        else:
+            with self._log_outages(), self._snapshots.begin() as connection:
+                yield connection
 
     @contextmanager
     def peeking(self) -> Iterator[Connection]:
@@ -112,9 +116,10 @@ class Store:
         path = self.engine.url.database
         if self.engine.dialect.name != "sqlite" or not path or path == ":memory:":
             return None
-        if self._watch is None:
-            self._watch = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
+        if self._version_connection is None:
+            self._version_connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        (version,) = self._version_connection.execute("PRAGMA data_version").fetchone()
+        return int(version)
 
     def migrate(self) -> None:
         """Upgrade the schema to the newest revision; several processes may try at once.
@@ -123,7 +128,7 @@ class Store:
         """
         if self.is_current() or self._create_in_sqlite():
             return
-        from alembic import command  # 70 ms and 11 MB that the databases above do not need
+        from alembic import command  # 70 ms and 11 MB that a database without migrations does not need
         from alembic.config import Config
 
         config = Config()
@@ -131,7 +136,7 @@ class Store:
         with self.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
-                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
             if _find_revision(connection) not in ("", *REVISIONS):
                 raise Refused("Another version of Depesche made this database; install that version here too.")
             config.attributes["connection"] = connection
@@ -170,8 +175,8 @@ class Store:
     def close(self) -> None:
         self.engine.dispose()
         self._peeks.dispose()
-        if self._watch is not None:
-            self._watch.close()
+        if self._version_connection is not None:
+            self._version_connection.close()
         if self.replica:
             self.replica.dispose()
 
@@ -234,10 +239,12 @@ def _make_private(url: str) -> None:
 
 
 def _add_timeouts(url: str) -> URL:
-    """The address with our timeouts; options that the host has set come later and win."""
+    """Return the address with our timeouts; options that the host has set come later and win."""
     parsed = make_url(url)
-    own = parsed.query.get("options", "")
-    return parsed.update_query_dict({"options": f"{TIMEOUTS} {own if isinstance(own, str) else ' '.join(own)}".strip()})
+    options = parsed.query.get("options", "")
+    if not isinstance(options, str):  # there are several
+        options = " ".join(options)
+    return parsed.update_query_dict({"options": f"{TIMEOUTS} {options}".strip()})
 
 
 def _make_snapshot_engine(engine: Engine) -> Engine:

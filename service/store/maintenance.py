@@ -217,8 +217,8 @@ def _partition(connection: Connection, name: str, parts: int) -> None:
     indexes = connection.execute(INDEXES, {"name": name}).scalars().all()
     owned = [row for row in connection.execute(SEQUENCES, {"name": name}) if row.sequence]
     run = connection.exec_driver_sql
-    how = ' PARTITION BY HASH ("table")' if parts > 1 else ""
-    run(f"CREATE TABLE copied (LIKE {name} INCLUDING DEFAULTS){how}")
+    partitioned = ' PARTITION BY HASH ("table")' if parts > 1 else ""
+    run(f"CREATE TABLE copied (LIKE {name} INCLUDING DEFAULTS){partitioned}")
     for number in range(parts if parts > 1 else 0):
         part = f"{name}_{number}_of_{parts}"
         run(f"CREATE TABLE {part} PARTITION OF copied FOR VALUES WITH (MODULUS {parts}, REMAINDER {number})")
@@ -229,5 +229,5 @@ def _partition(connection: Connection, name: str, parts: int) -> None:
     run(f"ALTER TABLE copied RENAME TO {name}")
     for row in constraints:
         run(f'ALTER TABLE {name} ADD CONSTRAINT "{row.conname}" {row.means}')
-    for made in indexes:
-        run(made.replace(" ON ONLY ", " ON "))
+    for definition in indexes:
+        run(definition.replace(" ON ONLY ", " ON "))  # also on the partitions

@@ -19,7 +19,7 @@ from service.store.schema import channels, server_facts
 if TYPE_CHECKING:  # 7 MB that a server without subscriptions does not need
     from cryptography.hazmat.primitives.asymmetric import ec
 
-FACT = "push_key"  # the row with the private number of the key
+KEY_FACT = "push_key"  # the name of the row with the private number of the key
 NUMBER_BYTES = 32
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of the points of P-256 (SEC 2, 2.4.2)
 PUSH = "push"  # the kind of channel
@@ -38,19 +38,19 @@ def decode_base64url(text: str) -> bytes:
 def make_key(store: Store) -> None:
     """Make the key of a new server."""
     with store.writing() as db:
-        if FACT not in queries.get_facts(db, [FACT]):
-            queries.insert_new(db, server_facts, {"name": FACT, "value": _make_number()})
+        if KEY_FACT not in queries.get_facts(db, [KEY_FACT]):
+            queries.insert_new(db, server_facts, {"name": KEY_FACT, "value": _make_number()})
 
 
 def renew_key(db: Connection) -> int:
     """Make a new key and remove the subscriptions that were made with the old one; return how many there were."""
-    queries.set_fact(db, FACT, _make_number())
+    queries.set_fact(db, KEY_FACT, _make_number())
     return channel_queries.delete_channels(db, channels.c.kind == PUSH)
 
 
 def load_key(db: Connection) -> ec.EllipticCurvePrivateKey:
     """Load the private key."""
-    return restore_key(int.from_bytes(decode_base64url(queries.get_facts(db, [FACT])[FACT]), "big"))
+    return restore_key(int.from_bytes(decode_base64url(queries.get_facts(db, [KEY_FACT])[KEY_FACT]), "big"))
 
 
 def restore_key(number: int) -> ec.EllipticCurvePrivateKey:

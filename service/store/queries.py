@@ -35,9 +35,9 @@ from service.store.batch import (
     UPDATE_SEAT,
     OwedLetter,
     SeatUpdate,
-    Verdict,
-    list_seat_values,
-    list_verdict_values,
+    StoredVerdict,
+    make_seat_row,
+    make_verdict_columns,
 )
 from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import (
@@ -201,7 +201,7 @@ def make_entry_rows(table: str, export: Export, bodies: Sequence[bytes]) -> Iter
 
 def update_seat(db: Connection, table: str, update: SeatUpdate) -> None:
     """Change the time of a seat without an entry, such as its deadline."""
-    db.execute(UPDATE_SEAT, list_seat_values(table, update))
+    db.execute(UPDATE_SEAT, make_seat_row(table, update))
 
 
 def change_seat(db: Connection, table: str, seat: int, **columns: Any) -> None:
@@ -234,11 +234,9 @@ def select_organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
     return first.scalar_subquery()
 
 
-def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]]) -> None:
-    """Store the verdicts on submissions, each with its table and number."""
-    rows = [
-        {"key_table": table, "key_id": number, **list_verdict_values(verdict)} for table, number, verdict in verdicts
-    ]
+def store_verdicts(db: Connection, verdicts: Sequence[StoredVerdict]) -> None:
+    """Store the verdicts on submissions."""
+    rows = [{"key_table": one.table, "key_id": one.number, **make_verdict_columns(one.verdict)} for one in verdicts]
     db.execute(STORE_VERDICT, rows)
 
 

@@ -57,7 +57,7 @@ people = Table(
     Column("mailbox", Text, nullable=False, server_default="", index=True),  # the same for all spellings of an address
     Column("name", Text, nullable=False),
     Column("language", Text, nullable=False, server_default="en"),
-    Column("chose", Boolean, nullable=False, server_default=text("true")),  # the language, himself
+    Column("chose", Boolean, nullable=False, server_default=text("true")),  # whether the person chose the language
     Column("since", BigInteger, nullable=False),
     Column("calendar", Text, nullable=False, server_default=""),
     Column("wishes", Text, nullable=False, server_default=""),

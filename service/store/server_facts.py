@@ -17,7 +17,7 @@ from service.store import queries
 from service.store.connection import Store
 from service.store.schema import server_facts
 
-SECRET = "secret"  # noqa: S105 - the name of a row, which holds a fingerprint
+SECRET = "secret"  # noqa: S105 - the name of the row with the fingerprint of the secret
 
 
 def claim_database(store: Store, links: Links) -> None:
@@ -48,14 +48,14 @@ def _get_fingerprint(connection: Connection) -> str | None:
     return queries.get_facts(connection, [SECRET]).get(SECRET)
 
 
-Name = Literal["banner", "closed"]
-NAMES: tuple[Name, ...] = ("banner", "closed")
+NoticeName = Literal["banner", "closed"]
+NOTICE_NAMES: tuple[NoticeName, ...] = ("banner", "closed")
 REFRESH_AFTER_S = 10  # seconds until a process looks again
 MAX_NOTICE_CHARS = 300
 
 
 class Notices(Struct, frozen=True):
-    """The texts of the host; empty if there is none."""
+    """The texts of the host: a banner on all pages, and why no new tables are opened; empty if there is none."""
 
     banner: str = ""
     closed: str = ""
@@ -76,7 +76,7 @@ class NoticeBoard:
                 self._cached = self._now(), load_notices(connection)
         return self._cached[1] if self._cached else Notices()
 
-    def set(self, name: Name, text: str) -> None:
+    def set(self, name: NoticeName, text: str) -> None:
         """Show a notice; with an empty text, remove it."""
         with self._store.writing() as connection:
             queries.set_fact(connection, name, text[:MAX_NOTICE_CHARS])
@@ -85,4 +85,4 @@ class NoticeBoard:
 
 def load_notices(connection: Connection) -> Notices:
     """Load the current notices."""
-    return Notices(**queries.get_facts(connection, NAMES))
+    return Notices(**queries.get_facts(connection, NOTICE_NAMES))

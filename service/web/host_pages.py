@@ -24,7 +24,7 @@ from service.hosting.overview import Overview
 from service.links import is_same_secret
 from service.settings import EMBEDDED
 from service.store.schema import server_facts
-from service.store.server_facts import NAMES, Notices
+from service.store.server_facts import NOTICE_NAMES, Notices
 from service.tables.access import Unknown
 from service.web.rendering import get_app, is_local_visitor, render
 
@@ -75,7 +75,7 @@ def show(token: str) -> Response:
 @host.post("/notice")
 def store_notice(token: str) -> Reply:
     """Store a notice; an empty one is taken down."""
-    name = next((name for name in NAMES if name == request.form.get("name")), None)
+    name = next((name for name in NOTICE_NAMES if name == request.form.get("name")), None)
     if name is None:
         raise Refused("There are two notices: the banner, and that no tables are opened.")
     get_app().notices.set(name, " ".join(request.form.get("words", "").split()))

@@ -23,7 +23,7 @@ from engine.refusal import Refused
 from service.app import App
 from service.people import register
 from service.store import queries
-from service.store.batch import Batch, OwedLetter, Verdict, list_verdict_values
+from service.store.batch import Batch, OwedLetter, Verdict, make_verdict_columns
 from service.store.schema import mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import hints, joining, judging, opening, snapshots, standing_orders, talk
@@ -362,7 +362,7 @@ def _make_seat_command(progress: Progress, mail: Mail, text: str) -> SeatCommand
 def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdict) -> None:
     key = f"{mail.key}/{len(progress.lines)}"
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": text}
-    row |= {**list_verdict_values(verdict), "by_mail": True, "at": progress.locked.app.now()}
+    row |= {**make_verdict_columns(verdict), "by_mail": True, "at": progress.locked.app.now()}
     progress.locked.batch.flush().execute(insert(submissions), row)
 
 

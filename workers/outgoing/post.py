@@ -243,7 +243,7 @@ def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
     """Return when the reader's quiet hours end, or the wait for a move after another channel took the notice."""
     if letter.owed.settings.mail_waits and letter.owed.kind is TURN:
         with app.store.reading() as db:
-            since = channel_queries.find_first_delivery(db, letter.id)
+            since = channel_queries.find_first_delivery_time(db, letter.id)
         if since is not None and since + MAIL_WAIT_S > app.now():
             return since + MAIL_WAIT_S
     return find_end_of_quiet_hours(app, letter.owed)
