@@ -1,4 +1,4 @@
 """The account of a person: signing in, proving an address, preferences, my tables, bounces, deletion.
 
-Imports plans and below.
+Imports tables and below.
 """

@@ -189,7 +189,7 @@ def end_vacation(app: App, one: Recipient) -> None:
 
 def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text: str) -> None:
     """Submit a command for every seat of this person; the referee judges it like any other."""
-    for table, seat in letter_settings.list_other_tables(connection, one.person, ""):
+    for table, seat in letter_settings.list_running_tables(connection, one.person):
         key = f"wishes/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)

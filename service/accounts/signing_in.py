@@ -113,7 +113,7 @@ def correct_address(app: App, link: str, text: str) -> None:
         person = register.find_or_create_person(connection, address, own.name, app.now())
         if any(other.person == person and other.status == "invited" for other in sitting if other.seat != seat):
             raise Refused("You have invited this address to the table; please give your own.")
-        limits.refuse_table(connection, app.settings, person, app.now(), proven=False)
+        limits.refuse_many_tables(connection, app.settings, person, app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)
         queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
         _delete_mistyped(connection, own.person, person, f"confirm/{place.table}")

@@ -60,16 +60,17 @@ def parse_table_settings(text: str) -> TableLetterSettings:
     return settings
 
 
-def merge_settings(person: str, seat: str) -> LetterSettings:
+def merge_settings(stored_for_all: str, stored_for_table: str) -> LetterSettings:
     """Return the settings for one table: its own, and those of the person for the rest."""
-    return parse_both(person, seat)[0]
+    merged, _ = parse_both(stored_for_all, stored_for_table)
+    return merged
 
 
-def parse_both(person: str, seat: str) -> tuple[LetterSettings, TableLetterSettings]:
+def parse_both(stored_for_all: str, stored_for_table: str) -> tuple[LetterSettings, TableLetterSettings]:
     """Return the settings for one table as they are merged, and those of the table alone."""
-    at_table = parse_table_settings(seat)
+    at_table = parse_table_settings(stored_for_table)
     own = {name: value for name, value in msgspec.structs.asdict(at_table).items() if value is not UNSET}
-    return replace(parse_settings(person), **own), at_table
+    return replace(parse_settings(stored_for_all), **own), at_table
 
 
 def dump_settings(settings: LetterSettings | TableLetterSettings) -> str:
@@ -83,18 +84,18 @@ def choose_mode(connection: Connection, table: str, person: int, mode: Mode) -> 
     query = select(seats.c.wishes, people.c.wishes.label("everywhere")).select_from(joined)
     row = connection.execute(query.where(seats.c.table == table, people.c.id == person)).first()
     assert row
-    other = UNSET if mode == parse_settings(row.everywhere).letters else mode
-    store_table_settings(connection, table, person, replace(parse_table_settings(row.wishes), letters=other))
+    own_mode = UNSET if mode == parse_settings(row.everywhere).letters else mode
+    store_table_settings(connection, table, person, replace(parse_table_settings(row.wishes), letters=own_mode))
 
 
-def store_table_settings(connection: Connection, table: str, person: int, otherwise: TableLetterSettings) -> None:
+def store_table_settings(connection: Connection, table: str, person: int, settings: TableLetterSettings) -> None:
     """Store a person's settings of one table."""
-    text = "" if otherwise == TableLetterSettings() else dump_settings(otherwise)
+    text = "" if settings == TableLetterSettings() else dump_settings(settings)
     own = (seats.c.table == table, seats.c.person == person)
     connection.execute(update(seats).where(*own).values(wishes=text))
 
 
-Span = tuple[str, str]
+Span = tuple[str, str]  # the first and the last day of a vacation, such as 2027-07-01; as texts they are ordered, too
 MAX_DAYS_AHEAD = 366
 
 
@@ -129,24 +130,31 @@ def list_vacations_by_person(connection: Connection, persons: Iterable[int]) -> 
 
 def list_coming_vacations(connection: Connection, person: ProvenPerson, today: date) -> list[Span]:
     """Return the vacations that are not over yet."""
-    return [span for span in list_vacations(connection, person) if span[1] >= today.isoformat()]
+    return [(first, last) for first, last in list_vacations(connection, person) if last >= today.isoformat()]
 
 
 def add_vacation(connection: Connection, person: ProvenPerson, span: Span, today: date, allowance: int) -> None:
     """Store a vacation; raise Refused if its days are taken or used up. Storing it again changes nothing."""
-    connection.execute(select(people.c.id).where(people.c.id == person.id).with_for_update())
+    _lock_person(connection, person)
     current = list_vacations(connection, person)
     if span in current:
         return
     _refuse_impossible(span, current, today)
-    for year in range(int(span[0][:4]), int(span[1][:4]) + 1):
+    first, last = span
+    for year in range(date.fromisoformat(first).year, date.fromisoformat(last).year + 1):
         left = allowance - sum(_count_days(one, year) for one in current)
         if _count_days(span, year) > left:
             raise Refused("Days of vacation that you have left in {year}: {left}.", left=max(left, 0), year=year)
-    connection.execute(insert(vacations), {"person": person.id, "first": span[0], "last": span[1]})
+    connection.execute(insert(vacations), {"person": person.id, "first": first, "last": last})
+
+
+def _lock_person(connection: Connection, person: ProvenPerson) -> None:
+    """Lock the row of a person, so that two requests cannot change the vacations at the same time."""
+    connection.execute(select(people.c.id).where(people.c.id == person.id).with_for_update())
 
 
 def _refuse_impossible(span: Span, current: list[Span], today: date) -> None:
+    """Raise Refused unless a vacation begins today or later, ends within a year, and meets no other."""
     first, last = span
     if last < first:
         raise Refused("A vacation ends after it has begun; write its first day first.")
@@ -171,33 +179,34 @@ def end_vacation(connection: Connection, person: ProvenPerson, today: date) -> S
 
     A day that has begun is used up: otherwise vacations that are ended at once would give time without limit.
     """
-    connection.execute(select(people.c.id).where(people.c.id == person.id).with_for_update())
+    _lock_person(connection, person)
     for first, last in list_coming_vacations(connection, person, today):
-        yesterday = _find_previous_day(today.isoformat())
-        until = max(first, yesterday) if first <= today.isoformat() else _find_previous_day(first)
-        if until < last:
-            _shorten(connection, person, first, until)
-            return first, until
+        if first <= today.isoformat():
+            new_last = max(first, _find_previous_day(today.isoformat()))
+        else:
+            new_last = _find_previous_day(first)  # so no day is left
+        if new_last < last:
+            _shorten(connection, person, first, new_last)
+            return first, new_last
     raise Refused("You have no vacation that could end earlier.")
 
 
-def _shorten(connection: Connection, person: ProvenPerson, first: str, until: str) -> None:
+def _shorten(connection: Connection, person: ProvenPerson, first: str, new_last: str) -> None:
+    """Let a vacation end on this day; delete it if no day is left."""
     own = (vacations.c.person == person.id, vacations.c.first == first)
-    if until < first:
+    if new_last < first:
         connection.execute(delete(vacations).where(*own))
     else:
-        connection.execute(update(vacations).where(*own).values(last=until))
+        connection.execute(update(vacations).where(*own).values(last=new_last))
 
 
 def _find_previous_day(day: str) -> str:
     return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
 
 
-def list_other_tables(connection: Connection, person: ProvenPerson, table: str) -> list[tuple[str, int]]:
-    """Return the other running tables where this person has proven to hold a seat, with the seats."""
+def list_running_tables(connection: Connection, person: ProvenPerson, except_table: str = "") -> list[tuple[str, int]]:
+    """Return the running tables, except one, where this person has proven to hold a seat, with the seats."""
     joined = seats.join(tables, tables.c.id == seats.c.table)
-    query = select(seats.c.table, seats.c.seat).select_from(joined)
-    playing = query.where(
-        seats.c.person == person.id, seats.c.proven, tables.c.phase == "playing", seats.c.table != table
-    )
-    return [(row.table, row.seat) for row in connection.execute(playing.order_by(seats.c.table, seats.c.seat))]
+    own = (seats.c.person == person.id, seats.c.proven, tables.c.phase == "playing", seats.c.table != except_table)
+    query = select(seats.c.table, seats.c.seat).select_from(joined).where(*own)
+    return [(row.table, row.seat) for row in connection.execute(query.order_by(seats.c.table, seats.c.seat))]

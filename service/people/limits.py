@@ -24,10 +24,12 @@ QUESTION_KINDS = ("asked", "pausing", "sealing")
 INVITATION_KINDS, CONFIRM_KIND = ("invitation", "seat"), "confirm"
 
 
-def refuse_table(connection: Connection, settings: Settings, organiser: int | None, at: int, proven: bool) -> None:
-    """Raise Refused if an organiser opens too many tables.
+def refuse_many_tables(
+    connection: Connection, settings: Settings, organiser: int | None, at: int, proven: bool
+) -> None:
+    """Raise Refused if an organiser opens too many tables; `proven` is whether the organiser's address is proven.
 
-    `proven` means that the organiser's address is proven; with an unproven address only a few tables can be opened.
+    With an unproven address only a few tables can be opened in all, else as many in an hour as the host allows.
     """
     if settings.smtp == EMBEDDED or organiser is None:
         return
@@ -40,6 +42,7 @@ def refuse_table(connection: Connection, settings: Settings, organiser: int | No
 
 
 def _make_count_of_letters_ahead() -> Select[tuple[int]]:
+    """Make the statement of `count_letters_ahead`: it counts invitations, and questions whether an address is right."""
     person, letter, since = (bindparam(name, 0, letters.c.id.type) for name in ("person", "letter", "since"))
     recent = or_(
         (letters.c.outcome == "sent") & (letters.c.sent_at > since),
@@ -68,7 +71,7 @@ def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> boo
     )
 
 
-def refuse_question(connection: Connection, table: str, waiting: Sequence[int], at: int) -> None:
+def refuse_many_questions(connection: Connection, table: str, waiting: Sequence[int], at: int) -> None:
     """Raise Refused if a question, which is owed already, is one too many within an hour for a player of this table."""
     recent = (letters.c.due_at > at - HOUR_S, letters.c.due_at < queries.NEVER_DUE)
     questions = (letters.c.table == table, letters.c.seat.in_(waiting), letters.c.kind.in_(QUESTION_KINDS))
@@ -87,10 +90,13 @@ LETTERS_AHEAD = _make_count_of_letters_ahead()
 
 
 def _count_sign_in_letters(connection: Connection, person: int, since: int) -> int:
-    """Count the sign-in letters that were asked for since then; their kind ends in that moment, as ten digits."""
-    recent = (letters.c.person.in_(_select_mailbox(person)), letters.c.kind > f"enter/{since}")
-    written = select(func.count()).select_from(letters).where(*recent, letters.c.kind < "enter/a")
-    return int(connection.execute(written).scalar_one())
+    """Count the sign-in letters that were requested since then.
+
+    Their kind is `enter/` and the time of the request, always in ten digits, so that texts compare as the times do.
+    """
+    is_recent = (letters.c.kind > f"enter/{since}") & (letters.c.kind < "enter/a")  # a digit comes before a letter
+    counted = select(func.count()).select_from(letters).where(letters.c.person.in_(_select_mailbox(person)), is_recent)
+    return int(connection.execute(counted).scalar_one())
 
 
 def _count_unconfirmed_tables(connection: Connection, organiser: int) -> int:

@@ -23,6 +23,7 @@ from service.store.schema import letters, people, seats, tables, visits
 from service.timing import HOUR_S
 
 CONFIRM_AGE_S = 30 * DAY_S  # of the link in a letter that asks whether an address is right
+SIGN_IN_AGE_S = HOUR_S  # of the link in a sign-in letter
 
 
 class ProvenPerson(Struct, frozen=True):
@@ -58,11 +59,13 @@ def require_holder(seat: SeatRow) -> ProvenPerson:
 
 
 def require_reader(settings: Settings, seat: SeatRow) -> ProvenPerson:
-    """Return the person whom notices of this seat go to; where addresses are not confirmed, that is the one it names.
+    """Return the person to whom notices of this seat go; raise Refused if the address was only typed.
 
-    Raise Refused if the address was only typed.
+    Where the server confirms no addresses, every typed one is good.
     """
-    return ProvenPerson(seat.person) if seat.person is not None and not settings.confirms else require_holder(seat)
+    if seat.person is not None and not settings.confirms:
+        return ProvenPerson(seat.person)
+    return require_holder(seat)
 
 
 def check_settings_link(app_links: Links, row: Any, token: str) -> ProvenPerson | None:
@@ -91,7 +94,7 @@ def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> Prov
     if row is None or not links.is_same_secret(app_links.make_sign_in_token(row.id, row.sessions, at), token):
         return None
     is_used = row.signed_at is not None and row.signed_at >= at
-    return ProvenPerson(row.id) if at <= now < at + HOUR_S and not is_used else None
+    return ProvenPerson(row.id) if at <= now < at + SIGN_IN_AGE_S and not is_used else None
 
 
 def find_visitor(db: Connection, key: str) -> SignedIn | None:
@@ -123,9 +126,9 @@ def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: 
 
     The letters of all players wait for the organiser's seat. No other seat of this person changes.
     """
-    unreached = or_(people.c.confirmed_at.is_(None), people.c.bounced_at.is_not(None))
-    reached = {"confirmed_at": func.coalesce(people.c.confirmed_at, at), "bounced_at": None, "bounce": ""}
-    db.execute(update(people).where(people.c.id == person.id, unreached).values(**reached))
+    is_doubtful = or_(people.c.confirmed_at.is_(None), people.c.bounced_at.is_not(None))
+    confirmed = {"confirmed_at": func.coalesce(people.c.confirmed_at, at), "bounced_at": None, "bounce": ""}
+    db.execute(update(people).where(people.c.id == person.id, is_doubtful).values(**confirmed))
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id)
     if not db.execute(update(seats).where(*own, ~seats.c.proven).values(proven=True)).rowcount:
         return False

@@ -35,15 +35,13 @@ RESERVED_NAMES = (
 # Capitals of these look like Latin ones, and so do these small letters to a reader who does not know the script.
 SMALL_CAPITALS = str.maketrans("вкмнтікμτβηχ", "bkmhtikmtbnx")
 # Scripts that one word may mix: Japanese, Korean and Chinese are written so.
-WRITTEN_TOGETHER = (
+SCRIPTS_TOGETHER = (
     {"HAN", "HIRAGANA", "KATAKANA"},
     {"HAN", "HANGUL"},
     {"HAN", "BOPOMOFO"},
 )
 LEFT_TO_RIGHT = "\u200e"  # the mark around letters that are written from right to left
 OF_NO_SCRIPT = {"COMMON", "INHERITED", "UNKNOWN"}
-
-
 # The digits and signs that are written instead of letters, as in “D3p3sche”; 0 and 1 look like letters anyway.
 INSTEAD_OF_LETTERS = str.maketrans("3456789$@€¢£", "easgtbgsaecl")
 # The Unicode names of “ᴅ”, “ɛ”, “🅳”, “🇩” and “đ”.
@@ -77,13 +75,13 @@ def is_name(name: str) -> bool:
 
 def refuse_reserved(name: str, *own: str) -> None:
     """Raise Refused if a reader could take this name for the server's; `own` are further names of the server."""
-    seen = _keep_letters(name)
-    if _keep_letters(PRODUCT) in seen or seen in map(_keep_letters, (*RESERVED_NAMES, *own)):
+    seen = _reduce_to_letters(name)
+    if _reduce_to_letters(PRODUCT) in seen or seen in map(_reduce_to_letters, (*RESERVED_NAMES, *own)):
         raise Refused("The name “{name}” belongs to this server; please choose another one.", name=name)
 
 
 @functools.lru_cache(maxsize=256)  # each name is compared with the same few names of the server
-def _keep_letters(name: str) -> str:
+def _reduce_to_letters(name: str) -> str:
     """Reduce a name to the looks of its letters: no accents, no hyphens, no digits instead of letters."""
     seen = unicodedata.normalize("NFD", fold_name(simplify_letters(name)))
     return "".join(letter for letter in seen if letter.isalnum())
@@ -106,7 +104,8 @@ def clean_address(text: str) -> str:
     """Return an e-mail address in its stored form; raise Refused if it is none."""
     address = text.strip()
     local, _, domain = address.rpartition("@")
-    if not _is_address(address) or local[:1] + local[-1:] in ("..", "."):
+    has_dots_at_ends = local.startswith(".") and local.endswith(".")
+    if not _is_address(address) or has_dots_at_ends:
         shown = "".join(letter if letter.isprintable() else "?" for letter in address[:60])
         raise Refused("“{address}” is not an e-mail address; it should look like anna@example.org.", address=shown)
     return f"{local}@{domain.rstrip('.').lower()}"
@@ -145,6 +144,7 @@ def find_or_create_person(connection: Connection, address: str, name: str, at: i
 
     Set the language of a person who has proven nothing yet, and has neither chosen one nor taken a seat.
     """
+    # `key_share`: others may still add rows of this person, but a transaction that deletes the person waits.
     by_address = select(people.c.id).where(people.c.address == address).with_for_update(read=True, key_share=True)
     number = connection.execute(by_address).scalar_one_or_none()
     if number is not None:
@@ -226,7 +226,7 @@ def mixes_scripts(word: str) -> bool:
     from confusable_homoglyphs import categories  # its tables take megabytes that most processes never need
 
     scripts = {categories.alias(letter) for letter in word if letter.isalpha()} - OF_NO_SCRIPT
-    return len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER)
+    return len(scripts) > 1 and not any(scripts <= together for together in SCRIPTS_TOGETHER)
 
 
 def straighten_dots(name: str) -> str:
@@ -237,11 +237,14 @@ def straighten_dots(name: str) -> str:
     """
     signs = _load_lookalikes()
     plain = "".join("." if letter in signs.dots else letter for letter in name)
-    raised = "".join("." if letter in signs.raised_dots else letter for letter in plain)
-    return "".join(new if _is_between_latin(plain, place) else plain[place] for place, new in enumerate(raised))
+    return "".join(
+        "." if letter in signs.raised_dots and _is_between_latin(plain, place) else letter
+        for place, letter in enumerate(plain)
+    )
 
 
 def _is_between_latin(text: str, place: int) -> bool:
+    """Return whether a sign is between Latin letters, but not between two l; a digit may come before it, too."""
     before, after = text[max(0, place - 1) : place].casefold(), text[place + 1 : place + 2].casefold()
     return before.isalnum() and before.isascii() and after.isalpha() and after.isascii() and before + after != "ll"
 
@@ -287,14 +290,14 @@ def _choose_replacements(pairs: list[tuple[str, str]]) -> dict[str, str]:
     chosen = dict[str, str]()
     for start in near:
         if start not in chosen:
-            group = _collect(near, start)
+            group = _collect_lookalikes(near, start)
             # A pair such as “rn” replaces “m”, because a text of two letters cannot be replaced letter by letter.
             best = min(group, key=lambda one: (len(one) == 1, not one.isascii(), not one.isalpha(), one))
             chosen |= dict.fromkeys(group, best)
     return {letter: other for letter, other in chosen.items() if len(letter) == 1}
 
 
-def _collect(near: dict[str, set[str]], start: str) -> set[str]:
+def _collect_lookalikes(near: dict[str, set[str]], start: str) -> set[str]:
     """Return all texts that look like this one, directly or through others."""
     group, waiting = {start}, [start]
     while waiting:

@@ -172,7 +172,7 @@ def _refuse_many_questions(before: LockedTable, after: LockedTable) -> None:
     earlier_requests = (before.position.undo_request, before.position.pause_request, before.position.seal_request)
     for request, earlier in zip(requests, earlier_requests, strict=True):
         if request is not None and earlier is None:
-            limits.refuse_question(before.flush(), before.row.id, request.waiting, before.now)
+            limits.refuse_many_questions(before.flush(), before.row.id, request.waiting, before.now)
 
 
 def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:

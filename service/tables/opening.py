@@ -206,7 +206,7 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
     owners = _find_owners(db, new.guests, at, new.language)
     organiser = next((owners[guest.address] for guest in new.guests if guest.address), None)
     proven = new.signed_in is not None and organiser == new.signed_in.id
-    limits.refuse_table(db, app.settings, organiser, at, proven)
+    limits.refuse_many_tables(db, app.settings, organiser, at, proven)
     awaits_confirmation = app.settings.confirms and organiser is not None and not proven
     row = _make_table_row(app, table, seed, new)
     db.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "awaits_confirmation": awaits_confirmation})

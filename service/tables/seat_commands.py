@@ -108,7 +108,7 @@ def _find_today(locked: LockedTable, row: SeatRow) -> date:
 
 def _submit_at_other_tables(locked: LockedTable, person: ProvenPerson, text: str) -> LockedTable:
     """Submit the same command for this person's other seats; the referee judges it like every other submission."""
-    for table, seat in letter_settings.list_other_tables(locked.flush(), person, locked.row.id):
+    for table, seat in letter_settings.list_running_tables(locked.flush(), person, locked.row.id):
         key = f"{locked.row.id}/{locked.position.length}/{text}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
         queries.insert_new(locked.flush(), submissions, row)

@@ -21,7 +21,6 @@ from service.store.schema import table_hooks as hook_table
 from service.tables import access, snapshots
 from service.text.languages import Translator, format_moment, translate_in_game
 from service.text.templates import get_environment
-from service.timing import HOUR_S
 from workers.outgoing import digest, emails
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter
@@ -48,7 +47,7 @@ def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the letter with the link to sign in; None if the link is no longer good."""
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     requested_at = int(draft.request.kind_detail)
-    until = requested_at + HOUR_S
+    until = requested_at + proof.SIGN_IN_AGE_S
     if app.now() >= until:
         return None
     return PersonalLetter(
