@@ -18,13 +18,23 @@ from service.notify import channels, table_hooks
 from service.people import letter_settings, register
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
-from service.store.rows import TableHookRow
-from service.store.schema import branches, letters, mailbox, mails, refused_mails, seats, submissions, tables, talk
-from service.store.schema import orders as order_table
-from service.store.schema import people as people_table
+from service.store.rows import SeatRow, TableHookRow
+from service.store.schema import (
+    branches,
+    letters,
+    mailbox,
+    mails,
+    orders,
+    people,
+    refused_mails,
+    seats,
+    submissions,
+    tables,
+    talk,
+    vacations,
+    visits,
+)
 from service.store.schema import table_hooks as hook_table
-from service.store.schema import vacations as vacation_table
-from service.store.schema import visits as visit_table
 from service.tables import access, seat_commands, standing_orders
 from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, append_command, change_seat
@@ -81,20 +91,21 @@ class Belongings(Struct, frozen=True):
 def export_person(app: App, person: ProvenPerson) -> Belongings:
     """Return all data of a person, to be downloaded as a file."""
     with app.store.reading() as connection:
-        row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
+        row = connection.execute(select(people).where(people.c.id == person.id)).one()
+        own_seats = [seat for seat in _list_seats(connection, person.id) if not _is_claim(seat)]
         return Belongings(
-            row.address,
-            row.name,
-            row.language,
-            row.since,
-            row.confirmed_at,
-            _parse_json(row.wishes),
-            _parse_json(row.calendar),
-            letter_settings.list_vacations(connection, person),
-            _export_calendar_address(app, connection, person),
-            [_export_channel(channel) for channel in channels.list_own(connection, person)],
-            table_hooks.list_hooks(connection, hook_table.c.person == person.id),
-            [_export_seat(app, connection, seat) for seat in _list_seats(connection, person.id) if not _is_claim(seat)],
+            address=row.address,
+            name=row.name,
+            language=row.language,
+            since=row.since,
+            confirmed_at=row.confirmed_at,
+            wishes=_parse_json(row.wishes),
+            calendar=_parse_json(row.calendar),
+            vacations=letter_settings.list_vacations(connection, person),
+            calendar_address=_export_calendar_address(app, connection, person),
+            channels=[_export_channel(channel) for channel in channels.list_own(connection, person)],
+            table_hooks=table_hooks.list_hooks(connection, hook_table.c.person == person.id),
+            tables=[_export_seat(app, connection, seat) for seat in own_seats],
         )
 
 
@@ -120,10 +131,21 @@ def _list_seats(connection: Connection, person: int) -> list[Any]:
 def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
     link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
     remarks = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
-    ordered = [order.move for order in standing_orders.list_orders(connection, seat.table, seat.seat)]
-    words = list(connection.execute(remarks).scalars())
-    own = (seat.table, seat.game, seat.phase, seat.seat, seat.name, link, f"{link}/log.json", seat.place)
-    return SeatBelongings(*own, seat.wishes, seat.note, ordered, words, seat.seen_at)
+    return SeatBelongings(
+        table=seat.table,
+        game=seat.game,
+        phase=seat.phase,
+        seat=seat.seat,
+        name=seat.name,
+        link=link,
+        log=f"{link}/log.json",
+        place=seat.place,
+        wishes=seat.wishes,
+        note=seat.note,
+        orders=[order.move for order in standing_orders.list_orders(connection, seat.table, seat.seat)],
+        talk=list(connection.execute(remarks).scalars()),
+        seen_at=seat.seen_at,
+    )
 
 
 def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
@@ -132,7 +154,7 @@ def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
     Raise Refused unless the person's address was typed.
     """
     with app.store.reading() as connection:
-        row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
+        row = connection.execute(select(people).where(people.c.id == person.id)).one()
         occupied = _list_seats(connection, person.id)
     if not links.is_same_secret(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
@@ -142,7 +164,7 @@ def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
                 signing_in.refuse_seat(app, person, seat.table, seat.seat)
             else:
                 _give_up(app, person.id, seat.table, seat.seat)
-        occupied = _delete_without_seats(app, person.id, row.address)
+        occupied = _delete_unless_seated(app, person.id, row.address)
         if not occupied:
             break
     app.store.scrub()
@@ -154,15 +176,15 @@ def _is_claim(seat: Any) -> bool:
     return not seat.proven and seat.status != "invited"
 
 
-def _delete_without_seats(app: App, person: int, address: str) -> list[Any]:
-    """Delete a person without seats; if the person took seats in the meantime, only return these."""
+def _delete_unless_seated(app: App, person: int, address: str) -> list[Any]:
+    """Delete a person; if the person has taken seats in the meantime, delete nothing and return these."""
     with app.store.writing() as connection:
-        connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
+        connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
         if occupied := _list_seats(connection, person):
             return occupied
         channels.remove_all(connection, person)
         table_hooks.remove_all(connection, person)
-        for table_of_rows in (mails, vacation_table, visit_table, letters):
+        for table_of_rows in (mails, vacations, visits, letters):
             connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))
         _erase_refused_mails(connection, address)
@@ -180,7 +202,7 @@ def _erase_refused_mails(connection: Connection, address: str) -> None:
 
 def _erase_name(connection: Connection, person: int) -> None:
     """Erase the texts of sent letters that name this person."""
-    name = connection.execute(select(people_table.c.name).where(people_table.c.id == person)).scalar_one()
+    name = connection.execute(select(people.c.name).where(people.c.id == person)).scalar_one()
     if name:
         written = msgspec.json.encode(name).decode()
         sent = (letters.c.sent_at.is_not(None), letters.c.sentence.contains(written, autoescape=True))
@@ -193,14 +215,11 @@ def _give_up(app: App, person: int, table: str, seat: int) -> None:
         connection = work.locked.flush()
         if work.locked.seats[seat].person != person:
             return  # another player has taken the seat in the meantime
-        own = {"table": table, "seat": seat}
-        for table_of_rows in (order_table, letters, talk, branches, submissions):
-            connection.execute(
-                delete(table_of_rows).where(*(table_of_rows.c[name] == value for name, value in own.items()))
-            )
-        mine = (seats.c.table == table, seats.c.seat == seat)
-        row = connection.execute(select(seats).where(*mine)).one()
-        work.locked = _replace_by_bot(change_seat(work.locked, seat, **_clear_seat(app, row)), seat)
+        for table_of_rows in (orders, letters, talk, branches, submissions):
+            own = (table_of_rows.c.table == table, table_of_rows.c.seat == seat)
+            connection.execute(delete(table_of_rows).where(*own))
+        emptied = _make_empty_seat(app, work.locked.seats[seat])
+        work.locked = _replace_by_bot(change_seat(work.locked, seat, **emptied), seat)
 
 
 def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
@@ -215,15 +234,17 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
     return standing_orders.follow(append_command(locked, seat, Move("resign")))
 
 
-def _clear_seat(app: App, seat: Any) -> dict[str, Any]:
+def _make_empty_seat(app: App, seat: SeatRow) -> dict[str, Any]:
+    """Return the columns of a seat whose player is deleted; its old link stops working."""
     number = seat.link_number + 1
-    link = hash_token(app.links.make_seat_token(seat.table, seat.seat, number))
-    left = {"note": "", "wishes": "", "orders": 0, "released": True}  # nothing is left that could be shown
     return {
         "person": None,
         "proven": False,
         "name": f"Seat {seat.seat + 1}",
-        "link": link,
+        "link": hash_token(app.links.make_seat_token(seat.table, seat.seat, number)),
         "link_number": number,
-        **left,
+        "note": "",
+        "wishes": "",
+        "orders": 0,
+        "released": True,  # a player who is deleted cannot hold the game back from the gallery
     }

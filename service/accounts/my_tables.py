@@ -27,8 +27,11 @@ from service.tables.access import Unknown
 from service.text.feed_formats import CalendarEvent, Feed, FeedEntry, make_entry_id
 from service.text.languages import Translator, format_moment, translate_in_game
 
-PAGE = 20
+PAGE_ROWS = 20  # tables or opponents on one page
 REFRESH_S = 3_600
+
+
+IS_TURN = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
 
 
 class MyTable(Struct, frozen=True):
@@ -42,7 +45,7 @@ class MyTable(Struct, frozen=True):
     phase: str
     to_move: bool
     due_at: int | None
-    at: int
+    at: int  # when it ended; of a running table, when it was opened
     place: int | None = None
     to_move_names: tuple[str, ...] = ()
     turn: int | None = None  # the entry with which this person's turn began
@@ -73,15 +76,13 @@ def list_running(app: App, db: Connection, person: int) -> list[MyTable]:
 
 def list_turns(app: App, db: Connection, person: int) -> list[MyTable]:
     """Return tables where this person is to move; the most urgent first."""
-    open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
-    rows = _load(app, db, db.execute(_select_tables(person).where(*open_now)).all())
+    rows = _load(app, db, db.execute(_select_tables(person).where(*IS_TURN)).all())
     return sorted(rows, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
 def list_waiting_links(app: App, db: Connection, person: int, except_table: str) -> list[str]:
     """Return the links of this person's tables, except one, where it is the person's turn; the most urgent first."""
-    open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
-    rows = db.execute(_select_tables(person).where(*open_now, tables.c.id != except_table)).all()
+    rows = db.execute(_select_tables(person).where(*IS_TURN, tables.c.id != except_table)).all()
     by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
     return [access.make_seat_link(app, row) for row in by_urgency]
 
@@ -95,7 +96,7 @@ def find_link(app: App, db: Connection, person: int, table: str) -> str:
 def list_finished(app: App, db: Connection, person: int, page: int = 0) -> list[MyTable]:
     """Return one page of tables that have ended, the latest first, and one more table if there is a next page."""
     newest = _select_tables(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
-    return _load(app, db, db.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all())
+    return _load(app, db, db.execute(newest.limit(PAGE_ROWS + 1).offset(page * PAGE_ROWS)).all())
 
 
 def load_record(db: Connection, person: int) -> PlayerRecord:
@@ -104,6 +105,7 @@ def load_record(db: Connection, person: int) -> PlayerRecord:
 
 
 def _select_tables(person: int) -> Select[Any]:
+    """Select the seats of this person at tables that are played here, with the tables."""
     columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
     own = (seats.c.person == person, tables.c.moved_to == "", _belongs_to_person())
     return select(*columns).select_from(seats.join(tables)).where(*own)
@@ -115,33 +117,34 @@ def _belongs_to_person() -> ColumnElement[bool]:
 
 
 def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
-    names, to_move = defaultdict[str, dict[int, str]](dict), defaultdict[str, list[str]](list)
+    """Load the names of all players at the tables of these seats."""
     columns = (seats.c.table, seats.c.seat, seats.c.name, seats.c.open_since)
-    sitting = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
-    for seat in db.execute(sitting.order_by(seats.c.table, seats.c.seat)):
-        names[seat.table][seat.seat] = seat.name
-        if seat.open_since is not None:
-            to_move[seat.table].append(seat.name)
-    return [
-        MyTable(
-            row.table,
-            row.game,
-            row.seat,
-            access.make_seat_link(app, row),
-            tuple(name for seat, name in names[row.table].items() if seat != row.seat),
-            row.phase,
-            row.open_since is not None and row.status == "taken",
-            row.due_at,
-            row.ended_at or row.opened_at,
-            row.place,
-            tuple(to_move[row.table]),
-            row.open_since,
-        )
-        for row in rows
-    ]
+    query = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
+    sitting = defaultdict[str, list[Any]](list)
+    for seat in db.execute(query.order_by(seats.c.table, seats.c.seat)):
+        sitting[seat.table].append(seat)
+    return [_make_my_table(app, row, sitting[row.table]) for row in rows]
+
+
+def _make_my_table(app: App, row: Any, sitting: Sequence[Any]) -> MyTable:
+    return MyTable(
+        table=row.table,
+        game=row.game,
+        seat=row.seat,
+        link=access.make_seat_link(app, row),
+        others=tuple(seat.name for seat in sitting if seat.seat != row.seat),
+        phase=row.phase,
+        to_move=row.open_since is not None and row.status == "taken",
+        due_at=row.due_at,
+        at=row.ended_at or row.opened_at,
+        place=row.place,
+        to_move_names=tuple(seat.name for seat in sitting if seat.open_since is not None),
+        turn=row.open_since,
+    )
 
 
 def _count_places(connection: Connection, person: int) -> dict[str, dict[int, int]]:
+    """Count how often a person reached each place, by game."""
     counted = (
         select(tables.c.game, seats.c.place, func.count())
         .select_from(seats.join(tables))
@@ -156,6 +159,7 @@ def _count_places(connection: Connection, person: int) -> dict[str, dict[int, in
 
 
 def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
+    """Return the players with whom a person has finished the most games."""
     other = seats.alias()
     met = (other.c.table == seats.c.table) & other.c.proven & (other.c.person != person)
     counted = (
@@ -169,7 +173,7 @@ def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]
         .where(seats.c.person == person, seats.c.place.is_not(None), _belongs_to_person())
         .group_by(other.c.person)
         .order_by(func.count().desc(), func.max(other.c.name))
-        .limit(PAGE)
+        .limit(PAGE_ROWS)
     )
     return tuple(Opponent(*row) for row in connection.execute(counted))
 

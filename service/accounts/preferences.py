@@ -49,7 +49,7 @@ class TableOfRecipient(Struct, frozen=True):
     game: str
     title: str
     names: tuple[str, ...]
-    otherwise: TableLetterSettings
+    own_settings: TableLetterSettings
 
 
 def find_recipient(app: App, token: str) -> Recipient:
@@ -69,79 +69,81 @@ def load_recipient(app: App, db: Connection, token: str) -> Recipient:
     return Recipient(person, row.language, settings, calendar, row.bounced_at is not None, row.settings_number)
 
 
-def find_table(db: Connection, one: Recipient, table: str) -> TableOfRecipient | None:
+def find_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecipient | None:
     """Return this table with its settings; None if the person has no seat there."""
     row = queries.find_table(db, table)
     rows = queries.list_seats(db, table) if row is not None else ()
-    own = [seat for seat in rows if seat.person == one.id]
+    own = [seat for seat in rows if seat.person == recipient.id]
     if row is None or not own:
         return None
-    names = tuple(seat.name for seat in rows if seat.name and seat.person != one.id)
+    names = tuple(seat.name for seat in rows if seat.name and seat.person != recipient.id)
     return TableOfRecipient(
         table, row.game, catalogue.get_title(row.game), names, letter_settings.parse_table_settings(own[0].wishes)
     )
 
 
-def store_preferences(app: App, one: Recipient, settings: LetterSettings, calendar: Calendar, language: str) -> None:
+def store_preferences(
+    app: App, recipient: Recipient, settings: LetterSettings, calendar: Calendar, language: str
+) -> None:
     """Store preferences for all tables, and recompute running deadlines and reminders."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
     changed = {"wishes": letter_settings.dump_settings(settings), "language": language, "chose": True}
     with app.store.writing() as db:
-        running = change_calendar(db, one.person, calendar)
-        db.execute(update(people).where(people.c.id == one.id).values(**changed))
+        running = change_calendar(db, recipient.person, calendar)
+        db.execute(update(people).where(people.c.id == recipient.id).values(**changed))
         if not settings.presence:
-            db.execute(update(seats).where(seats.c.person == one.id).values(seen_at=None))
+            db.execute(update(seats).where(seats.c.person == recipient.id).values(seen_at=None))
     restart_deadlines(app, running)
 
 
-def set_language(app: App, one: Recipient, language: str) -> None:
+def set_language(app: App, recipient: Recipient, language: str) -> None:
     """Store the language of letters to this person."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
-    _store(app, one, language=language, chose=True)
+    _store(app, recipient, language=language, chose=True)
 
 
 def change_table_settings(
-    app: App, one: Recipient, table: str, *, letters: Mode | UnsetType, plain: bool | UnsetType
+    app: App, recipient: Recipient, table: str, *, letters: Mode | UnsetType, plain: bool | UnsetType
 ) -> None:
     """Change these settings of one table; UNSET means the person's general setting."""
     with app.store.writing() as db:
-        before = require_table(db, one, table).otherwise
+        before = require_table(db, recipient, table).own_settings
         after = replace(before, letters=letters, plain=plain)
-        letter_settings.store_table_settings(db, table, one.id, after)
+        letter_settings.store_table_settings(db, table, recipient.id, after)
 
 
-def stop_letters(db: Connection, one: Recipient, table: str = "") -> Mode:
+def stop_letters(db: Connection, recipient: Recipient, table: str = "") -> Mode:
     """Stop the letters of one table, or of all; return the mode before, so that it can be undone."""
-    before = require_table(db, one, table).otherwise.letters if table else UNSET
-    _store_mode(db, one, "none", table)
-    return one.settings.letters if before is UNSET else before
+    own_mode = require_table(db, recipient, table).own_settings.letters if table else UNSET
+    _store_mode(db, recipient, "none", table)
+    return recipient.settings.letters if own_mode is UNSET else own_mode
 
 
-def set_letters(app: App, one: Recipient, mode: Mode, table: str = "") -> None:
+def set_letters(app: App, recipient: Recipient, mode: Mode, table: str = "") -> None:
     """Choose the letters of one table; without a table, those of all tables without exception."""
     with app.store.writing() as db:
         if table:
-            require_table(db, one, table)
-        _store_mode(db, one, mode, table)
+            require_table(db, recipient, table)
+        _store_mode(db, recipient, mode, table)
 
 
-def _store_mode(db: Connection, one: Recipient, mode: Mode, table: str) -> None:
+def _store_mode(db: Connection, recipient: Recipient, mode: Mode, table: str) -> None:
     if table:
-        letter_settings.choose_mode(db, table, one.id, mode)
+        letter_settings.choose_mode(db, table, recipient.id, mode)
         return
-    wishes = letter_settings.dump_settings(replace(one.settings, letters=mode))
-    db.execute(update(people).where(people.c.id == one.id).values(wishes=wishes))
-    query = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
+    wishes = letter_settings.dump_settings(replace(recipient.settings, letters=mode))
+    db.execute(update(people).where(people.c.id == recipient.id).values(wishes=wishes))
+    query = select(seats.c.table, seats.c.wishes).where(seats.c.person == recipient.id, seats.c.wishes != "")
     for seat in db.execute(query).all():
         own_settings = letter_settings.parse_table_settings(seat.wishes)
-        letter_settings.store_table_settings(db, seat.table, one.id, replace(own_settings, letters=UNSET))
+        letter_settings.store_table_settings(db, seat.table, recipient.id, replace(own_settings, letters=UNSET))
 
 
-def resume_letters(app: App, one: Recipient) -> None:
+def resume_letters(app: App, recipient: Recipient) -> None:
     """Send letters to this address again, although earlier ones came back."""
-    _store(app, one, bounced_at=None, bounce="")
+    _store(app, recipient, bounced_at=None, bounce="")
 
 
 def change_calendar(db: Connection, person: ProvenPerson, calendar: Calendar) -> list[tuple[str, int]]:
@@ -163,46 +165,46 @@ def restart_deadlines(app: App, running: Iterable[tuple[str, int]]) -> None:
             seat_commands.restart_deadline(lock_table(app, Batch(db), table), seat)
 
 
-def list_vacations(app: App, db: Connection, one: Recipient) -> list[Span]:
+def list_vacations(app: App, db: Connection, recipient: Recipient) -> list[Span]:
     """Return the vacations of this person that are not over yet."""
-    today = timing.find_local_date(one.calendar, app.now())
-    return letter_settings.list_coming_vacations(db, one.person, today)
+    today = timing.find_local_date(recipient.calendar, app.now())
+    return letter_settings.list_coming_vacations(db, recipient.person, today)
 
 
-def start_vacation(app: App, one: Recipient, span: Span) -> None:
+def start_vacation(app: App, recipient: Recipient, span: Span) -> None:
     """Store a vacation, and submit it at every running table of this person."""
-    today = timing.find_local_date(one.calendar, app.now())
+    today = timing.find_local_date(recipient.calendar, app.now())
     with app.store.writing() as connection:
-        letter_settings.add_vacation(connection, one.person, span, today, app.settings.vacation)
-        _submit_at_all_tables(app, connection, one, f"vacation {span[0]} {span[1]}")
+        letter_settings.add_vacation(connection, recipient.person, span, today, app.settings.vacation)
+        _submit_at_all_tables(app, connection, recipient, f"vacation {span[0]} {span[1]}")
     app.wakeups.wake("referee")
 
 
-def end_vacation(app: App, one: Recipient) -> None:
+def end_vacation(app: App, recipient: Recipient) -> None:
     """End the current vacation or cancel the next one, and submit this at every running table."""
     with app.store.writing() as connection:
-        today = timing.find_local_date(one.calendar, app.now())
-        first, last = letter_settings.end_vacation(connection, one.person, today)
-        _submit_at_all_tables(app, connection, one, f"home {first} {last}")
+        today = timing.find_local_date(recipient.calendar, app.now())
+        first, last = letter_settings.end_vacation(connection, recipient.person, today)
+        _submit_at_all_tables(app, connection, recipient, f"home {first} {last}")
     app.wakeups.wake("referee")
 
 
-def _submit_at_all_tables(app: App, connection: Connection, one: Recipient, text: str) -> None:
+def _submit_at_all_tables(app: App, connection: Connection, recipient: Recipient, text: str) -> None:
     """Submit a command for every seat of this person; the referee judges it like any other."""
-    for table, seat in letter_settings.list_running_tables(connection, one.person):
+    for table, seat in letter_settings.list_running_tables(connection, recipient.person):
         key = f"wishes/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)
 
 
-def require_table(db: Connection, one: Recipient, table: str) -> TableOfRecipient:
+def require_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecipient:
     """Return a table of this person; raise Unknown if the person has no seat there."""
-    own_table = find_table(db, one, table)
+    own_table = find_table(db, recipient, table)
     if own_table is None:
         raise Unknown("You have no seat at this table, so no letters come from it.")
     return own_table
 
 
-def _store(app: App, one: Recipient, **values: Any) -> None:
+def _store(app: App, recipient: Recipient, **values: Any) -> None:
     with app.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == one.id).values(**values))
+        connection.execute(update(people).where(people.c.id == recipient.id).values(**values))

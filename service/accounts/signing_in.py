@@ -22,7 +22,6 @@ from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.rows import SeatRow
 from service.store.schema import letters, people, seats, tables, visits
-from service.store.schema import people as people_table
 from service.tables import access, joining, seat_commands
 from service.tables.access import Place, Unknown
 from service.tables.judging import at_table
@@ -54,7 +53,7 @@ def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> Ans
     with at_table(app, table) as work:
         seat = _find_own_seat(work.locked, person, number)
         proof.prove_seat(work.locked.flush(), person, table, seat.seat, app.now())
-        work.locked = lock_table(app, work.locked.batch, table)
+        work.locked = lock_table(app, work.locked.batch, table)  # with the new row of the seat
         if work.locked.position.phase == "playing" and not seat.proven:
             seat_commands.restart_deadline(work.locked, seat.seat)
             work.locked = seat_commands.announce_vacations(work.locked, seat.seat)
@@ -72,11 +71,12 @@ def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> Answ
         if seat.proven:
             raise Refused("You have confirmed this table already; to leave the game, write: resign")
         waits = work.locked.row.awaits_confirmation
-        left = [one.seat for one in work.locked.seats if one.person is not None and (waits or one.seat == seat.seat)]
-        for one in left:
+        with_address = [one.seat for one in work.locked.seats if one.person is not None]
+        refused = with_address if waits else [seat.seat]
+        for one in refused:
             work.locked = change_seat(work.locked, one, person=None, released=False)
         db = work.locked.flush()
-        db.execute(delete(letters).where(letters.c.table == table, letters.c.seat.in_(left)))
+        db.execute(delete(letters).where(letters.c.table == table, letters.c.seat.in_(refused)))
         return AnsweredClaim("", proof.list_claims(db, person.id))
 
 
@@ -88,7 +88,7 @@ def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> Se
     return own
 
 
-def prove_by_seat(app: App, db: Connection, place: Place) -> None:
+def prove_by_invitation(app: App, db: Connection, place: Place) -> None:
     """Record the proof of a player who takes a seat by the link in an invitation."""
     if place.seat is None:
         return
@@ -209,24 +209,24 @@ def list_bounced_seats(app: App, table: str) -> Collection[int]:
         return set(connection.execute(bounced).scalars())
 
 
-def send_link(app: App, text: str) -> None:
+def send_sign_in_letter(app: App, text: str) -> None:
     """Owe a sign-in letter to this address; the caller does not learn whether the address is known."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")
-    typed = {address, f"{local.lower()}@{domain}", f"{local.capitalize()}@{domain}"}
+    spellings = {address, f"{local.lower()}@{domain}", f"{local.capitalize()}@{domain}"}
     with app.store.writing() as connection:
-        by_address = select(people_table.c.id).where(people_table.c.address.in_(typed))
+        by_address = select(people.c.id).where(people.c.address.in_(spellings))
         for person in connection.execute(by_address).scalars().all():
             if limits.may_send_sign_in_letter(connection, person, app.now()):
                 queries.owe_personal_letter(connection, person, f"enter/{app.now()}", app.now())
-        _write_and_delete(connection, app.now())
+        _write_and_delete_letter(connection, app.now())
     app.wakeups.wake("post")
 
 
-def _write_and_delete(connection: Connection, at: int) -> None:
-    """Write a row and delete it, so that an unknown address takes as long as a known one and cannot be probed."""
-    made = connection.execute(insert(letters).returning(letters.c.id), {"kind": "enter/0", "due_at": at})
-    connection.execute(delete(letters).where(letters.c.id == made.scalar_one()))
+def _write_and_delete_letter(connection: Connection, at: int) -> None:
+    """Write a letter and delete it, so that an unknown address takes as long as a known one and cannot be probed."""
+    imitation = connection.execute(insert(letters).returning(letters.c.id), {"kind": "enter/0", "due_at": at})
+    connection.execute(delete(letters).where(letters.c.id == imitation.scalar_one()))
 
 
 def find_person(app: App, token: str) -> Any:
@@ -244,9 +244,9 @@ def sign_in(app: App, token: str) -> str:
     person = find_person(app, token)
     proven = {"confirmed_at": app.now()} if person.confirmed_at is None else {}
     with app.store.writing() as connection:
-        unused = or_(people_table.c.signed_at.is_(None), people_table.c.signed_at == person.signed_at)
-        own = (people_table.c.id == person.id, people_table.c.sessions == person.sessions, unused)
-        if not connection.execute(update(people_table).where(*own).values(signed_at=app.now(), **proven)).rowcount:
+        unused = or_(people.c.signed_at.is_(None), people.c.signed_at == person.signed_at)
+        own = (people.c.id == person.id, people.c.sessions == person.sessions, unused)
+        if not connection.execute(update(people).where(*own).values(signed_at=app.now(), **proven)).rowcount:
             raise _make_expired_error()
         register.clear_bounce(connection, person.id)
         key = secrets.token_urlsafe(24)
@@ -266,8 +266,8 @@ def sign_out(app: App, key: str) -> None:
 def sign_out_everywhere(app: App, person: ProvenPerson) -> None:
     """Sign out on every device, and make all unused sign-in letters worthless."""
     with app.store.writing() as connection:
-        own = update(people_table).where(people_table.c.id == person.id)
-        connection.execute(own.values(sessions=people_table.c.sessions + 1))
+        own = update(people).where(people.c.id == person.id)
+        connection.execute(own.values(sessions=people.c.sessions + 1))
         connection.execute(delete(visits).where(visits.c.person == person.id))
 
 
@@ -277,7 +277,7 @@ def sign_out_everybody(app: App) -> int:
     The cookie of a visit holds a random key, so that none of these keys is good any more.
     """
     with app.store.writing() as connection:
-        connection.execute(update(people_table).values(sessions=people_table.c.sessions + 1))
+        connection.execute(update(people).values(sessions=people.c.sessions + 1))
         return int(connection.execute(delete(visits)).rowcount)
 
 
@@ -287,8 +287,8 @@ def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[i
     Another person may have used the old link. So all channels but those to keep are removed, and calendar and feed are
     closed unless they are kept.
     """
-    own = update(people_table).where(people_table.c.id == person.id)
-    db.execute(own.values(settings_number=people_table.c.settings_number + 1))
+    own = update(people).where(people.c.id == person.id)
+    db.execute(own.values(settings_number=people.c.settings_number + 1))
     channels.remove_others(db, person, keep)
     if not keep_feeds:
         db.execute(own.values(feeds_open=False))

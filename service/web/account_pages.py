@@ -209,7 +209,7 @@ def send_link() -> Response:
     """Send the letter; the answer is the same whether the address is registered or not."""
     address = request.form.get("address", "")
     try:
-        signing_in.send_link(get_app(), address)
+        signing_in.send_sign_in_letter(get_app(), address)
     except Refused as refused:
         return render("enter.html", EnterPage(False, address, refused), 422)
     return render("enter.html", EnterPage(True, address))
@@ -310,9 +310,9 @@ def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         to_move=tuple(one for one in running if one.to_move),
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
         gathering=tuple(one for one in running if one.phase != "playing"),
-        over=tuple(over[: my_tables.PAGE]),
+        over=tuple(over[: my_tables.PAGE_ROWS]),
         newer=number - 1 if number else None,
-        older=number + 1 if len(over) > my_tables.PAGE else None,
+        older=number + 1 if len(over) > my_tables.PAGE_ROWS else None,
         record=_make_record_rows(record),
         opponents=record.opponents if record.games else (),
     )

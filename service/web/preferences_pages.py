@@ -308,15 +308,15 @@ def _load_page(
 
 def _load_table_settings(db: Connection, recipient: Recipient, table: str | None) -> TableSettings | None:
     """Load the settings of a table; None without a table, or if the recipient has no seat there."""
-    own = preferences.find_table(db, recipient, table) if table else None
-    return _describe_table(own) if own else None
+    own_table = preferences.find_table(db, recipient, table) if table else None
+    return _describe_table(own_table) if own_table else None
 
 
-def _describe_table(own: TableOfRecipient) -> TableSettings:
-    mode, plain = own.otherwise.letters, own.otherwise.plain
+def _describe_table(table: TableOfRecipient) -> TableSettings:
+    mode, plain = table.own_settings.letters, table.own_settings.plain
     return TableSettings(
-        title=translate_in_game(get_language(), own.game, own.title),
-        names=join_names(own.names),
+        title=translate_in_game(get_language(), table.game, table.title),
+        names=join_names(table.names),
         letters="" if mode is UNSET else mode,
         plain=_describe_plain(plain),
     )

@@ -217,7 +217,7 @@ def sit(link: str) -> Reply:
     app = get_app()
     with access.writing_at(app, link) as (db, place):
         nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-        signing_in.prove_by_seat(app, db, place)
+        signing_in.prove_by_invitation(app, db, place)
         access.set_language(db, place, get_language())
     app.wakeups.wake("post")  # letters wait for the proof
     submitted = submitting.sit(app, place, nonce)

@@ -156,7 +156,7 @@ def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     with access.writing_at(get_app(), link) as (db, place):
         word = register.clean_nonce(body.nonce, secrets.token_hex(8))
-        signing_in.prove_by_seat(get_app(), db, place)
+        signing_in.prove_by_invitation(get_app(), db, place)
     get_app().wakeups.wake("post")  # letters wait for the proof
     return _answer_verdict(link, submitting.sit(get_app(), place, word))
 

@@ -185,13 +185,13 @@ def test_the_table_that_is_due_first_is_listed_first(site: Site) -> None:
 
 
 def test_finished_games_come_a_page_at_a_time(site: Site) -> None:
-    for number in range(my_tables.PAGE + 3):
+    for number in range(my_tables.PAGE_ROWS + 3):
         site.submit(site.start_table("Anna", f"Bert{number}"), "resign", 1)
         site.time += 1
     visitor = sign_in(site)
     first, second = visitor.get("/my"), visitor.get("/my?page=1")
-    assert (first.count("place 1 ·"), second.count("place 1 ·")) == (my_tables.PAGE, 3)
-    assert f"Bert{my_tables.PAGE + 2}<" in first
+    assert (first.count("place 1 ·"), second.count("place 1 ·")) == (my_tables.PAGE_ROWS, 3)
+    assert f"Bert{my_tables.PAGE_ROWS + 2}<" in first
     assert "Bert0<" in second
     for odd in ("-1", "x", "99999", "٣"):
         visitor.get(f"/my?page={odd}")

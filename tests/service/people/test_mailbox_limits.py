@@ -82,11 +82,11 @@ def test_a_page_does_not_say_that_an_address_was_invited_often(strict: Site) -> 
 def test_a_mailbox_gets_ten_letters_to_sign_in_a_day(strict: Site) -> None:
     strict.open_table()
     for _ in range(48):
-        signing_in.send_link(strict.app, "anna@example.org")
+        signing_in.send_sign_in_letter(strict.app, "anna@example.org")
         strict.time += 1_200
     assert count(strict, "enter/") == 10
     strict.time += 86_400
-    signing_in.send_link(strict.app, "anna@example.org")
+    signing_in.send_sign_in_letter(strict.app, "anna@example.org")
     assert count(strict, "enter/") == 11
 
 

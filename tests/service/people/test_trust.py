@@ -228,7 +228,7 @@ def list_statements(app: App, address: str) -> list[str]:
         statements.append(str(arguments[2]).split()[0])
 
     event.listen(app.store.engine, "before_cursor_execute", append)
-    signing_in.send_link(app, address)
+    signing_in.send_sign_in_letter(app, address)
     event.remove(app.store.engine, "before_cursor_execute", append)
     return [word for word in statements if word in ("INSERT", "DELETE", "UPDATE")]
 
@@ -286,7 +286,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
         lambda n: joining.join(app, opened.join, Invitee(f"Guest {n}", f"guest{n % 3}@example.org")),
         lambda n: apps.open_new(app, "kaiser", {}, [Invitee("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
         lambda _: apps.confirm_all(app, proof),
-        lambda _: signing_in.send_link(app, ANNA.address),
+        lambda _: signing_in.send_sign_in_letter(app, ANNA.address),
         lambda n: apps.say(app, seat, f"word {n}"),
         lambda _: (submitting.submit(app, seat, "resign"), referee.run()),
         lambda n: (

@@ -237,7 +237,7 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     joining.join(app, opened.join, Invitee("Bert", "bert@example.org"))
     apps.submit(any_app, access.find(app, opened.links[0]), "sit word")
     apps.submit(any_app, access.find(app, opened.links[0]), "resign")
-    signing_in.send_link(app, "anna@example.org")
+    signing_in.send_sign_in_letter(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
     key = signing_in.sign_in(app, any_app.links.make_sign_in_token(person, 0, clock.at))
     visitor = apps.run_query(app, proof.find_visitor, key)

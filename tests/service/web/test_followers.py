@@ -24,7 +24,7 @@ from workers.outgoing.letter import LetterRequest
 def new_table(site: Site) -> OpenedTable:
     started = site.start_table()
     with access.writing_at(site.app, started.links[0]) as (db, place):
-        signing_in.prove_by_seat(site.app, db, place)
+        signing_in.prove_by_invitation(site.app, db, place)
     with site.app.store.writing() as db:
         db.execute(seats.update().values(proven=True))
     return started
