@@ -41,14 +41,17 @@ MAX_SMTP_BYTES = 32 * 1024 * 1024  # the mail server cannot even send more; up t
 PARSED_BYTES = 512 * 1024  # pictures come after the text
 LOGGABLE_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
 ANSWER_ADDRESS = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
-# The ids of letters: table, entry (not in an invitation), seat, kind. The last group names kinds that begin a turn.
+# The id of a letter about a table; an invitation follows no entry. Only some kinds are about a turn.
 TABLE_LETTER_ID = re.compile(
-    r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
+    r"<(?P<table>[0-9a-z]{16})\.(?:(?P<entry>[0-9]{1,9})\.)?(?P<seat>[0-9]{1,3})\."
+    r"(?:(?P<turn_kind>turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
 SUBJECT_TURN = re.compile(r"\] ?#([0-9]{1,9})\s*$", re.ASCII)  # of a mail that a link in a letter opened
 DIGEST_ID = re.compile(r"<[0-9]{1,18}\.digest\.", re.ASCII)
 TABLE_SIGN_CHARS = 6  # of a table's id, in the sign that begins a line of an answer to a digest
-TABLE_SIGN = re.compile(r"\W*([0-9a-z]{6})\s?-\s?([0-9]{1,9})\b[\s:]*(.*)", re.IGNORECASE | re.ASCII)
+TABLE_SIGN = re.compile(
+    r"\W*(?P<table>[0-9a-z]{6})\s?-\s?(?P<entry>[0-9]{1,9})\b[\s:]*(?P<line>.*)", re.IGNORECASE | re.ASCII
+)
 UNSUBSCRIBE = "unsubscribe"  # in the subject of a mail that a mail program's button sends, perhaps without a body
 MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
 QUOTED_DAYS = 90  # an answer may quote a letter that is this old
@@ -68,6 +71,15 @@ class IncomingMail(Struct, frozen=True):
     message_id: str
     answers: int | None
     lines: tuple[str, ...]
+
+
+class AddressedPlayer(Struct, frozen=True):
+    """The player whose seat a mail is addressed to, and the remarks of others that the mail may quote."""
+
+    place: Place
+    person: int
+    address: str
+    remarks: Sequence[str]
 
 
 class Receiver:
@@ -101,10 +113,17 @@ class LmtpServer(LMTP):
 
 
 class SmtpController(Controller):
-    """A controller of aiosmtpd for the server above."""
+    """A controller of aiosmtpd whose server speaks SMTP."""
 
     def factory(self) -> SMTP:
         return SmtpServer(self.handler, **self.SMTP_kwargs)
+
+
+class LmtpController(Controller):
+    """A controller of aiosmtpd whose server speaks LMTP."""
+
+    def factory(self) -> SMTP:
+        return LmtpServer(self.handler, **self.SMTP_kwargs)
 
 
 def make_smtp_server(app: App, host: str, port: int) -> Controller:
@@ -117,13 +136,6 @@ def make_lmtp_server(app: App, host: str, port: int) -> Controller:
     return LmtpController(Receiver(app), hostname=host, port=port, data_size_limit=MAX_SMTP_BYTES)
 
 
-class LmtpController(Controller):
-    """A controller of aiosmtpd whose server speaks LMTP."""
-
-    def factory(self) -> SMTP:
-        return LmtpServer(self.handler, **self.SMTP_kwargs)
-
-
 def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
     """Receive a mail for one recipient, and return the reply to the mail server; a repetition changes nothing.
 
@@ -134,13 +146,7 @@ def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
         log.info("mail not taken", recipient=_redact(recipient), why=f"It is too large: {len(raw)} bytes.")
         return REPLY_TOO_LARGE
     try:
-        try:
-            process_mail(app, raw, recipient, envelope_sender)
-        except (OperationalError, InterfaceError, PoolTimeout, OSError):
-            raise
-        except Exception as error:
-            log.exception("mail set aside", recipient=_redact(recipient))
-            _set_aside(app, raw, recipient, error)
+        _process_or_set_aside(app, raw, recipient, envelope_sender)
     except OperationalError as error:
         log_database_error(error, "mail not stored", recipient=_redact(recipient))
         return REPLY_TRY_LATER
@@ -148,6 +154,17 @@ def receive(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
         log.exception("mail not stored", recipient=_redact(recipient))
         return REPLY_TRY_LATER
     return REPLY_OK
+
+
+def _process_or_set_aside(app: App, raw: bytes, recipient: str, envelope_sender: str) -> None:
+    """Process a mail, or set it aside if it fails; raise the errors that say that the database cannot be reached."""
+    try:
+        process_mail(app, raw, recipient, envelope_sender)
+    except (OperationalError, InterfaceError, PoolTimeout, OSError):
+        raise
+    except Exception as error:
+        log.exception("mail set aside", recipient=_redact(recipient))
+        _set_aside(app, raw, recipient, error)
 
 
 def _set_aside(app: App, raw: bytes, recipient: str, error: Exception) -> None:
@@ -163,7 +180,7 @@ def _set_aside(app: App, raw: bytes, recipient: str, error: Exception) -> None:
 
 
 def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
-    """Store an answer and return its number, or act on a bounce report; log why any other mail is ignored."""
+    """Store an answer and return its last number, or act on a bounce report; log why any other mail is ignored."""
     try:
         if bounce_reports.BOUNCE_ADDRESS.match(recipient):
             bounce_reports.process_bounce(app, raw, recipient, envelope_sender)
@@ -172,30 +189,19 @@ def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> 
     except (Refused, Ignored) as refused:
         log.info("mail not taken", recipient=_redact(recipient), why=str(refused))
         return None
-    parts = _split_by_table(app, mail) if mail.answers == DIGEST else (mail,)
-    return [_store(app, part) for part in parts][-1]
+    number = None
+    for part in _split_by_table(app, mail) if mail.answers == DIGEST else (mail,):
+        number = _store(app, part)
+    return number
 
 
 def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) -> IncomingMail:
     """Parse an answer; raise Ignored unless its address is that of a seat and the seat's player wrote it."""
-    address = ANSWER_ADDRESS.match(recipient)
-    if address is None:
-        raise Ignored("This address is not one that takes answers.")
-    with app.store.reading() as db:
-        place = access.find_by_reply_address(app, db, address[1])
-        person, owner = _load_player(db, place)
-        remarks = _load_quotable_remarks(db, person, app.now() - QUOTED_DAYS * DAY_S)
+    player = _load_player(app, recipient)
     try:  # without the database: a mail that cannot be parsed is ignored, and an outage must not look like one
-        message = mail_headers.parse_message(raw[:PARSED_BYTES])
-        headers = MailHeaders.from_message(message)
-        mail_headers.check_sender(headers, envelope_sender, owner, app.settings)
-        lines = reply_text.list_own_lines(message, remarks)
-        answers = _find_answered_entry(headers, place)
-        if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
-            lines = (UNSUBSCRIBE,)
-        message_id = next(iter(headers.list_ids("Message-ID")), "")
+        return _parse_mail(app, raw, envelope_sender, player)
     except Stranger as stranger:
-        _warn_player(app, place, owner, stranger.address)
+        _warn_player(app, player, stranger.address)
         raise
     except Ignored:
         raise
@@ -204,17 +210,35 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
     except Exception as error:  # a mail that cannot be parsed now cannot be parsed later either
         log.exception("mail not read", recipient=_redact(recipient))
         raise Ignored("This mail could not be read.") from error
+
+
+def _parse_mail(app: App, raw: bytes, envelope_sender: str, player: AddressedPlayer) -> IncomingMail:
+    message = mail_headers.parse_message(raw[:PARSED_BYTES])
+    headers = MailHeaders.from_message(message)
+    mail_headers.check_sender(headers, envelope_sender, player.address, app.settings)
+    lines = reply_text.list_own_lines(message, player.remarks)
+    if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
+        lines = (UNSUBSCRIBE,)
+    message_id = next(iter(headers.list_ids("Message-ID")), "")
     digest = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
-    key = f"{place.table}/{place.seat}/mail/{digest}"
-    return IncomingMail(place, person, key, message_id, answers, lines)
+    return IncomingMail(
+        place=player.place,
+        person=player.person,
+        key=f"{player.place.table}/{player.place.seat}/mail/{digest}",
+        message_id=message_id,
+        answers=_find_answered_entry(headers, player.place),
+        lines=lines,
+    )
 
 
-def _warn_player(app: App, place: Place, owner: str, address: str) -> None:
+def _warn_player(app: App, player: AddressedPlayer, sender: str) -> None:
     """Owe the player a letter about a mail from another address, at most one a day; its sender gets no answer."""
-    if not owner or not LOGGABLE_ADDRESS.fullmatch(address):
+    place = player.place
+    if not player.address or not LOGGABLE_ADDRESS.fullmatch(sender):
         return
     why = Sentence(
-        "It came from {address}. At this table only answers from {own} play.", {"address": address, "own": owner}
+        "It came from {address}. At this table only answers from {own} play.",
+        {"address": sender, "own": player.address},
     )
     with app.store.writing() as db:
         letter = OwedLetter(place.seat or 0, f"stranger/{app.now() // DAY_S}", app.now())
@@ -223,7 +247,7 @@ def _warn_player(app: App, place: Place, owner: str, address: str) -> None:
 
 
 def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
-    """The entry that began the turn in the answered letter; OTHER_LETTER for a letter to another seat, or DIGEST.
+    """The entry that began the turn that the answered letter is about; OTHER_LETTER or DIGEST; None if it is not known.
 
     A mail that a link opened answers no letter for its mail program: its subject names the turn.
     """
@@ -231,12 +255,12 @@ def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
     letter_id = next(filter(None, map(TABLE_LETTER_ID.match, answered)), None)
     if letter_id is None:
         named = SUBJECT_TURN.search(headers.decode("Subject"))
-        if named is None and any(map(DIGEST_ID.match, answered)):
-            return DIGEST
-        return int(named[1]) if named else None
-    if letter_id.group(1, 3) != (place.table, str(place.seat)):
+        if named is not None:
+            return int(named[1])
+        return DIGEST if any(map(DIGEST_ID.match, answered)) else None
+    if (letter_id["table"], letter_id["seat"]) != (place.table, str(place.seat)):
         return OTHER_LETTER
-    return int(letter_id[2]) if letter_id[2] and letter_id[4] else None
+    return int(letter_id["entry"]) if letter_id["entry"] and letter_id["turn_kind"] else None
 
 
 def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
@@ -247,27 +271,34 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
     with app.store.reading() as db:
         own = db.execute(query.where(seats.c.status == "taken", seats.c.proven)).all()
+    digest = mail.key.partition("/mail/")[2]
     parts: list[IncomingMail] = []
     for line in mail.lines:
         sign = TABLE_SIGN.match(line)
-        named = [seat for seat in own if sign and seat.table.startswith(sign[1].lower())]
+        named = [seat for seat in own if sign and seat.table.startswith(sign["table"].lower())]
         if sign and len(named) == 1:
             place = Place(named[0].table, named[0].seat, access.make_seat_link(app, named[0]))
-            key = f"{place.table}/{place.seat}/{mail.key.partition('/mail/')[2]}/{len(parts)}"
-            parts.append(replace(mail, place=place, key=key, answers=int(sign[2]), lines=(sign[3],)))
+            key = f"{place.table}/{place.seat}/{digest}/{len(parts)}"
+            parts.append(replace(mail, place=place, key=key, answers=int(sign["entry"]), lines=(sign["line"],)))
         elif parts:
             parts[-1] = replace(parts[-1], lines=(*parts[-1].lines, line))
     return parts or (mail,)
 
 
-def _load_player(db: Connection, place: Place) -> tuple[int, str]:
-    """The number and the address of the person who has the seat; raise Ignored if no person has it."""
+def _load_player(app: App, recipient: str) -> AddressedPlayer:
+    """Load the player whose seat has this address; raise Ignored if there is none."""
+    address = ANSWER_ADDRESS.match(recipient)
+    if address is None:
+        raise Ignored("This address is not one that takes answers.")
     joined = seats.join(people, people.c.id == seats.c.person)
-    query = select(people.c.id, people.c.address).select_from(joined)
-    row = db.execute(query.where(seats.c.table == place.table, seats.c.seat == place.seat)).one_or_none()
-    if row is None:
-        raise Ignored("No person has this seat.")
-    return row.id, row.address or ""
+    with app.store.reading() as db:
+        place = access.find_by_reply_address(app, db, address[1])
+        query = select(people.c.id, people.c.address).select_from(joined)
+        row = db.execute(query.where(seats.c.table == place.table, seats.c.seat == place.seat)).one_or_none()
+        if row is None:
+            raise Ignored("No person has this seat.")
+        remarks = _load_quotable_remarks(db, row.id, app.now() - QUOTED_DAYS * DAY_S)
+    return AddressedPlayer(place, row.id, row.address or "", remarks)
 
 
 def _load_quotable_remarks(db: Connection, person: int, since: int) -> list[str]:
@@ -278,13 +309,13 @@ def _load_quotable_remarks(db: Connection, person: int, since: int) -> list[str]
 
 
 def _redact(recipient: str) -> str:
-    """Return an address for the log, without the proof in it."""
+    """Return an address for the log, without the proof in it: the seat or the letter that it names."""
     address = ANSWER_ADDRESS.match(recipient) or bounce_reports.BOUNCE_ADDRESS.match(recipient)
     return address[2] if address else recipient[:40]
 
 
 def _store(app: App, mail: IncomingMail) -> int:
-    """Store a mail and return its number; the same mail twice is one row."""
+    """Store a mail and return its number; the same mail twice is one row. It proves that its sender holds the seat."""
     row: dict[str, Any] = {
         "key": mail.key,
         "table": mail.place.table,

@@ -45,10 +45,13 @@ class NotStored(Exception):
 
 
 class OpenMailbox(Struct, frozen=True):
-    """An open mailbox. Its UIDs stay valid as long as its UIDVALIDITY (`numbering`) is the same."""
+    """An open mailbox, and the key under which the UID of its last mail is stored.
+
+    The UIDs stay valid as long as the mailbox has the same UIDVALIDITY (`numbering`).
+    """
 
     box: BaseMailBox
-    name: str
+    key: str
     numbering: int
 
 
@@ -87,8 +90,8 @@ def open_mailbox(settings: Settings) -> Iterator[OpenMailbox]:
         login(user, password, initial_folder=None)
         box.folder.set(folder, readonly=True)
         numbering = box.client.response("UIDVALIDITY")[1]
-        name = sha256(f"{user}@{host}:{parts.port}/{folder}".encode()).hexdigest()[:16]
-        yield OpenMailbox(box, f"imap/{name}", int(numbering[0] or 0))
+        digest = sha256(f"{user}@{host}:{parts.port}/{folder}".encode()).hexdigest()[:16]
+        yield OpenMailbox(box, f"imap/{digest}", int(numbering[0] or 0))
     finally:
         with suppress(Exception):  # the connection may be lost
             box.client.logout()
@@ -140,9 +143,17 @@ def find_recipients(headers: MailHeaders, raw: bytes) -> tuple[str, ...]:
     patterns = (inbox.ANSWER_ADDRESS, bounce_reports.BOUNCE_ADDRESS)
     addresses = [match[0] for pattern in patterns for match in pattern.finditer(named)]
     if not addresses and headers.is_report():
-        returned = bounce_reports.BOUNCE_ADDRESS.search(raw[: bounce_reports.PARSED_BYTES].decode("ascii", "replace"))
-        addresses = [returned[0]] if returned else []
-    return tuple(dict.fromkeys(addresses or (f"play+{token}@" for token in _iter_seat_tokens(headers))))
+        addresses = _list_returned_addresses(raw)
+    if not addresses:
+        addresses = [f"play+{token}@" for token in _iter_seat_tokens(headers)]  # as ANSWER_ADDRESS has them
+    return tuple(dict.fromkeys(addresses))
+
+
+def _list_returned_addresses(raw: bytes) -> list[str]:
+    """Find the address that bounces of a returned letter go to; none if no letter is quoted."""
+    quoted = raw[: bounce_reports.PARSED_BYTES].decode("ascii", "replace")
+    address = bounce_reports.BOUNCE_ADDRESS.search(quoted)
+    return [address[0]] if address else []
 
 
 def _iter_seat_tokens(headers: MailHeaders) -> Iterator[str]:
@@ -157,15 +168,15 @@ def _iter_seat_tokens(headers: MailHeaders) -> Iterator[str]:
 
 def _load_last_uid(app: App, mailbox: OpenMailbox) -> int:
     """Load the UID of the last fetched mail; 0 if there is none, or if the mailbox has renumbered its mails."""
-    with app.store.reading() as connection:
-        stored = queries.get_facts(connection, [mailbox.name])
-    numbering, _, last = stored.get(mailbox.name, "0:0").partition(":")
+    with app.store.reading() as db:
+        stored = queries.get_facts(db, [mailbox.key])
+    numbering, _, last = stored.get(mailbox.key, "0:0").partition(":")
     return int(last) if int(numbering) == mailbox.numbering else 0
 
 
 def _store_last_uid(app: App, mailbox: OpenMailbox, uid: int) -> None:
-    with app.store.writing() as connection:
-        queries.set_fact(connection, mailbox.name, f"{mailbox.numbering}:{uid}")
+    with app.store.writing() as db:
+        queries.set_fact(db, mailbox.key, f"{mailbox.numbering}:{uid}")
 
 
 def _wait(box: BaseMailBox, stop: Event) -> None:
