@@ -40,14 +40,16 @@ def parse_order(line: str, words: Vocabulary) -> ConditionalOrder | None:
     """Split a line that begins with “if” and has a “then”, or a comma in its place; None for any other line."""
     written = line.split()
     plain = [" ".join(split_words(word)).casefold() for word in written]
-    start = 1 if plain[:1] and plain[0] in {name.casefold() for name in words("order")} | {"order"} else 0
-    if not plain[start:] or plain[start] not in words.table.conditions:
+    order_names = {name.casefold() for name in ("order", *words("order"))}
+    if plain and plain[0] in order_names:
+        written, plain = written[1:], plain[1:]
+    if not plain or plain[0] not in words.table.conditions:
         return None
-    then = next((place for place, word in enumerate(plain) if place > start and word in words.table.consequences), None)
+    then = next((place for place, word in enumerate(plain) if place and word in words.table.consequences), None)
     if then is not None:
-        given, own = " ".join(written[start + 1 : then]), " ".join(written[then + 1 :])
+        given, own = " ".join(written[1:then]), " ".join(written[then + 1 :])
     else:
-        given, _, own = " ".join(written[start + 1 :]).rpartition(", ")
+        given, _, own = " ".join(written[1:]).rpartition(", ")
     parts = tuple(part.strip(" ,:") for part in AND.split(given) if part.strip(" ,:"))
     return ConditionalOrder(parts, own) if parts and own else None
 
@@ -60,20 +62,34 @@ def store_order(
     if locked.position.waiting_command or locked.position.paused:
         raise Refused("The table waits; orders with “if” are possible when the game goes on.")
     moves = _list_moves(locked, seat, order, words)
-    branch = Branch(0, locked.row.id, seat, "", locked.position.length - 1, secrets.token_bytes(32), moves, locked.now)
+    branch = Branch(
+        id=0,  # until it is stored
+        table=locked.row.id,
+        seat=seat,
+        name="",
+        seq=locked.position.length - 1,
+        seed=secrets.token_bytes(32),
+        moves=moves,
+        at=locked.now,
+    )
     branch = replace(branch, id=branches.store_branch(locked.flush(), branch))
-    first = locked.game.redeal(locked.position.state, seat, chances.make_sealed(branch.seed, 0))
-    line = branches.play_moves(locked.game, first, branch)
-    planned = list(branch_orders.list_conditional_moves(locked.game, locked.position, branch, line))
-    locked = standing_orders.replace_branch_orders(locked, seat, branch.id, planned)
+    locked = _store_branch_orders(locked, branch)
     number = int(standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1].id)
-    who = " + ".join(dict.fromkeys(locked.seats[mover].name for mover, _ in moves[:-1]))
-    given, own = ", ".join(move for _, move in moves[:-1]), moves[-1][1]
+    *given, (_, own) = moves
+    who = " + ".join(dict.fromkeys(locked.seats[mover].name for mover, _ in given))
     return locked, Sentence(
         "Noted as number {number}. If {who} makes exactly this move: {given} – this is done: {move}. To forget it,"
         " write: cancel {number}",
-        {"number": number, "who": who, "given": given, "move": own},
+        {"number": number, "who": who, "given": ", ".join(move for _, move in given), "move": own},
     )
+
+
+def _store_branch_orders(locked: LockedTable, branch: Branch) -> LockedTable:
+    """Store the own moves of a branch as orders that wait for the moves before them."""
+    first = _imagine(locked, branch.seat, branch.seed)
+    played = branches.play_moves(locked.game, first, branch)
+    planned = list(branch_orders.list_conditional_moves(locked.game, locked.position, branch, played))
+    return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, planned)
 
 
 def is_about_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary) -> bool:
@@ -89,7 +105,7 @@ def is_about_moves(locked: LockedTable, seat: int, order: ConditionalOrder, word
         return False
     imagined = _imagine(locked, seat, SEEDS[0])
     menus = [locked.game.menu(imagined, one.seat) for one in locked.seats]
-    return any(_find_moves(part, menu, words) for part in parts for menu in menus)
+    return any(_parse_part(part, menu, words) for part in parts for menu in menus)
 
 
 def _imagine(locked: LockedTable, seat: int, seed: bytes) -> Any:
@@ -107,7 +123,8 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
         chance = [chances.make_sealed(seed, number) for seed in SEEDS]
         try:
             states = [
-                games.play(locked.game, state, mover, move, one)[0] for state, one in zip(states, chance, strict=True)
+                games.play(locked.game, state, mover, move, draws)[0]
+                for state, draws in zip(states, chance, strict=True)
             ]
         except Refused:
             raise _make_question(locked, seat, part, is_own) from None
@@ -121,14 +138,22 @@ def _find_move(
     locked: LockedTable, state: Any, seat: int, part: str, is_own: bool, words: Vocabulary
 ) -> tuple[int, Move]:
     """Return the seat and the move that this part of a line means; raise a question if none fits, or several."""
-    others = [one.seat for one in locked.seats if (one.seat == seat) == is_own]
-    named = [one for one in others if not is_own and split_words(part)[:1] == split_words(locked.seats[one].name)[:1]]
+    movers = [seat] if is_own else _list_movers(locked, seat, part)
     readings = [
-        (one, move) for one in named or others for move in _find_moves(part, locked.game.menu(state, one), words)
+        (mover, move)
+        for mover in movers
+        if (move := _parse_part(part, locked.game.menu(state, mover), words)) is not None
     ]
     if len(readings) != 1:
         raise _make_question(locked, seat, part, is_own)
     return readings[0]
+
+
+def _list_movers(locked: LockedTable, seat: int, part: str) -> list[int]:
+    """Return the other players whose move a part of a line may be: those whose name it begins with, or all."""
+    others = [one.seat for one in locked.seats if one.seat != seat]
+    named = [one for one in others if split_words(part)[:1] == split_words(locked.seats[one].name)[:1]]
+    return named or others
 
 
 def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> Refused:
@@ -141,16 +166,16 @@ def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> R
     )
 
 
-def _find_moves(part: str, menu: Menu, words: Vocabulary) -> list[Move]:
-    """Return the first move that a way to read a part has, alone in a list; nothing if it has none."""
+def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
+    """Return the move of the first way to read a part that has one; None if there is none."""
     written = [word.strip(",:") for word in part.split()]
     if not words.table.never.isdisjoint(word.casefold() for word in written):
-        return []
+        return None
     for text in _iter_readings(written, words) if menu else ():
         move = parse_move_line(text, menu, words)
         if isinstance(move, Move) and any(entry.verb == move.verb for entry in menu):
-            return [move]
-    return []
+            return move
+    return None
 
 
 def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
@@ -161,8 +186,8 @@ def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
     while len(written) > 1 and written[0].casefold() in silent:
         written = written[1:]
     yield " ".join(written)
-    for first, rest in ((written[0], written[1:]), (written[-1], written[:-1])):
-        if first.isalpha():
-            yield " ".join((first[:-1], *rest))
+    for verb, rest in ((written[0], written[1:]), (written[-1], written[:-1])):  # “deploys A3” or “A3 deploys”
+        if verb.isalpha():
+            yield " ".join((verb[:-1], *rest))
     if written[-1].casefold() in words.table.acts:
         yield " ".join(written[:-1])

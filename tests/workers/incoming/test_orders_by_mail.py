@@ -138,7 +138,7 @@ def test_a_line_with_if_tells_nothing_of_the_cards_of_others(app, monkeypatch):
         worlds = [replace(locked, position=replace(position, state=deal)) for deal in deals]
         assert told_apart
         read = list[list[Menu]]()
-        monkeypatch.setattr(mail_orders, "_find_moves", lambda _, menu, __: read[-1].append(menu))
+        monkeypatch.setattr(mail_orders, "_parse_part", lambda _, menu, __: read[-1].append(menu))
         for world in worlds:
             read.append([])
             assert not mail_orders.is_about_moves(world, writer, ConditionalOrder(("J9 C10",), "B3"), vocabulary)
