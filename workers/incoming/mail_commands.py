@@ -64,7 +64,8 @@ def parse_line(
         or (load_guess() if _is_consent(line, menu, words) else None)
         or parse_move_line(line, menu, words)
     )
-    if meaning == TALK and phase == "playing" and table.last is None:
+    has_just_begun = phase == "playing" and table.last is None
+    if meaning == TALK and has_just_begun:
         answer = _parse_invitation_answer(line, words)  # of a player who has already sat down in another way
         return SIT if answer and answer.verb == SIT.verb else TALK
     return meaning
@@ -78,7 +79,7 @@ def list_options(locked: LockedTable, seat: int) -> Menu:
 
 
 def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
-    """Parse a short line that takes the seat or gives it back."""
+    """Parse a short line that takes the seat, perhaps with a word for the dice behind `sit`, or gives it back."""
     written = split_words(line)
     if len(written) > MAX_INVITATION_ANSWER_WORDS:
         return None
@@ -87,7 +88,8 @@ def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
         if verb == "refuse":
             return Move("refuse")
         if verb and words.table.never.isdisjoint(word.casefold() for word in written):
-            return Move(SIT.verb, tuple(written[1:2]) if written[0].casefold() == SIT.verb else ())
+            has_nonce = len(written) > 1 and written[0].casefold() == SIT.verb
+            return Move(SIT.verb, (written[1],) if has_nonce else ())
     return None
 
 
@@ -206,7 +208,7 @@ class Doubt(Struct, frozen=True):
     move: Move
 
     def as_guess(self) -> Guess:
-        """Ask the sender instead of playing."""
+        """Return the question whether this move is wanted."""
         return Guess(Refused("Your answer also says “{doubt}”, so it was not played.", doubt=self.remark), self.move)
 
 

@@ -33,10 +33,10 @@ from service.text import words
 from service.text.languages import Sentence
 from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_orders, mail_results
-from workers.incoming.mail_commands import REMATCH, SIT
+from workers.incoming.mail_commands import REMATCH, SIT, Doubt
 from workers.incoming.mail_orders import ConditionalOrder
 from workers.incoming.mail_results import LineResult, MailResult
-from workers.incoming.move_parser import TALK, Guess, TalkLine, find_verb, split_words
+from workers.incoming.move_parser import TALK, Guess, NewRemark, find_verb, split_words
 from workers.jobs import AfterCommit, StepResult, empty_queue, process_claimed
 
 log = structlog.get_logger()
@@ -44,6 +44,7 @@ log = structlog.get_logger()
 Mail = Row[Any]
 LINES = make_decoder(tuple[str, ...])  # of the column of that name
 MAX_MOVES = 20
+MAX_NONCE_CHARS = 40
 WAITING_MAILS = select(mails.c.id).where(mails.c.read_at.is_(None))
 PENDING_COUNT = select(func.count()).select_from(WAITING_MAILS.limit(2).subquery()).scalar_subquery().label("pending")
 CLAIM = (
@@ -83,13 +84,13 @@ class Progress(Struct, frozen=True):
 
     locked: LockedTable
     lines: tuple[LineResult, ...] = ()
-    stopped: bool = False
+    is_stopped: bool = False
     opened: tuple[LockedTable, ...] = ()
 
     def add(self, line: LineResult, locked: LockedTable | None = None) -> Progress:
         """Add the result of a line, and the table after it if the line changed the table."""
-        stopped = self.stopped or line.outcome == "refused"
-        return replace(self, locked=locked or self.locked, lines=(*self.lines, line), stopped=stopped)
+        is_stopped = self.is_stopped or line.outcome == "refused"
+        return replace(self, locked=locked or self.locked, lines=(*self.lines, line), is_stopped=is_stopped)
 
 
 def run() -> None:
@@ -158,9 +159,9 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
-    unsigned = [line for number, line in enumerate(lines) if number == 0 or _join_words(line) not in signatures]
-    moves = [part for line in unsigned for part in _split_moves(line, vocabulary)]
-    progress = _play_lines(Progress(locked), mail, moves, vocabulary)
+    body = [line for number, line in enumerate(lines) if number == 0 or _join_words(line) not in signatures]
+    parts = [part for line in body for part in _split_moves(line, vocabulary)]
+    progress = _play_lines(Progress(locked), mail, parts, vocabulary)
     return progress if progress.lines else Progress(locked, mail_results.make_no_move_lines(lines), True)
 
 
@@ -182,52 +183,63 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
     progress = start
     for place, line in enumerate(lines):
         progress = _play_line(progress, mail, line, vocabulary, lines[place + 1 :])
-        made = [one.move for one in progress.lines if one.outcome == "done"]
-        if progress.lines and progress.lines[-1].outcome == "refused" and len(made) == 1:
-            menu = tables.menu(start.locked.game, start.locked.position, mail.seat)
-            doubt = mail_commands.find_other_move(line, Move.parse(made[0]), menu, vocabulary)
-            if doubt:
-                raise SecondThought(start.add(_make_guess_line(start.locked, line, doubt.as_guess())))
+        doubt = _find_second_thought(start.locked, progress.lines, mail.seat, line, vocabulary)
+        if doubt:
+            raise SecondThought(start.add(_make_guess_line(start.locked, line, doubt.as_guess())))
     return progress
+
+
+def _find_second_thought(
+    before: LockedTable, results: Sequence[LineResult], seat: int, line: str, vocabulary: Vocabulary
+) -> Doubt | None:
+    """Find the move of a line that was just refused, if it could have been made instead of the only one that was."""
+    made = [result.move for result in results if result.outcome == "done"]
+    if len(made) != 1 or results[-1].outcome != "refused":
+        return None
+    menu = tables.menu(before.game, before.position, seat)
+    return mail_commands.find_other_move(line, Move.parse(made[0]), menu, vocabulary)
 
 
 def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary, later: Sequence[str]) -> Progress:
     """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
     locked = progress.locked
-    order = mail_orders.parse_order(line, vocabulary) if _may_be_condition(line, vocabulary) else None
-    if order and mail_orders.is_about_moves(locked, mail.seat, order, vocabulary):
+    order = _parse_order(locked, mail.seat, line, vocabulary)
+    if order is not None:
         return _store_order(progress, mail, line, order, vocabulary)
     options = mail_commands.list_options(locked, mail.seat)
     meaning = mail_commands.parse_line(locked.position, options, line, lambda: _load_guess(locked, mail), vocabulary)
     if meaning == TALK:
         return progress
+    if progress.is_stopped or len(progress.lines) >= MAX_MOVES:
+        return progress.add(LineResult(line, "later"))
     if isinstance(meaning, Refused | Guess):
         meaning = _explain_waiting(locked, mail.seat, line, vocabulary) or meaning
-    if progress.stopped or len(progress.lines) >= MAX_MOVES:
-        return progress.add(LineResult(line, "later"))
-    if isinstance(meaning, Move):
+    elif isinstance(meaning, Move):
         meaning = _guess_if_doubtful(options, line, later, meaning, vocabulary)
     match meaning:
         case Refused():
             return progress.add(mail_results.make_refused_line(line, mail_results.shorten_refusal(meaning)))
         case Guess():
             return progress.add(_make_guess_line(locked, line, meaning))
-        case TalkLine(text):
+        case NewRemark(text):
             return progress.add(_say(locked, mail, line, text))
         case _:
             return _play_command(progress, mail, line, meaning)
 
 
-def _may_be_condition(line: str, vocabulary: Vocabulary) -> bool:
-    """Return whether one of the first two words of a line is “if”."""
-    return not vocabulary.table.conditions.isdisjoint([word.casefold() for word in line.split()[:2]])
+def _parse_order(locked: LockedTable, seat: int, line: str, vocabulary: Vocabulary) -> ConditionalOrder | None:
+    """Parse an order that waits for moves of others; None for a line that has no “if” among its first two words."""
+    if vocabulary.table.conditions.isdisjoint(word.casefold() for word in line.split()[:2]):
+        return None
+    order = mail_orders.parse_order(line, vocabulary)
+    return order if order and mail_orders.is_about_moves(locked, seat, order, vocabulary) else None
 
 
 def _store_order(
     progress: Progress, mail: Mail, line: str, order: ConditionalOrder, vocabulary: Vocabulary
 ) -> Progress:
     """Store an order that waits for moves of others, and say what was understood."""
-    if progress.stopped:
+    if progress.is_stopped:
         return progress.add(LineResult(line, "later"))
     try:
         with progress.locked.batch.savepoint():
@@ -354,7 +366,7 @@ def _play_move(progress: Progress, mail: Mail, line: str, move: Move) -> Progres
 def _make_seat_command(progress: Progress, mail: Mail, text: str) -> SeatCommand:
     """The move as a command; only the first move of a mail can be too late for the letter it answers."""
     if text == SIT.verb:
-        text = f"{SIT.verb} {mail.key[-40:]}"
+        text = f"{SIT.verb} {mail.key[-MAX_NONCE_CHARS:]}"  # a word for the dice, if the player wrote none
     is_first = not any(line.outcome == "done" for line in progress.lines)
     return SeatCommand(mail.seat, text, answers=mail.answers if is_first else None)
 
@@ -369,10 +381,9 @@ def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdic
 def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> None:
     """Store the result of a mail, and owe its sender a letter about it if he needs one and was not sent too many."""
     result = MailResult(progress.lines)
-    seat = next(seat for seat in progress.locked.seats if seat.seat == mail.seat)
-    needs_letter = mail_results.is_letter_needed(result, mail, seat.open_since) and not mail_results.is_repeated(
-        db, mail, result
-    )
+    seat = progress.locked.seats[mail.seat]
+    is_needed = mail_results.is_letter_needed(result, mail, seat.open_since)
+    needs_letter = is_needed and not mail_results.is_repeated(db, mail, result)
     is_counted = needs_letter and not result.has("done")
     if is_counted and mail_results.is_answered_too_often(db, mail, app.settings.answers_per_hour):
         log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")

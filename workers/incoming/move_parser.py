@@ -19,8 +19,8 @@ from service.text.words import Vocabulary
 TALK: Literal["talk"] = "talk"
 
 
-class TalkLine(Struct, frozen=True):
-    """A remark to the table; without a text it repeats the lines of the sender's mail before."""
+class NewRemark(Struct, frozen=True):
+    """A line that the other players read; without a text it repeats the lines of the sender's mail before."""
 
     text: str
 
@@ -32,7 +32,7 @@ class Guess(Struct, frozen=True):
     move: Move
 
 
-Meaning = Move | Refused | Guess | TalkLine | Literal["talk"]
+Meaning = Move | Refused | Guess | NewRemark | Literal["talk"]
 
 SERVER_VERBS = ("status", "help", "hint", "pause")  # to the server, not to the table
 # Also to the server, with arguments; see mail_commands.py.
@@ -118,7 +118,7 @@ def _parse_server_command(written: list[str], menu: Menu, words: Vocabulary) -> 
     return None
 
 
-def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> TalkLine | None:
+def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> NewRemark | None:
     """Parse a remark: what follows the word `say`, as it was written. If the game has that word, it is a move."""
     for size in (2, 1):
         parts = line.split(maxsplit=size)
@@ -129,7 +129,7 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> TalkLine | None:
             and prefix in words.table.say
             and find_verb([prefix], tuple(entry.verb for entry in menu), words) is None
         ):
-            return TalkLine(parts[size].lstrip(":-–—… ") if len(parts) > size else "")
+            return NewRemark(parts[size].lstrip(":-–—… ") if len(parts) > size else "")
     return None
 
 

@@ -24,7 +24,7 @@ from service.text.words import Vocabulary
 from tests import apps
 from workers.incoming import mail_commands, mail_orders
 from workers.incoming.mail_commands import RESIGN, list_options, parse_line
-from workers.incoming.move_parser import TalkLine
+from workers.incoming.move_parser import NewRemark
 
 every_language = pytest.mark.parametrize("language", LANGUAGES)
 every_translation = pytest.mark.parametrize("language", [one for one in LANGUAGES if one != SOURCE])
@@ -109,7 +109,7 @@ def parse_at(table: LockedTable, line: str, vocabulary: Vocabulary) -> str:
             return f"order {parse_at(table, ' '.join(args), vocabulary)}"
         case Move() as move:
             return str(move)
-        case TalkLine():
+        case NewRemark():
             return "say"
     return ""
 

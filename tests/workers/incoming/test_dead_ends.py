@@ -13,7 +13,7 @@ from service.text import words
 from service.text.languages import Sentence
 from tests import apps
 from tests.workers.incoming.test_inbox import app, deliver, last_letter, list_mailed_moves, report, rows, start, text
-from workers.incoming.move_parser import TALK, Guess, TalkLine, parse_move_line
+from workers.incoming.move_parser import TALK, Guess, NewRemark, parse_move_line
 from workers.outgoing.answer_hints import MoveWriter, translate_refusal
 
 assert app  # the fixture
@@ -65,7 +65,7 @@ def test_an_everyday_word_that_begins_like_a_command_does_not_stop_the_mail() ->
 
 @pytest.mark.parametrize("line", ["say 😀", "Sagen: 😀", "zeggen 😀", "dites : 😀"])
 def test_a_remark_may_be_a_picture(line: str) -> None:
-    assert parse_move_line(line, MENU, make_vocabulary()) == TalkLine("😀")
+    assert parse_move_line(line, MENU, make_vocabulary()) == NewRemark("😀")
 
 
 @pytest.mark.parametrize(("line", "move"), MISSPELT_MOVES.items())

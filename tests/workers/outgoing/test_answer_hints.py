@@ -12,7 +12,7 @@ from engine.menu import Choice, Menu, Move, Number, Subset
 from service.text import lessons, words
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
-from workers.incoming.move_parser import TalkLine, parse_move_line
+from workers.incoming.move_parser import NewRemark, parse_move_line
 from workers.outgoing import answer_hints
 from workers.outgoing.answer_hints import MoveWriter
 
@@ -114,7 +114,7 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     writer = MoveWriter(game, NAMES[:2], language)
     moves = [parse_move_line(text, offered, vocabulary) for text in answer_hints.list_commands(sample.table, 0, writer)]
     commands = [Move(entry.verb) for entry in tables.list_commands(sample.table, 0)]
-    assert moves == [*commands, Move("status"), Move("help"), TalkLine("")]
+    assert moves == [*commands, Move("status"), Move("help"), NewRemark("")]
 
 
 def test_turnings_have_degrees_which_are_understood_and_older_forms_still_are():
