@@ -91,9 +91,11 @@ def _list_names(node: LexborNode) -> list[str]:
 
 
 def _is_hidden(node: LexborNode, names: list[str], hidden_names: frozenset[str]) -> bool:
+    """Return whether an element is invisible by its tag, by its attributes, or by a style sheet."""
     if node.tag in UNSEEN_TAGS or "hidden" in node.attributes or hides(node.attributes.get("style") or ""):
         return True
-    return not hidden_names.isdisjoint((*names, f"<{(node.tag or '').removeprefix('x-')}>", "*"))
+    tag = (node.tag or "").removeprefix("x-")
+    return not hidden_names.isdisjoint((*names, f"<{tag}>", "*"))
 
 
 def hides(style: str) -> bool:

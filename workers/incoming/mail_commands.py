@@ -42,7 +42,7 @@ NO_LETTERS = Move("letters", ("none",))
 REMATCH, SIT = Move("again"), Move("sit")
 RESIGN = Choice("resign", ((), ("yes",)))
 MODES: tuple[Mode, ...] = get_args(Mode)
-Command = Move | Refused | None
+Command = Move | Refused
 Values = dict[str, str | int]
 SENTENCE_BREAK = re.compile(r"[.!?;…\n]+\s*|\s+[-–—]+\s+")
 CLAUSE_BREAK = re.compile(r"[,:()]+\s*|" + SENTENCE_BREAK.pattern)
@@ -64,8 +64,8 @@ def parse_line(
         or (load_guess() if _is_consent(line, menu, words) else None)
         or parse_move_line(line, menu, words)
     )
-    has_just_begun = phase == "playing" and table.last is None
-    if meaning == TALK and has_just_begun:
+    no_move_yet = phase == "playing" and table.last is None
+    if meaning == TALK and no_move_yet:
         answer = _parse_invitation_answer(line, words)  # of a player who has already sat down in another way
         return SIT if answer and answer.verb == SIT.verb else TALK
     return meaning
@@ -109,24 +109,25 @@ def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:
     return is_agreement and not menus.allows(menu, Move("agree"))
 
 
-def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command:
+def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command | None:
     """Parse a command to the server, such as `vacation`, `order` or `letters`; None if the line is something else."""
     written = split_words(line)
     meaningful = remove_small_words(written, words)
-    for candidate in (written, meaningful) if meaningful != written else (written,):
-        verb = find_verb(candidate, COMMAND_VERBS, words)
-        is_stop = [word.casefold() for word in candidate] == [STOP]
-        if verb is None and not is_stop:
-            continue
-        size = count_verb_words(candidate, verb, words) if verb else 1
-        if size == 1 and _is_game_verb(candidate[:1], menu, words):
-            continue
-        command = _parse_arguments(verb, candidate[size:], menu, words) if verb else None
-        if command:
-            return command
-        if is_stop:
-            return NO_LETTERS
-    return None
+    command = _parse_words(written, menu, words)
+    return _parse_words(meaningful, menu, words) if command is None and meaningful != written else command
+
+
+def _parse_words(written: list[str], menu: Menu, words: Vocabulary) -> Command | None:
+    """Parse words as a command; None if they are none, or if the game has the first of them as a verb."""
+    verb = find_verb(written, COMMAND_VERBS, words)
+    is_stop = [word.casefold() for word in written] == [STOP]
+    if verb is None and not is_stop:
+        return None
+    size = count_verb_words(written, verb, words) if verb else 1
+    if size == 1 and _is_game_verb(written[:1], menu, words):
+        return None
+    command = _parse_arguments(verb, written[size:], menu, words) if verb else None
+    return NO_LETTERS if command is None and is_stop else command
 
 
 def _is_game_verb(written: list[str], menu: Menu, words: Vocabulary) -> bool:
@@ -134,7 +135,7 @@ def _is_game_verb(written: list[str], menu: Menu, words: Vocabulary) -> bool:
     return find_verb(written, (*words.game.verbs, *(entry.verb for entry in menu)), words) is not None
 
 
-def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) -> Command:
+def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) -> Command | None:
     match verb, rest:
         case "vacation", _:
             return _parse_vacation(rest)
@@ -153,7 +154,8 @@ def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) 
     return None
 
 
-def _parse_vacation(rest: list[str]) -> Command:
+def _parse_vacation(rest: list[str]) -> Command | None:
+    """Parse the first and the last day of a vacation; None if the words are talk about one."""
     days = [word for word in rest if any(letter.isdigit() for letter in word)]
     if len(rest) > MAX_VACATION_WORDS or (rest and not days):
         return None
@@ -162,7 +164,8 @@ def _parse_vacation(rest: list[str]) -> Command:
     return Move("vacation", tuple(days))
 
 
-def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command:
+def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command | None:
+    """Parse which letters are wanted; None if the words are talk about letters."""
     name = menus.normalize_name(" ".join(rest))
     for mode in MODES:
         if name and name in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):

@@ -192,7 +192,7 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
 def _find_second_thought(
     before: LockedTable, results: Sequence[LineResult], seat: int, line: str, vocabulary: Vocabulary
 ) -> Doubt | None:
-    """Find the move of a line that was just refused, if it could have been made instead of the only one that was."""
+    """Find the move of a line that was just refused, if it could have been made instead of the only move so far."""
     made = [result.move for result in results if result.outcome == "done"]
     if len(made) != 1 or results[-1].outcome != "refused":
         return None

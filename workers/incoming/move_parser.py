@@ -45,6 +45,7 @@ MIN_VERB_LIKENESS = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" fo
 MIN_MOVE_LIKENESS, MIN_WORD_LIKENESS = 0.75, 0.6
 MAX_COMPARED_MOVES = 400  # with a line, so that a large menu costs no more than a small one
 MAX_VERB_WORDS = 4  # "ik doe niet mee"
+MAX_VERB_CHARS = 30  # a longer word is not compared
 MIN_ABBREVIATION_CHARS = 3  # a shorter word alone on its line is no abbreviation
 LEAD_IN = re.compile(r"^([^:：]{1,30})(?::\s+|：\s*)(?=\S)")
 PARENTHESIS = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
@@ -140,36 +141,36 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """
     yield line
     first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
-    yield from _iter_cores(_strip_courtesy(line, words), menu, words)
+    yield from _iter_shorter_forms(_strip_courtesy(line, words), menu, words)
     if len(first.split()) <= MIN_SENTENCE_WORDS and "?" not in first and not _has_negation(first, words):
         for later in others[:2]:
-            yield from _iter_cores(_strip_courtesy(later, words), menu, words)
+            yield from _iter_shorter_forms(_strip_courtesy(later, words), menu, words)
 
 
-def _iter_cores(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
+def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield a sentence, then shorter forms of it.
 
     In this order: without a greeting, the part after a colon, without small words, with the only verb of the game put
     before it, from its verb on.
     """
-    yield core
-    yield _strip_greeting(core, words)
-    lead_in = LEAD_IN.match(core)
+    yield sentence
+    yield _strip_greeting(sentence, words)
+    lead_in = LEAD_IN.match(sentence)
     if lead_in and _is_announcement(lead_in[1], words):
-        yield from _iter_cores(core[lead_in.end() :], menu, words)
-    shortened = _join_meaningful_words(core, menu, words)
+        yield from _iter_shorter_forms(sentence[lead_in.end() :], menu, words)
+    shortened = _join_meaningful_words(sentence, menu, words)
     yield shortened
     spaced = ARROW.sub(" ", _strip_lead(shortened, words))
     yield spaced
     game_entries = [entry for entry in menu if entry.verb not in words.table.verbs]
     if len(game_entries) == 1 and any(letter.isdigit() for letter in spaced):
         yield f"{game_entries[0].verb} {spaced}"
-    yield from _iter_from_verb(core, menu, words)
+    yield from _iter_from_verb(sentence, menu, words)
 
 
-def _iter_from_verb(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
+def _iter_from_verb(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield a sentence from its verb on, if only words such as “ja”, “ok” or “mein Zug ist” are before it."""
-    written, verbs = core.split(), tuple(entry.verb for entry in menu)
+    written, verbs = sentence.split(), tuple(entry.verb for entry in menu)
     leading = words.table.lead | words.table.greet | words.table.small
     for place, one in enumerate(written[:MIN_SENTENCE_WORDS]):
         if place and find_verb(split_words(" ".join(written[place:])), verbs, words):
@@ -178,10 +179,10 @@ def _iter_from_verb(core: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
             return
 
 
-def _strip_lead(core: str, words: Vocabulary) -> str:
+def _strip_lead(sentence: str, words: Vocabulary) -> str:
     """Remove words such as “ok” or “doe maar” at the beginning."""
     leading = words.table.lead | words.table.greet | words.table.small
-    return " ".join(itertools.dropwhile(lambda word: word.casefold() in leading, core.split()))
+    return " ".join(itertools.dropwhile(lambda word: word.casefold() in leading, sentence.split()))
 
 
 def _is_announcement(head: str, words: Vocabulary) -> bool:
@@ -201,21 +202,21 @@ def _is_about_other(head: str, words: Vocabulary) -> bool:
 
 def _iter_behind_colon(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield what follows a few unknown words and a colon: they may announce a move or take it back."""
-    core = _strip_courtesy(line, words)
-    lead_in = LEAD_IN.match(core)
+    sentence = _strip_courtesy(line, words)
+    lead_in = LEAD_IN.match(sentence)
     if lead_in and len(split_words(lead_in[1])) <= MAX_PREFACE_WORDS and not _is_about_other(lead_in[1], words):
-        yield from _iter_cores(core[lead_in.end() :], menu, words)
+        yield from _iter_shorter_forms(sentence[lead_in.end() :], menu, words)
 
 
 def _has_negation(sentence: str, words: Vocabulary) -> bool:
     return not words.table.never.isdisjoint(word.casefold() for word in split_words(sentence))
 
 
-def _join_meaningful_words(core: str, menu: Menu, words: Vocabulary) -> str:
-    """Remove small words, but not a verb at the beginning: “klar”, but not “ja, klar”."""
+def _join_meaningful_words(sentence: str, menu: Menu, words: Vocabulary) -> str:
+    """Remove small words, but not the first that is a verb of the menu, such as “klar”."""
     verbs = {form.casefold() for entry in menu for form in (entry.verb, *_list_forms(words, entry.verb))}
     meaningful: list[str] = []
-    for word in split_words(core):
+    for word in split_words(sentence):
         if word.casefold() not in words.table.small or (not meaningful and word.casefold() in verbs):
             meaningful.append(word)
     return " ".join(meaningful)
@@ -223,16 +224,16 @@ def _join_meaningful_words(core: str, menu: Menu, words: Vocabulary) -> str:
 
 def _strip_courtesy(line: str, words: Vocabulary) -> str:
     """Return the first sentence of a line, without a number before it or a wish after it: “good luck, Anna”."""
-    core = SENTENCE_END.split(LIST_MARK.sub("", line.strip()), maxsplit=1)[0]
-    parenthesis = PARENTHESIS.search(core)
+    sentence = SENTENCE_END.split(LIST_MARK.sub("", line.strip()), maxsplit=1)[0]
+    parenthesis = PARENTHESIS.search(sentence)
     if parenthesis and not _has_negation(parenthesis[1], words) and not any(map(str.isdigit, parenthesis[1])):
-        core = core[: parenthesis.start()]
+        sentence = sentence[: parenthesis.start()]
     while True:
-        trimmed = core.rstrip(" .,;:!?-–—…)").casefold()
+        trimmed = sentence.rstrip(" .,;:!?-–—…)").casefold()
         wish = max((wish for wish in _list_wishes(words) if trimmed.endswith(f" {wish}")), key=len, default="")
         if not wish:
-            return core
-        core = core[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
+            return sentence
+        sentence = sentence[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
 
 
 @functools.lru_cache(maxsize=256)
@@ -243,29 +244,34 @@ def _list_wishes(words: Vocabulary) -> tuple[str, ...]:
     return (*words.table.polite, *signed)
 
 
-def _strip_greeting(core: str, words: Vocabulary) -> str:
+def _strip_greeting(sentence: str, words: Vocabulary) -> str:
     """Remove “Hi all,” or “Dear Anna,” at the beginning of a line; the name may be unknown."""
-    head, comma, rest = core.partition(",")
+    head, comma, rest = sentence.partition(",")
     written = [word.casefold() for word in split_words(head)]
     names = {part.casefold() for name in words.names for part in name.split()}
     greets = any(word in words.table.greet for word in written)
     unknown = [word for word in written if word not in words.table.greet | words.table.small | names]
-    return rest.strip() if comma and greets and len(unknown) <= 1 and not _has_negation(head, words) else core
+    return rest.strip() if comma and greets and len(unknown) <= 1 and not _has_negation(head, words) else sentence
 
 
 def _find_nearest(line: str, menu: Menu, words: Vocabulary) -> Move | None:
     """Return the move of the game that is most like a line; None if no move is near, or two are equally near."""
     written = [word.casefold() for word in split_words(line) if word.casefold() not in words.table.small]
     game_entries = tuple(entry for entry in menu if entry.verb not in words.table.verbs)
-    scored: list[tuple[float, Move]] = []
-    for move in itertools.islice(menus.iter_moves(game_entries), MAX_COMPARED_MOVES):
-        if len(move.args) + 1 == len(written):
-            likenesses = list(map(_measure_likeness, written, (move.verb, *move.args), itertools.repeat(words)))
-            scored += [(sum(likenesses) / len(written), move)] if min(likenesses) >= MIN_WORD_LIKENESS else []
-    best = sorted(scored, key=lambda one: -one[0])[:2]
-    if not best or best[0][0] < MIN_MOVE_LIKENESS or (len(best) == 2 and best[0][0] == best[1][0]):
-        return None
-    return best[0][1]
+    moves = itertools.islice(menus.iter_moves(game_entries), MAX_COMPARED_MOVES)
+    compared = [(_compare_move(written, move, words), move) for move in moves]
+    best = max((likeness for likeness, _ in compared), default=0.0)
+    nearest = [move for likeness, move in compared if likeness == best]
+    return nearest[0] if best >= MIN_MOVE_LIKENESS and len(nearest) == 1 else None
+
+
+def _compare_move(written: list[str], move: Move, words: Vocabulary) -> float:
+    """Measure how much words look like a move on average, from 0 to 1; 0 if one of them does not."""
+    tokens = (move.verb, *move.args)
+    if len(tokens) != len(written):
+        return 0.0
+    likenesses = [_measure_likeness(word, token, words) for word, token in zip(written, tokens, strict=True)]
+    return sum(likenesses) / len(likenesses) if min(likenesses) >= MIN_WORD_LIKENESS else 0.0
 
 
 @functools.lru_cache(maxsize=4096)
@@ -316,8 +322,8 @@ def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
 
 def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line that is no move was meant as a move: then its sender has to know."""
-    menu_verbs, other_verbs = tuple(entry.verb for entry in menu), (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)
-    verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in other_verbs))
+    menu_verbs, talk_words = tuple(entry.verb for entry in menu), (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)
+    verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in talk_words))
     game_verbs = tuple(verb for verb in menu_verbs if verb not in words.table.verbs)
     meaningful = remove_small_words(written, words) or written
     verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)
@@ -336,7 +342,7 @@ def _is_abbreviated(written: list[str], verbs: tuple[str, ...], words: Vocabular
 def _is_misspelt(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
     """Return whether a short line begins with a misspelt verb."""
     first = menus.normalize_name(written[0]) or ""
-    is_short = MIN_ABBREVIATION_CHARS < len(first) < 30 and len(written) < MIN_SENTENCE_WORDS
+    is_short = MIN_ABBREVIATION_CHARS < len(first) < MAX_VERB_CHARS and len(written) < MIN_SENTENCE_WORDS
     return is_short and any(_is_alike(first, form) for form in _list_names(verbs, words))
 
 

@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from email.message import Message
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from workers.incoming.mail_headers import blank_controls
 
 MAX_PART_CHARS = 100_000  # an answer is above what it quotes, or it quotes little
 MAX_LINES = 60  # an answer of several moves and some talk has fewer than twenty
+MAX_ATTRIBUTION_CHARS = 700  # of the words above a quotation, with a date, a name and an address
 MAX_LINE_CHARS = 500  # the longest move of any game has fewer than a hundred
 MAX_DEPTH = 12  # parts inside parts; mail programs nest at most five deep, forwarded lists a few more
 # Charsets of one byte a character: programs often name the wrong one, so UTF-8 is tried before.
@@ -84,6 +85,7 @@ DIVIDER = re.compile(
     re.IGNORECASE,
 )
 MIN_HEADER_BLOCK = 3  # labels in a row are the headers of a quoted mail; one or two may be "My move: flip"
+HEADER_BLOCK_LINES = 6  # among which they are counted; a long header is broken into several lines
 SIGNATURE_LINE = re.compile(r"(--|—|––|_{2,})$")
 # Lines that phones and virus scanners add below a text.
 DEVICE_LINE = re.compile(
@@ -143,7 +145,8 @@ def find_letter(lines: Sequence[str]) -> int | None:
     folded = [line.casefold() for line in lines]
     text = " ".join(folded)
     places = [place for sentence in _list_letter_sentences() if (place := text.find(sentence)) >= 0]
-    return bisect_right(list(accumulate(len(line) + 1 for line in folded)), min(places)) if places else None
+    starts_of_next = list(accumulate(len(line) + 1 for line in folded))  # where the line after each begins in the text
+    return bisect_right(starts_of_next, min(places)) if places else None
 
 
 @functools.cache
@@ -163,8 +166,9 @@ def _iter_letter_messages() -> Iterator[str]:
 
     for path in sorted(path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
         for message in iter_messages(path):
-            for one in (message,) if isinstance(message, str) else message:
-                yield from (" ".join(load_translations(lang).gettext(one).casefold().split()) for lang in LANGUAGES)
+            forms = (message,) if isinstance(message, str) else message  # singular and plural
+            for form, language in product(forms, LANGUAGES):
+                yield " ".join(load_translations(language).gettext(form).casefold().split())
 
 
 def _iter_part_lines(part: Message, depth: int, remarks: Sequence[str]) -> Iterator[str]:
@@ -236,14 +240,15 @@ def _begins_quotation(line: str) -> bool:
     """Return whether a line begins the words above a quotation."""
     if DIVIDER.match(line) or HEADER_LABEL.match(line):
         return True
-    return bool(DATE_OR_ADDRESS.search(line) and (ATTRIBUTION.match(line[:700]) or WRAPPED_ATTRIBUTION.match(line)))
+    is_attribution = ATTRIBUTION.match(line[:MAX_ATTRIBUTION_CHARS]) or WRAPPED_ATTRIBUTION.match(line)
+    return bool(is_attribution and DATE_OR_ADDRESS.search(line))
 
 
 def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:
     """Yield the lines of a text without quotations, the words above them, signatures and footers.
 
-    Before all else it loses its copies of our letter: in these, what `remarks` of other players say could pass for a
-    quotation or a signature that ends, and the lines below for the sender's.
+    First copies of our letter are cut: a remark of another player in it may look like the end of a quotation, and what
+    follows like the sender's own lines.
     """
     pgp_text = PGP_TEXT.match(text)
     if pgp_text:
@@ -269,14 +274,18 @@ def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:
 
 
 def _cut_copy(lines: list[str], remarks: Sequence[str]) -> list[str]:
-    """Return the lines above an unmarked copy of our letter, without the ends of broken lines of a marked one."""
-    marked = [bool(QUOTE_MARK.match(line)) for line in lines]
-    start = find_letter(["" if is_marked else line for line, is_marked in zip(lines, marked, strict=True)])
+    """Return the lines above an unmarked copy of our letter.
+
+    In a marked copy, lines that continue one of the remarks become empty: some programs break long lines, and mark only
+    their beginning.
+    """
+    is_marked = [bool(QUOTE_MARK.match(line)) for line in lines]
+    start = find_letter(["" if marked else line for line, marked in zip(lines, is_marked, strict=True)])
     if start is not None:
         lines = lines[: _find_labels_above(lines, start)]
-    phrases = [f" {' '.join(remark.split())} " for remark in remarks]
+    plain_remarks = [f" {' '.join(remark.split())} " for remark in remarks]
     return [
-        "" if place and marked[place - 1] and any(f" {line} " in one for one in phrases) else line
+        "" if place and is_marked[place - 1] and any(f" {line} " in remark for remark in plain_remarks) else line
         for place, line in enumerate(lines)
     ]
 
@@ -285,7 +294,7 @@ def _find_end_of_attribution(lines: list[str], place: int) -> int:
     """Return where the words above a quotation end if they begin at this place; otherwise 0."""
     if DIVIDER.match(lines[place]):
         return place + 1
-    labels = sum(bool(HEADER_LABEL.match(line)) for line in lines[place : place + 6])
+    labels = sum(bool(HEADER_LABEL.match(line)) for line in lines[place : place + HEADER_BLOCK_LINES])
     if labels >= MIN_HEADER_BLOCK and HEADER_LABEL.match(lines[place]):
         return next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
     if not DATE_OR_ADDRESS.search(lines[place]):
@@ -294,7 +303,7 @@ def _find_end_of_attribution(lines: list[str], place: int) -> int:
         wrapped = lines[place : place + size]
         if not all(wrapped) or any(map(QUOTE_MARK.match, wrapped)):
             return 0
-        if ATTRIBUTION.match(" ".join(wrapped)[:700]):
+        if ATTRIBUTION.match(" ".join(wrapped)[:MAX_ATTRIBUTION_CHARS]):
             return place + size
     return _find_end_in_any_language(lines, place)
 
