@@ -5,11 +5,31 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from typing import Any
+from typing import Protocol
 
 from msgspec import Struct
 
 from service.settings import Settings
+
+TABLE_MARK_CHARS = 6
+# How much of a proof of 32 characters there is where space is short; each character has five bits.
+ANSWER_PROOF_CHARS, BOUNCE_PROOF_CHARS, VISITOR_CHARS = 26, 16, 16
+
+
+class LinkedSeat(Protocol):
+    """A row of a seat, as far as its links are made from it."""
+
+    @property
+    def table(self) -> str: ...
+
+    @property
+    def seat(self) -> int: ...
+
+    @property
+    def person(self) -> int | None: ...
+
+    @property
+    def link_number(self) -> int: ...
 
 
 class LetterAddresses(Struct, frozen=True):
@@ -44,13 +64,13 @@ class Links:
 
     def make_answer_address(self, table: str, seat: int, number: int) -> str:
         """Return the local part of the address for answers by mail; a higher number gives a new one."""
-        return f"{table}.{seat}.{self._derive_token(f'answer/{table}/{seat}/{number}')[:26]}"
+        return f"{table}.{seat}.{self._derive_token(f'answer/{table}/{seat}/{number}')[:ANSWER_PROOF_CHARS]}"
 
     def is_answer_address(self, token: str, table: str, seat: int, number: int) -> bool:
         """Return whether this is the local part of the address for answers from a seat."""
         return is_same_secret(self.make_answer_address(table, seat, number), token)
 
-    def make_reply_address(self, settings: Settings, seat: Any) -> str:
+    def make_reply_address(self, settings: Settings, seat: LinkedSeat) -> str:
         """Return the reply address of a seat; it is the server's own where the subject names the seat."""
         token = self.make_answer_address(seat.table, seat.seat, seat.link_number)
         match settings.answer_place:
@@ -60,13 +80,13 @@ class Links:
                 return f"{settings.sender_address.partition('@')[0]}+{token}@{settings.mail_host}"
         return f"play+{token}@{settings.mail_host}"
 
-    def make_subject_mark(self, settings: Settings, seat: Any) -> str:
+    def make_subject_mark(self, settings: Settings, seat: LinkedSeat) -> str:
         """Return the end of a subject: the beginning of the table's id, or the token that an answer needs there."""
         if settings.answer_place == "subject":
             return self.make_answer_address(seat.table, seat.seat, seat.link_number)
-        return str(seat.table[:6])
+        return seat.table[:TABLE_MARK_CHARS]
 
-    def make_letter_addresses(self, settings: Settings, seat: Any, settings_number: int) -> LetterAddresses:
+    def make_letter_addresses(self, settings: Settings, seat: LinkedSeat, settings_number: int) -> LetterAddresses:
         """Return the addresses in a letter to a seat; `settings_number` is that of the link to the letter settings."""
         return LetterAddresses(
             page=f"{settings.address}/t/{self.make_seat_token(seat.table, seat.seat, seat.link_number)}",
@@ -110,7 +130,7 @@ class Links:
 
     def make_visitor_name(self, network: str) -> str:
         """Return a name for the visitors from this network, from which the network cannot be found."""
-        return self._derive_token(f"visitor/{network}")[:16]
+        return self._derive_token(f"visitor/{network}")[:VISITOR_CHARS]
 
     def make_host_token(self, number: int) -> str:
         """Return the token of the host's page; a higher number gives a new one."""
@@ -118,7 +138,7 @@ class Links:
 
     def make_bounce_address(self, letter: int) -> str:
         """Return the local part of the address that a mail server returns an undeliverable letter to."""
-        return f"bounce+{letter}.{self._derive_token(f'bounce/{letter}')[:16]}"
+        return f"bounce+{letter}.{self._derive_token(f'bounce/{letter}')[:BOUNCE_PROOF_CHARS]}"
 
     @property
     def fingerprint(self) -> str:

@@ -32,7 +32,7 @@ class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
 
     `grace` is the time between a deadline and its effect, `late`: a bot makes this move, takes the seat until its
     player comes back, or takes it for good; or the move is skipped if the game allows that. After `offer_after` missed
-    deadlines in a row the seat is offered to a substitute. If `automatic`, moves that leave no choice are made at once.
+    deadlines in a row the seat is offered to a substitute. If `automatic`, a move is made for a seat that has no other.
     With `hints` players may ask for a good move although they play against people.
     """
 

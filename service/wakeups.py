@@ -73,10 +73,10 @@ class Wakeups:
         return count == 1
 
     def wait_for_work(self, queues: Sequence[str], seconds: float) -> Sequence[str]:
-        """Wait until one of these queues is woken; return those to look into, which are none after `seconds`.
+        """Wait until one of these queues is woken, and return it; return no queue after `seconds` without a wake-up.
 
-        Without Redis they are all of them, after a second at most. Log lines of this thread name from now on the
-        request that sent the wake-up.
+        Without Redis return all of them, after a second at most. Later log lines of this thread name the request that
+        sent the wake-up.
         """
         try:
             with self._log_outages():

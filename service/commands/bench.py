@@ -70,7 +70,7 @@ def _describe(measure: Measure) -> dict[str, Any]:
         "what": measure.what,
         "value": measure.value,
         "unit": measure.unit,
-        measure.source: measure.budget,
+        measure.source: measure.budget,  # “budget” or “peer”
         "at_most": measure.at_most,
         "ratio": measure.ratio,
         "kept": measure.meets_budget,

@@ -48,7 +48,7 @@ class LogStore(Protocol):
 
 
 def open_log_store(database: str | None, *, create: bool = False) -> LogStore:
-    """Open the database of the settings, or the given one; `create` or migrate it, or else change nothing."""
+    """Open the database of the settings, or the given one; it is made or migrated only with `create`."""
     from msgspec.structs import replace
     from sqlalchemy.exc import SQLAlchemyError
 

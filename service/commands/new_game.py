@@ -110,7 +110,7 @@ def check_books(args: Namespace) -> int:
     catalogue.allow(args.names)
     problems = list[str]()
     for name in args.names:
-        catalogue.find(name)
+        catalogue.find(name)  # refuses an unknown name
         for language in args.read:
             if language not in rulebook_checks.TRANSLATIONS:
                 raise Misuse(f"Translations are in {', '.join(rulebook_checks.TRANSLATIONS)}; not in “{language}”.")

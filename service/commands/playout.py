@@ -174,7 +174,7 @@ def _play(table: PlayoutTable, playout: PlayedGame, limit: int) -> tuple[Standin
             playout.moves.append((seat, str(move)))
         if len(playout.moves) > limit:
             raise Broken(f"the game has not ended after {limit} moves")
-        _check(table, before, state, events)
+        _check_step(table, before, state, events)
         before = state
     if not games.is_over(table.game, before):
         raise Broken("nobody has a move, yet the game is not over")
@@ -215,7 +215,7 @@ def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
             return
 
 
-def _check(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) -> None:
+def _check_step(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) -> None:
     from engine import game as games
 
     if before is not None and games.is_over(table.game, before):
@@ -281,7 +281,7 @@ def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> d
     lengths = [1 + len(one.moves) for one in played]  # in entries
     turns = Counter[int]()
     for one in played:
-        turns.update(_list_turns(one.moves))
+        turns.update(_iter_turns(one.moves))
     wins = Counter(seat for one in played for seat in one.winners)
     count = max(len(played), 1)
     return {
@@ -305,7 +305,8 @@ def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> d
     }
 
 
-def _list_turns(moves: Sequence[tuple[int, str]]) -> Iterator[int]:
+def _iter_turns(moves: Sequence[tuple[int, str]]) -> Iterator[int]:
+    """Yield the seat of each turn; moves of one seat in a row are one turn."""
     seats = [seat for seat, _ in moves]
     yield from seats[:1]
     yield from (after for before, after in pairwise(seats) if before != after)

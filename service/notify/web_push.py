@@ -93,8 +93,9 @@ def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, 
 
     claims = {"aud": audience, "exp": expires_at, "sub": contact}
     parts = [encode_base64url(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "ES256"}, claims)]
-    signature = decode_dss_signature(key.sign(".".join(parts).encode(), ec.ECDSA(SHA256())))
-    return ".".join((*parts, encode_base64url(b"".join(number.to_bytes(NUMBER_BYTES, "big") for number in signature))))
+    numbers = decode_dss_signature(key.sign(".".join(parts).encode(), ec.ECDSA(SHA256())))
+    signature = b"".join(number.to_bytes(NUMBER_BYTES, "big") for number in numbers)
+    return ".".join((*parts, encode_base64url(signature)))
 
 
 @functools.lru_cache(maxsize=256)

@@ -35,6 +35,7 @@ MAX_TOKEN_CHARS = 400
 MAX_PAUSE_S = 86_400
 MAX_NTFY_BYTES = 4_000  # of a text: ntfy makes a file of more than 4,096
 SENDER = "Depesche"
+GOTIFY_PRIORITY = 5  # of 10: apps show it with a sound
 TELEGRAM = "https://api.telegram.org/bot"
 CHAT = re.compile(r"-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64}")
 TELEGRAM_TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,100}")
@@ -310,7 +311,7 @@ def _build_gotify(target: Target, message: HookMessage, _: int) -> HookRequest:
     content = {
         "title": message.title,
         "message": message.sentence,
-        "priority": 5,
+        "priority": GOTIFY_PRIORITY,
         "extras": {"client::notification": notification},
     }
     return _build_json(f"{target.address.rstrip('/')}/message", content, {"X-Gotify-Key": target.secret})

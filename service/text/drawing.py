@@ -56,7 +56,7 @@ EIGHT_BITS, INDEXED_COLOUR = 8, 3  # of a pixel in a PNG file
 STANDARD_METHODS = (0, 0, 0)  # of compression and filtering, and not interlaced
 NO_FILTER = b"\0"  # of a row
 
-SPRITE_PART = re.compile(r'(<svg class="sprite".*?)</svg>', re.DOTALL)
+SPRITE_PART = re.compile(r'(<svg class="sprite".*?)</svg>', re.DOTALL)  # splits: sprites, and what is between them
 SPRITE_BOX = re.compile(r'<svg class="sprite"[^>]*? x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" ')
 DEFINITIONS = re.compile(r"<defs>.*?</defs>", re.DOTALL)
 DEFINITION = re.compile(r'<g id="(.*?)".*?(?=<g id="|</defs>)', re.DOTALL)
@@ -298,7 +298,7 @@ def paint_picture(svg: str) -> Image.Image:
     from PIL import Image
 
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
-    head, _, body = DEFINITIONS.sub("", svg).rpartition(END_TAG)[0].partition(">")
+    head, body = _split_svg(svg)
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
     scale, paper = PICTURE_WIDTH / box_width, PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
@@ -313,6 +313,13 @@ def paint_picture(svg: str) -> Image.Image:
             layer = paint_svg(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
             painting.paste(layer, (0, 0), layer)
     return painting
+
+
+def _split_svg(svg: str) -> tuple[str, str]:
+    """Return the first tag of a drawing, without its `>`, and all that is inside except the definitions."""
+    whole, _end, _rest = DEFINITIONS.sub("", svg).rpartition(END_TAG)
+    head, _, body = whole.partition(">")
+    return head, body
 
 
 def _collect_definitions(part: str, definitions: dict[str, str]) -> str:

@@ -207,9 +207,8 @@ class Sentence(Struct, frozen=True):
     @classmethod
     def from_refusal(cls, refusal: Translatable) -> Sentence:
         """Copy the sentence and the words of a refusal, as plain data that can be stored."""
-        return cls(
-            refusal.sentence, {name: word if type(word) is int else str(word) for name, word in refusal.words.items()}
-        )
+        words = {name: word if type(word) is int else str(word) for name, word in refusal.words.items()}
+        return cls(refusal.sentence, words)
 
     def dump(self) -> str:
         """Return the text under which the database stores this sentence."""

@@ -111,9 +111,9 @@ def _iter_sentences(path: Path) -> Iterator[str | tuple[str, str]]:
 
 def _iter_texts(sentence: ast.expr) -> Iterator[str]:
     """Yield the text of a literal, and both texts of a conditional expression."""
-    for way in (sentence.body, sentence.orelse) if isinstance(sentence, ast.IfExp) else (sentence,):
-        if isinstance(way, ast.Constant) and isinstance(way.value, str):
-            yield way.value
+    for literal in (sentence.body, sentence.orelse) if isinstance(sentence, ast.IfExp) else (sentence,):
+        if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
+            yield literal.value
 
 
 def _iter_box_texts(game: Game) -> Iterator[str]:
@@ -140,10 +140,12 @@ def load_catalogue(language: str, domain: str) -> Catalog:
 def find_untranslated(language: str, domain: str, template: Catalog) -> list[str]:
     """Return the messages of a template that have no translation, or an uncertain one (`fuzzy`)."""
     translated = load_catalogue(language, domain)
-    return [get_english(message) for message in template if message.id and not _is_done(translated.get(message.id))]
+    return [
+        get_english(message) for message in template if message.id and not _is_translated(translated.get(message.id))
+    ]
 
 
-def _is_done(message: Message | None) -> bool:
+def _is_translated(message: Message | None) -> bool:
     if message is None or message.fuzzy:
         return False
     return all(message.string) if isinstance(message.string, (list, tuple)) else bool(message.string)

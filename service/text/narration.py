@@ -127,18 +127,18 @@ def fold_repeats(sentences: Sequence[str]) -> tuple[str, ...]:
 
 def describe_once(
     cache: LRU[tuple[Chapter, ...]],
-    reader: Hashable,
+    reader_key: Hashable,
     game: Game,
     entries: Iterable[Entry[Any]],
     narrator: Narrator,
     seat: int | None,
 ) -> Iterator[Chapter]:
-    """Describe each entry, or take its chapter from the cache; `reader` identifies table, seat, language and names."""
+    """Describe each entry, or take its chapter from the cache; the key identifies table, seat, language and names."""
     for entry in entries:
-        chapters = cache.get((reader, entry.seq))
+        chapters = cache.get((reader_key, entry.seq))
         if chapters is None:
-            chapters = describe_entries(game, [entry], narrator, seat)
-            cache.put((reader, entry.seq), chapters)
+            chapters = describe_entries(game, [entry], narrator, seat)  # one, or none if it has no sentence
+            cache.put((reader_key, entry.seq), chapters)
         yield from chapters
 
 

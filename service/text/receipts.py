@@ -90,7 +90,7 @@ def _get_text(part: EmailMessage) -> str:
 
 
 def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterator[Receipt]:
-    """Yield the receipts of a text; `kind` is its type in a letter, without which pasted HTML looks like a text."""
+    """Yield the receipts of a text. `kind` is its type in a letter; a text of no letter may be HTML that was pasted."""
     if kind == "text/html":
         start, mark = "", CODE_MARK
     elif not kind and LETTER_TAGS.search(text):
@@ -104,6 +104,7 @@ def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterato
 
 
 def _mark_tag(tag: re.Match[str]) -> str:
+    """Return the mark that replaces a tag."""
     return CODE_MARK if re.match(r"<code\b", tag[0], re.IGNORECASE) else TAG_MARK
 
 

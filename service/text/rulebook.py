@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+# “## 4 Title”, “### 4.2 Title”, or “## Title {#word}” where sections have no numbers.
 HEADING = re.compile(r"(##|###) (?:(\d+(?:\.\d+)?)\s+)?(.+?)(?: \{#([a-z]+)\})?")
 SECTION_SIGN = re.compile(r"§\s?(\d+(?:\.\d+)?)")
 # “§4”, “in 4.2” (a number without a point might count something), or a mark of a ruling such as “[^A]”.
 CITATION = re.compile(r"(?:§\s?|\b(?:in|and|of|see) (?=\d+\.\d))(?P<number>\d+(?:\.\d+)?)\b|\[\^(?P<ruling>\w+)\]")
+# “[^A]: a ruling”, up to an empty line or the next ruling; in the text, “[^A]” refers to it.
 RULING = re.compile(r"^\[\^(\w+)\]: (.+?)(?=\n\n|\n\[\^|\Z)", re.DOTALL | re.MULTILINE)
 RULING_MARK = re.compile(r"\[\^(\w+)\](?!:)")
+# “![caption](name of a scenario file)”, alone in a line.
 EXAMPLE = re.compile(r"^!\[([^]]+)\]\(([a-z0-9_]+)\)$", re.MULTILINE)
 FOLDER = TEMPLATES / "help"
 STATIC = "../static/"  # the folder of the pictures, seen from the guide
@@ -124,7 +127,7 @@ def load_rulebook(name: str, language: str = SOURCE) -> Rulebook:
 
 
 def load_things(name: str) -> list[dict[str, str]]:
-    """Load which paragraph explains which thing on the board: patterns of names, and a paragraph for each."""
+    """Load the paragraphs that explain things on the board: each is given for a pattern of names of things."""
     path = catalogue.get_folder(name) / "book" / "things.toml"
     things: list[dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["things"] if path.exists() else []
     return things
@@ -172,7 +175,7 @@ class _Renderer:
         self._manuscript, self._language, self._game = manuscript, language, game
         self._keys = frozenset(section.key for section in manuscript.sections)
         self._markdown = MarkdownIt("commonmark", {"html": False, "typographer": True}).enable(["table"])
-        self._markdown.validateLink = _is_safe  # type: ignore[method-assign]  # markdown-it has no other setting for it
+        self._markdown.validateLink = _is_safe_link  # type: ignore[method-assign]  # markdown-it has no other setting for it
         if language == SOURCE:
             self._markdown.enable(["smartquotes"])
 
@@ -258,7 +261,7 @@ class _Renderer:
         yield _make_text(token.content[end:])
 
 
-def _is_safe(url: str) -> bool:
+def _is_safe_link(url: str) -> bool:
     return url.startswith(("https://", "#"))
 
 

@@ -58,8 +58,12 @@ class TemplateLoader(jinja2.BaseLoader):
     def list_templates(self) -> list[str]:
         packages = {f"{GAMES}{name}/": home / "templates" for name, home in catalogue.get_package_folders().items()}
         homes = {"": TEMPLATES, **packages}
-        files = ((prefix, home, path) for prefix, home in homes.items() for path in home.rglob("*") if path.is_file())
-        return sorted(prefix + path.relative_to(home).as_posix() for prefix, home, path in files)
+        return sorted(
+            prefix + path.relative_to(home).as_posix()
+            for prefix, home in homes.items()
+            for path in home.rglob("*")
+            if path.is_file()
+        )
 
 
 class BytecodeCache(jinja2.FileSystemBytecodeCache):

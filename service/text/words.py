@@ -69,9 +69,7 @@ class Vocabulary(Struct, frozen=True):
     def _compose(self, token: str) -> Iterator[str]:
         """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
         parts = PARTS.split(token)  # signs and words by turns, beginning with signs
-        forms = [
-            (*self.game.tokens.get(part, ()), part) if number % 2 else (part,) for number, part in enumerate(parts)
-        ]
+        forms = [(*self.game.tokens.get(part, ()), part) if part.isalpha() else (part,) for part in parts]
         *composed, _token_itself = map("".join, itertools.product(*forms))
         yield from composed
         stem = parts[1] if len(parts) > 1 else ""
@@ -86,8 +84,8 @@ def make_vocabulary(game: Game, names: tuple[str, ...], *languages: str) -> Voca
 
     In one language alone, letters write the first form of a word.
     """
-    of_game, of_table = (load_dictionary(folder, *languages) for folder in (f"games/{game.META.name}", "table"))
-    return Vocabulary(of_game, of_table, names)
+    of_game = load_dictionary(f"games/{game.META.name}", *languages)
+    return Vocabulary(of_game, load_dictionary("table", *languages), names)
 
 
 @functools.cache

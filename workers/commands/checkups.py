@@ -39,6 +39,8 @@ from workers.outgoing.emails import WirePolicy
 
 OVERDUE_S = 15 * 60  # a letter or submission that waits longer has no worker
 MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /healthz fails
+RIGHTS_OF_OTHERS = 0o077  # to a file: of its group, and of everybody
+MAIL_GREETING = "220"  # of SMTP and LMTP
 MAX_CLOCK_SKEW_S = 5  # beyond it two machines disagree about deadlines and leases
 TIMEOUT_S = 5.0
 START_WORKER = "start one: depesche worker, or depesche serve"
@@ -142,7 +144,7 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
     if not settings.secret and not file.exists():
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
     server_facts.check_database(store, Links(load_secret(settings)))
-    if not settings.secret and file.stat().st_mode & 0o077:
+    if not settings.secret and file.stat().st_mode & RIGHTS_OF_OTHERS:
         yield make_warning("secret", f"secret: everybody on this machine can read {file}", f"chmod 600 {file}")
     else:
         yield make_success("secret", "secret: the links in this server's letters were made with it")
@@ -177,7 +179,7 @@ def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
     except OSError as error:
         yield make_warning("inbound", f"answers by mail at {settings.inbound}: {error.strerror or error}", mend)
         return
-    if greeting.startswith("220"):
+    if greeting.startswith(MAIL_GREETING):
         yield make_success("inbound", f"answers by mail are taken at {settings.inbound}")
     else:
         yield make_warning(
@@ -188,10 +190,9 @@ def _check_inbound(settings: Settings) -> Iterator[CheckResult]:
 def _check_mailbox(settings: Settings, name: str) -> Iterator[CheckResult]:
     """Check that the mailbox opens, and how soon an answer is noticed."""
     with mailbox_polling.open_mailbox(settings) as mailbox:
-        soon = (
-            "at once" if mailbox_polling.supports_idle(mailbox.box) else f"within {mailbox_polling.POLL_S:.0f} seconds"
-        )
-        yield make_success("inbound", f"mailbox {name}: an answer is noticed {soon}")
+        has_idle = mailbox_polling.supports_idle(mailbox.box)
+        when = "at once" if has_idle else f"within {mailbox_polling.POLL_S:.0f} seconds"
+        yield make_success("inbound", f"mailbox {name}: an answer is noticed {when}")
 
 
 def _check_clock(store: Store) -> Iterator[CheckResult]:

@@ -137,6 +137,7 @@ class DevPage:
             self._news.notify_all()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer a request for the page, or for the number of its newest version (`/news`)."""
         query = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
         if environ["PATH_INFO"] == "/news":
             body, kind = self._wait_for_news(parse_int(query.get("seen", ""))), "application/json"

@@ -132,7 +132,14 @@ def _list_hints(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str
 def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:
     row = snapshot.seats[seat]
     request = LetterRequest(
-        snapshot.row.id, row.open_since or 0, seat, "turn", "anna@localhost", row.name, language, plain=True
+        table=snapshot.row.id,
+        seq=row.open_since or 0,
+        seat=seat,
+        kind="turn",
+        address="anna@localhost",
+        name=row.name,
+        language=language,
+        plain=True,
     )
     letter = table_letters.write(app, request)
     body = letter.get_body(("plain",)) if letter else None
@@ -149,7 +156,7 @@ def find_broken_promises(name: str, root: Path) -> list[str]:
 
     faults = dict[str, list[str]]()
     for promise in (*_list_tests(suite), *_list_tests(contract)):
-        if fault := _check(promise, name, root):
+        if fault := _check_promise(promise, name, root):
             faults.setdefault(fault, []).append(promise.__name__.removeprefix("test_").replace("_", " "))
     return [f"{fault}\nbreaks: {'; '.join(promises)}" for fault, promises in faults.items()]
 
@@ -160,7 +167,7 @@ def _list_tests(module: ModuleType) -> Iterator[Callable[..., None]]:
             yield function
 
 
-def _check(promise: Callable[..., None], name: str, root: Path) -> str:
+def _check_promise(promise: Callable[..., None], name: str, root: Path) -> str:
     """Check one promise; return the error in one line, empty if there is none."""
     from engine.contract import cases, plugin, suite
 
