@@ -132,7 +132,7 @@ def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, in
         if isinstance(entry, Finding):
             return entry, number
         table = history[-1]
-        if entry.move == "start" and table.phase == "gathering":
+        if entry.move == "start" and table.phase == "gathering":  # all seats have their nonces now
             key = chances.derive_key(seed, (seat.nonce for seat in table.seats))
         if finding := _check_draws(entry, _derive_entry_key(entry, key)):
             return finding, number
@@ -151,7 +151,7 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
         if log.compute_digest(seed, number, canonical_json.encode(entry)) != link.digest:
             return _report_wrong_digest(number), number
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
-        if entry.move == "start" and not key:
+        if entry.move == "start" and not key:  # all seats have their nonces now
             key = chances.derive_key(seed, (nonces[seat] for seat in sorted(nonces)))
         if finding := _check_draws(entry, _derive_entry_key(entry, key)):
             return finding, number

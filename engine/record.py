@@ -163,7 +163,7 @@ def iter_moves(table: Table) -> Iterator[Step]:
 
 
 def close_entry(table: Table, mover: int | None = None, *, drew: bool = False) -> Table:
-    """Count the entry, and the move of seat `mover` if it has one."""
+    """Count the entry, and the move of seat `mover` if it has one; `drew` says that something was drawn for it."""
     step = table.last if mover is None else Step(table.length, mover, drew, table.last)
     return replace(table, length=table.length + 1, last=step)
 

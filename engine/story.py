@@ -28,6 +28,7 @@ from engine.win_shares import Shares
 
 MAX_REDRAWS, MAX_EVALUATIONS = 8, 30_000  # an entry is drawn again less often if that took more evaluations in all
 MAX_TURNING_POINTS, MIN_GAIN = 3, 0.05  # a turning point needs a move that was better by this share
+MAX_CANDIDATES = 6  # the worst mistakes, whose gain is searched deeper
 GAIN_EVALUATIONS = 2_000  # the positions that are evaluated for each possible turning point
 MAX_MOVES = 100
 NO_LIMIT_S = 3600.0
@@ -152,7 +153,7 @@ def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
 def _find_turning_points(game: Game, steps: Sequence[_Step]) -> tuple[TurningPoint, ...]:
     """Return the worst mistakes: candidates are found by a first evaluation, and their gain is then searched deeper."""
     candidates = [(point, step) for step in steps if (point := _find_mistake(game, step))]
-    worst = sorted(candidates, key=lambda candidate: -candidate[0].gain)[: 2 * MAX_TURNING_POINTS]
+    worst = sorted(candidates, key=lambda candidate: -candidate[0].gain)[:MAX_CANDIDATES]
     searched = [replace(point, gain=_search_gain(game, step, point)) for point, step in worst]
     best = sorted((point for point in searched if point.gain >= MIN_GAIN), key=lambda point: -point.gain)
     return tuple(sorted(best[:MAX_TURNING_POINTS], key=lambda point: point.seq))

@@ -352,6 +352,7 @@ def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, 
 
 
 def _run_seat_command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) -> tuple[Any, ...]:
+    """Return the events of a seat's command to the table."""
     if not menus.allows(list_commands(table, seat), move):
         raise Refused("“{move}” is not possible now.", move=move)
     match move.verb:

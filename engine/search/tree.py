@@ -371,7 +371,8 @@ class TurnSearch:
             evaluations = evaluate_moves(search, state, seat, menu, seed)
             best = sorted(evaluations, key=lambda move: -evaluations[move][seat])[:MOVES_AGAIN]
             self._steps[step] = SearchStep(frozenset(best), frozenset(evaluations))
-        return max(evaluations.items(), key=lambda item: item[1][seat])
+        best_move = max(evaluations, key=lambda move: evaluations[move][seat])
+        return best_move, evaluations[best_move]
 
 
 def _select_again(menu: Menu, step: SearchStep) -> Collection[Move]:

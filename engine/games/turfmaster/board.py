@@ -83,8 +83,10 @@ def locate_place(along: float, out: float) -> Point:
 @cache
 def find_field(token: str) -> Field | None:
     """Return the field of this name; None if there is none."""
-    lanes = (lane for lane, names in enumerate(FIELD_TOKENS) if token in names)
-    return next(((lane, FIELD_TOKENS[lane].index(token)) for lane in lanes), None)
+    for lane, names in enumerate(FIELD_TOKENS):
+        if token in names:
+            return lane, names.index(token)
+    return None
 
 
 def draw_field_lines() -> str:
@@ -218,6 +220,9 @@ def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, length, reached)
 
 
+TOLERANCE_FIELDS = 0.01  # a field is inside although its ends are a little off
+
+
 class CloseUpField(NamedTuple):
     """A field in a close-up: its row, where it begins in the row, and its length, both in fields of the inner lane."""
 
@@ -234,7 +239,7 @@ def list_close_up_fields(close_up: CloseUp) -> Iterator[CloseUpField]:
         rear = 0
         for index, edge in enumerate(FRONTS[lane]):
             begin, end = rear / UNIT - close_up.rear, edge / UNIT - close_up.rear
-            if begin >= -0.01 and end <= close_up.length + 0.01:
+            if begin >= -TOLERANCE_FIELDS and end <= close_up.length + TOLERANCE_FIELDS:
                 yield CloseUpField((lane, index), make_field_token((lane, index)), row, begin, end - begin)
             rear = edge
 

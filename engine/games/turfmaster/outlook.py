@@ -33,6 +33,7 @@ OTHER_HORSES = 0.15
 UNIT_AT_LINE, UNIT_FAR, UNIT_RANGE, UNIT_LATER_RACE = 3.5, 9.5, 12.0, 16.0
 """The points that are a factor of e in the chances: at the line of the last race, more far from it, and more
 for each race to come."""
+MAX_LOG_ODDS = 50.0  # of much larger ones `exp` is no longer a number
 AVERAGE_RIDE_FIELDS = (PACE_FIELDS + POOR_CARD) / 2
 COURSE_FIELDS = FINISH / UNIT
 POINT_LIMITS = (*(handicap - 1 for handicap in HANDICAPS), *([MOST_POINTS] * LANES))
@@ -77,9 +78,10 @@ def _expect_points(state: State, horses: list[SimulatedHorse], to_ride: float) -
     ahead = [float(len(state.arrived))] * len(horses)
     for first in range(len(horses)):
         for second in range(first):
-            beaten = 1 / (1 + exp(min(50.0, strengths[first] - strengths[second])))
-            ahead[first] += beaten
-            ahead[second] += 1 - beaten
+            log_odds = min(MAX_LOG_ODDS, strengths[first] - strengths[second])
+            chance_behind = 1 / (1 + exp(log_odds))
+            ahead[first] += chance_behind
+            ahead[second] += 1 - chance_behind
     for horse, before in zip(horses, ahead, strict=True):
         expected[horse.index] = _interpolate_points(before)
     return expected

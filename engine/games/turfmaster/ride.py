@@ -213,15 +213,17 @@ def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) ->
     """Return the reach of a horse that may not enter the blocked fields, and jumps from the takeoffs."""
     free, jumps = _double_course(COURSE & ~blocked), _double_course(takeoffs)
     begins_with_jump = bool(BIT[start] & takeoffs)
-    turns = _find_turns(start, LATE_STRIDE + 1 if begins_with_jump else LATE_STRIDE) & ~takeoffs  # §9.4
+    late_stride = LATE_STRIDE + 1 if begins_with_jump else LATE_STRIDE  # §9.4
+    may_change = _find_lane_changes(start, late_stride) & ~takeoffs
     stages = [0] * (JUMP_POINTS - 1) + [BIT[start]]  # empty ones before the start, so that a jump can look back
     for spent in range(1, most_points + 1):
         last = stages[-1]
         ahead = last >> 1
-        if jumps:  # §9.3: a jump takes the points of several strides
+        if jumps:  # §9.3: a jump takes the points of several strides, and passes the field of the hedge
             ahead = (last & ~jumps) >> 1 | (stages[-JUMP_POINTS] & jumps) >> 2
-        if turning := last & turns:
-            ahead |= _change_lanes(turning) << (CHANGED_SHIFT if spent > 1 else 0)
+        if changing := last & may_change:
+            first_stride = spent == 1  # §6.2: one more change is free then
+            ahead |= _change_lanes(changing) << (0 if first_stride else CHANGED_SHIFT)
         stages.append(ahead & free)
     return Reach(tuple(stages[JUMP_POINTS - 1 :]), takeoffs)
 
@@ -237,7 +239,7 @@ def _merge_courses(stage: int) -> int:
 
 
 @cache
-def _find_turns(start: Field, late_stride: int) -> int:
+def _find_lane_changes(start: Field, late_stride: int) -> int:
     """§6.2: return the fields where a stride may change the lane: stride 1, and from stride `late_stride` on."""
     after_first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
     fewest = late_stride - 2  # straight strides between the first one and the late one

@@ -275,9 +275,11 @@ def _continue_dice_round(state: State, chance: Chance) -> Event | None:
 
 def _find_roller(state: State) -> int:
     """§5.2: the throw goes round clockwise, passing over players without a horse on the course."""
-    assert state.roller is not None
-    seats = {state.horses[index].seat for index in find_running_horses(state)}
-    return next(seat for step in range(state.seats) if (seat := (state.roller + step) % state.seats) in seats)
+    roller = state.roller
+    assert roller is not None
+    running = {state.horses[index].seat for index in find_running_horses(state)}
+    clockwise = ((roller + step) % state.seats for step in range(state.seats))
+    return next(seat for seat in clockwise if seat in running)
 
 
 def roll_dice(chance: Chance) -> tuple[int, int]:
