@@ -81,30 +81,32 @@ def show_first(name: str) -> Response:
 def show_lesson(name: str, number: int) -> Response:
     """Show a lesson, and the result of the move that the address tries; the browser stores which ones are solved."""
     lesson, count = find_lesson(name, number)
-    words, move = _join_fields("say"), _join_fields("move", "verb", "arg")
+    chosen, move = _join_fields("say"), _join_fields("move", "verb", "arg")
     attempt = lessons.try_move(lesson, move, get_language()) if move else None
-    after = attempt.moment if attempt and attempt.verdict == "solved" else None
-    scene = lessons.make_scene(lesson, after or lesson.moment, () if after else lesson.menu, get_language())
+    end = attempt.moment if attempt and attempt.verdict == "solved" else None
+    if end is None:
+        scene = lessons.make_scene(lesson, lesson.moment, lesson.menu, get_language())
+    else:
+        scene = lessons.make_scene(lesson, end, (), get_language())
     narrator = Narrator(scene.game, lesson.names, get_language(), lesson.seat, view=scene.view)
-    is_shown = after is None and "hint" in request.args
+    title, task = translate_title(scene.game.META), lessons.get_task(lesson, get_language())
+    shows_answer = end is None and "hint" in request.args
     page = LessonPage(
         game=scene.game.META,
-        title=translate_title(scene.game.META),
+        title=title,
         number=number,
         count=count,
         goal=lessons.get_goal(name, get_language()),
-        task=lessons.get_task(lesson, get_language()),
-        stage=_draw(lesson, scene, is_shown),
+        task=task,
+        stage=_draw_with_answer(lesson, scene) if shows_answer else draw_stage(scene),
         text=draw_board_text(scene),
         alt=narrator.describe_board(scene.view),
         players=tuple(_list_players(lesson, scene)),
-        turn=None if after else _make_turn(lesson, narrator, name, number, words.split()),
-        typed=move or words,
-        answer=describe_move(lessons.get_answer(lesson), narrator) if is_shown else "",
+        turn=_make_turn(lesson, narrator, name, number, chosen.split()) if end is None else None,
+        typed=move or chosen,
+        answer=describe_move(lessons.get_answer(lesson), narrator) if shows_answer else "",
         attempt=attempt,
-        preview=describe_lesson(
-            name, number, translate_title(scene.game.META), lessons.get_task(lesson, get_language())
-        ),
+        preview=describe_lesson(name, number, title, task),
     )
     return render("lesson.html", page)
 
@@ -115,12 +117,9 @@ def _join_fields(*names: str) -> str:
     return " ".join(" ".join(values)[:MAX_ATTEMPT_CHARS].split())
 
 
-def _draw(lesson: Lesson, scene: Scene, is_shown: bool) -> Stage:
-    """Draw the stage; with the places to touch in their order, if the reader asks for the answer."""
-    stage = draw_stage(scene)
-    if not is_shown:
-        return stage
-    answer = lessons.get_answer(lesson)
+def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:
+    """Draw the stage, with numbers on the places to touch for the answer."""
+    stage, answer = draw_stage(scene), lessons.get_answer(lesson)
     spots = find_spots(stage.world) | find_spots(stage.tray)
     marks = choose_spots(spots, (answer.verb, *answer.args))
     world, tray = (number_spots(part, marks) for part in (stage.world, stage.tray))
@@ -136,8 +135,16 @@ def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
 def _make_turn(lesson: Lesson, narrator: Narrator, name: str, number: int, chosen: Sequence[str]) -> Turn:
     """Return the menu of the position; its forms lead to this page again, with the move in the address."""
     action = url_for("learning.show_lesson", name=name, number=number)
-    where = {"action": action, "hidden": (), "next_link": f"{action}?", "game": name, "method": "get"}
-    return make_turn(lesson.menu, narrator, chosen, **where)
+    return make_turn(
+        lesson.menu,
+        narrator,
+        chosen,
+        action=action,
+        hidden=(),
+        next_link=f"{action}?",
+        game=name,
+        method="get",
+    )
 
 
 def find_lesson(name: str, number: int) -> tuple[Lesson, int]:
@@ -155,13 +162,16 @@ def find_spots(drawing: str) -> frozenset[str]:
 
 def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
     """Return the spots of a move in their order, the longest where there are several; words without a spot are left."""
-    drawn, chosen, at = frozenset(spots), list[str](), 0
-    while at < len(words):
-        ends = range(len(words), at, -1)
-        length = next((end - at for end in ends if " ".join(words[at:end]) in drawn), 0)
-        if length:
-            chosen.append(" ".join(words[at : at + length]))
-        at += max(length, 1)
+    drawn, chosen = frozenset(spots), list[str]()
+    begin = 0
+    while begin < len(words):
+        ends = range(len(words), begin, -1)
+        end = next((end for end in ends if " ".join(words[begin:end]) in drawn), None)
+        if end is None:
+            begin += 1
+        else:
+            chosen.append(" ".join(words[begin:end]))
+            begin = end
     return tuple(dict.fromkeys(chosen))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -31,7 +32,7 @@ class Offer(Struct, frozen=True):
     label: str
     kind: Literal["steps", "subset", "number"]
     rule: str = ""
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # that are chosen already
     steps: tuple[FormStep, ...] = ()
     items: tuple[FormStep, ...] = ()
     least: int = 0
@@ -72,36 +73,58 @@ class ScriptMenu(Struct, frozen=True):
 
 
 def make_script_menu(menu: Menu, narrator: Narrator) -> ScriptMenu:
-    """The menu as the script needs it."""
+    """Make the menu as the script needs it."""
     rules = {entry.verb: entry.rule for entry in menu if entry.rule}
     return ScriptMenu(dump_menu(menu), make_labels(menu, narrator), rules)
 
 
-def make_turn(menu: Menu, narrator: Narrator, chosen: Sequence[str], **where: Any) -> Turn:
-    """The turn of a seat with this menu; `where` are the fields that say where its forms lead."""
+def make_turn(
+    menu: Menu,
+    narrator: Narrator,
+    chosen: Sequence[str],
+    *,
+    action: str,
+    hidden: tuple[tuple[str, str], ...],
+    next_link: str,
+    game: str,
+    foresee: str = "",
+    at_once: bool = False,
+    method: Literal["get", "post"] = "post",
+) -> Turn:
+    """Make the turn of a seat with this menu, in which these words are chosen already."""
     choices = make_script_menu(menu, narrator)
     return Turn(
+        action=action,
+        hidden=hidden,
+        next_link=next_link,
+        game=game,
         offers=make_offers(menu, narrator, chosen),
         menu=choices.menu,
         labels=choices.labels,
         rules=choices.rules,
         chosen=chosen,
-        **where,
+        foresee=foresee,
+        at_once=at_once,
+        method=method,
     )
 
 
 def make_offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tuple[Offer, ...]:
     """Return an offer for each verb of the menu; the words chosen so far are followed in their verb."""
-    return tuple(_make_offer(entry, narrator, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
+    chosen = {say[0]: tuple(say[1:])} if say else {}
+    return tuple(_make_offer(entry, narrator, chosen.get(entry.verb, ())) for entry in menu)
 
 
 def can_begin(menu: Menu, say: Sequence[str]) -> bool:
-    """Whether these words are a move of this menu or begin one."""
-    for entry in menu:
-        if list(say[:1]) == [entry.verb]:
-            tokens = tuple(say[1:])
-            return not isinstance(entry, Choice) or any(args[: len(tokens)] == tokens for args in entry.options)
-    return False
+    """Return whether these words are a move of this menu or begin one."""
+    entry = next((entry for entry in menu if say and entry.verb == say[0]), None)
+    if isinstance(entry, Choice):
+        return any(_starts_with(args, tuple(say[1:])) for args in entry.options)
+    return entry is not None
+
+
+def _starts_with(args: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
+    return args[: len(tokens)] == tokens
 
 
 def _make_offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -> Offer:
@@ -128,7 +151,7 @@ def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tup
 
 def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], label: str) -> Iterator[FormStep]:
     """Yield the next tokens to choose, or all moves that are left if they are few; `label` is that of the verb."""
-    left = [args for args in entry.options if args[: len(tokens)] == tokens]
+    left = [args for args in entry.options if _starts_with(args, tokens)]
     if len(left) <= MAX_WHOLE_MOVES and tokens not in left:
         for args in left:
             remaining = " → ".join(words[token] for token in args[len(tokens) :])
@@ -137,8 +160,10 @@ def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], l
     for token in dict.fromkeys(args[len(tokens)] for args in left if args != tokens):
         chosen = (*tokens, token)
         text = str(Move(entry.verb, chosen))
-        is_whole = [args for args in left if args[: len(chosen)] == chosen] == [chosen]
-        yield FormStep(token, words[token], move=text) if is_whole else FormStep(token, words[token], say=text)
+        if [args for args in left if _starts_with(args, chosen)] == [chosen]:  # no longer move begins with it
+            yield FormStep(token, words[token], move=text)
+        else:
+            yield FormStep(token, words[token], say=text)
     if tokens in left:
         yield FormStep(entry.verb, label, move=str(Move(entry.verb, tokens)))
 
@@ -150,7 +175,7 @@ def describe_move(move: Move, narrator: Narrator) -> str:
 
 
 def make_labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
-    """Every word of the menu as people say it, verb by verb, for the script."""
+    """Return every word of the menu as people say it, verb by verb, for the script."""
     return {
         entry.verb: {"verb": narrator.label_verb(entry.verb), "tokens": _label_tokens(entry, narrator)}
         for entry in menu
@@ -158,23 +183,29 @@ def make_labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:
 
 
 def _label_tokens(entry: MenuEntry, narrator: Narrator) -> dict[str, str]:
-    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
-    tokens = dict.fromkeys(token for args in sequences for token in args)
-    return _number_doubles({token: narrator.label_token(entry.verb, token) for token in tokens})
+    """Return all tokens of an entry as people say them; a number has none."""
+    tokens: Iterable[str] = ()
+    match entry:
+        case Choice(_, options):
+            tokens = itertools.chain.from_iterable(options)
+        case Subset(_, items):
+            tokens = items
+    labels = {token: narrator.label_token(entry.verb, token) for token in dict.fromkeys(tokens)}
+    return _number_doubles(labels)
 
 
 def _number_doubles(labels: dict[str, str]) -> dict[str, str]:
-    """The same labels, with numbers if two tokens would have the same one."""
-    count, often = Counter[str](), Counter(labels.values())
+    """Return the same labels, with numbers where several tokens would have the same one."""
+    total, so_far = Counter(labels.values()), Counter[str]()
     numbered = dict[str, str]()
-    for token, words in labels.items():
-        count[words] += 1
-        numbered[token] = f"{words} ({count[words]})" if often[words] > 1 else words
+    for token, label in labels.items():
+        so_far[label] += 1
+        numbered[token] = f"{label} ({so_far[label]})" if total[label] > 1 else label
     return numbered
 
 
 def dump_menu(menu: Menu) -> list[dict[str, object]]:
-    """The menu for the script that lets a click on the board narrow it."""
+    """Dump the menu for the script that lets a click on the board narrow it."""
     return [_dump_entry(entry) for entry in menu]
 
 

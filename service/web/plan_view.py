@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import url_for
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.menu import Move
 from service.tables.branch_orders import OrdersOfBranch
@@ -63,46 +62,47 @@ class OrderPlanner(Struct, frozen=True):
 
     def list_steps(self, rows: Sequence[Any], of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
         """List the orders in the order in which they are tried."""
-        plain, live = [row for row in rows if not row.after], [one for one in of_branches if not one.never_hold]
-        ids = sorted([*(row.id for row in plain), *(order.id for one in live for order in one.orders)])
-        numbers = {order: number for number, order in enumerate(ids, 1)}
-        steps = dict((*self._list_plain(plain), *self._list_conditional(live, numbers)))
-        return tuple(replace(steps[order], number=number) for order, number in numbers.items())
+        unconditional = [row for row in rows if not row.after]
+        possible = [one for one in of_branches if not one.never_hold]
+        ids = [*(row.id for row in unconditional), *(order.id for one in possible for order in one.orders)]
+        numbers = {order: number for number, order in enumerate(sorted(ids), 1)}
+        steps = (*self._list_unconditional(unconditional, numbers), *self._list_conditional(possible, numbers))
+        return tuple(sorted(steps, key=lambda step: step.number))
 
-    def _list_plain(self, rows: Sequence[Any]) -> Iterator[tuple[int, PlanStep]]:
+    def _list_unconditional(self, rows: Sequence[Any], numbers: Mapping[int, int]) -> Iterator[PlanStep]:
         for place, row in enumerate(rows):
-            earlier = [self._make_sooner(MAKE_EARLIER, row.id)] if place else []
-            later = [self._make_sooner(MAKE_LATER, one.id) for one in rows[place + 1 : place + 2]]
-            buttons = (*earlier, *later, self._make_cancel(row.id))
-            player, condition = self.players[self.seat], _say(ALWAYS)
-            yield row.id, PlanStep(0, self.seat, player, row.move, row.move, condition, buttons=buttons)
+            buttons = list[PlanButton]()
+            if place > 0:
+                buttons.append(self._make_order_button(MAKE_EARLIER, row.id))
+            if place < len(rows) - 1:  # it is later once the next one is earlier
+                buttons.append(self._make_order_button(MAKE_LATER, rows[place + 1].id))
+            yield PlanStep(
+                number=numbers[row.id],
+                seat=self.seat,
+                player=self.players[self.seat],
+                text=row.move,
+                move=row.move,
+                condition=_say(ALWAYS),
+                buttons=(*buttons, self._make_cancel_button(row.id)),
+            )
 
     def _list_conditional(
-        self, of_branches: Sequence[OrdersOfBranch], numbers: dict[int, int]
-    ) -> Iterator[tuple[int, PlanStep]]:
+        self, of_branches: Sequence[OrdersOfBranch], numbers: Mapping[int, int]
+    ) -> Iterator[PlanStep]:
         for place, one in enumerate(of_branches):
-            address = url_for("whatif.show", link=self.link, number=one.number)
-            change = (PlanButton(_say(CHANGE), address),) if one.branch else ()
-            exchange = tuple(self._list_exchanges(of_branches, place))
+            buttons_of_branch = tuple(self._list_branch_buttons(of_branches, place))
             for order in one.orders:
-                yield (
-                    order.id,
-                    PlanStep(
-                        number=0,
-                        seat=self.seat,
-                        player=self.players[self.seat],
-                        text=_describe(order.move, self.narrator),
-                        move=order.move,
-                        condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
-                        before=tuple(move for _, move in order.given if move),
-                        group=str(one.number),
-                        buttons=(
-                            *change,
-                            *exchange,
-                            *self._list_targets(of_branches, one, order.id, numbers),
-                            self._make_cancel(order.id),
-                        ),
-                    ),
+                targets = self._list_target_buttons(of_branches, one, order.id, numbers)
+                yield PlanStep(
+                    number=numbers[order.id],
+                    seat=self.seat,
+                    player=self.players[self.seat],
+                    text=_describe(order.move, self.narrator),
+                    move=order.move,
+                    condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
+                    before=tuple(move for _, move in order.given if move),
+                    group=str(one.number),
+                    buttons=(*buttons_of_branch, *targets, self._make_cancel_button(order.id)),
                 )
 
     def _describe_condition(self, seat: int, move: str | None) -> str:
@@ -111,28 +111,37 @@ class OrderPlanner(Struct, frozen=True):
             return _say(AFTER_A_MOVE, who=who)
         return _say(IF_PLAYED, who=who, move=_describe(move, self.narrator))
 
-    def _list_exchanges(self, of_branches: Sequence[OrdersOfBranch], place: int) -> Iterator[PlanButton]:
-        """Yield what tries this branch earlier or later: it is later if the next one is earlier."""
-        for label, earlier in ((BRANCH_EARLIER, place), (BRANCH_LATER, place + 1)):
-            if 0 < earlier < len(of_branches):
-                number = of_branches[earlier].number
-                action = url_for("seat.move_branch_up", link=self.link, number=number)
-                yield PlanButton(_say(label), action, self.hidden)
+    def _list_branch_buttons(self, of_branches: Sequence[OrdersOfBranch], place: int) -> Iterator[PlanButton]:
+        """Yield the buttons that open a branch, and that try it earlier or later than others."""
+        one = of_branches[place]
+        if one.branch:
+            yield PlanButton(_say(CHANGE), url_for("whatif.show", link=self.link, number=one.number))
+        if place > 0:
+            yield self._make_branch_button(BRANCH_EARLIER, one.number)
+        if place < len(of_branches) - 1:  # it is later once the next one is earlier
+            yield self._make_branch_button(BRANCH_LATER, of_branches[place + 1].number)
 
-    def _list_targets(
-        self, of_branches: Sequence[OrdersOfBranch], source: OrdersOfBranch, order: int, numbers: dict[int, int]
+    def _list_target_buttons(
+        self, of_branches: Sequence[OrdersOfBranch], source: OrdersOfBranch, order: int, numbers: Mapping[int, int]
     ) -> Iterator[PlanButton]:
-        """Yield the other branches to which an order can be moved."""
-        for one in of_branches if source.branch else ():
+        """Yield the buttons that move an order to another branch; none if its own branch was deleted."""
+        if source.branch is None:
+            return
+        for one in of_branches:
             if one is not source and one.branch:
                 label = _say(TO_BRANCH, number=str(numbers[one.orders[0].id]))
                 action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=one.number)
                 yield PlanButton(label, action, self.hidden)
 
-    def _make_sooner(self, label: Sentence, order: int) -> PlanButton:
+    def _make_order_button(self, label: Sentence, order: int) -> PlanButton:
+        """Make the button that tries an order before the one in front of it."""
         return PlanButton(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden)
 
-    def _make_cancel(self, order: int) -> PlanButton:
+    def _make_branch_button(self, label: Sentence, branch: int) -> PlanButton:
+        """Make the button that tries the orders of a branch before those of the branch in front of it."""
+        return PlanButton(_say(label), url_for("seat.move_branch_up", link=self.link, number=branch), self.hidden)
+
+    def _make_cancel_button(self, order: int) -> PlanButton:
         fields = (*self.hidden, ("verb", "cancel"), ("arg", str(order)))
         return PlanButton(_say(CANCEL), url_for("table.show", link=self.link), fields)
 
@@ -150,14 +159,14 @@ def list_branch_steps(
             move=move,
             is_done=number <= step,
             is_current=number == step,
-            buttons=tuple(_list_branch_buttons(link, branch, number, length)),
+            buttons=tuple(_list_move_buttons(link, branch, number, length)),
         )
         for number, (seat, move) in enumerate(branch.moves[:length], 1)
     )
 
 
-def _list_branch_buttons(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanButton]:
-    """Yield what can be done with a move. “Later” moves the next own move of its seat in front of this one."""
+def _list_move_buttons(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanButton]:
+    """Yield the buttons of a move. “Later” moves the next own move of its seat in front of this one."""
 
     def make_button(label: Sentence, view: str, step: int) -> PlanButton:
         action = url_for(f"whatif.{view}", link=link, number=branch.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import url_for
@@ -22,7 +23,12 @@ from service.timing import Calendar
 from service.web.plan_view import Fields, OrderPlanner, PlanStep
 from service.web.rendering import get_app
 
-Orders = tuple[list[Any], list[OrdersOfBranch]]  # all rows, and those from branches
+
+class SeatOrders(Struct, frozen=True):
+    """The standing orders of a seat: the rows of all, and those that were made from branches."""
+
+    rows: Sequence[Any] = ()
+    of_branches: Sequence[OrdersOfBranch] = ()
 
 
 class PlayerLine(Struct, frozen=True):
@@ -49,7 +55,7 @@ class PlayerLine(Struct, frozen=True):
 
 
 def _find_seen_ago(place: Place, table: Snapshot, row: SeatRow) -> int | None:
-    """How long ago another player was here, for the players of a running game."""
+    """Return how many seconds ago another player was here, for the players of a running game."""
     may_know = place.seat is not None and row.seat != place.seat and table.position.phase != "over"
     return access.find_seen_ago(get_app(), row) if may_know else None
 
@@ -86,42 +92,45 @@ class StandingOrder(Struct, frozen=True):
 
 
 class OwnTime(Struct, frozen=True):
-    """The reader's own time: standing orders, and the way to the settings of letters and vacations."""
+    """The section “Your time”: standing orders, and the way to the settings of letters and vacations."""
 
     can_order: bool
     orders: tuple[StandingOrder, ...]
-    intentions: tuple[OrdersOfBranch, ...]
+    orders_of_branches: tuple[OrdersOfBranch, ...]
     settings: str  # address; empty if the reader has to sign in first
     has_settings: bool
     plan: tuple[PlanStep, ...]  # the orders, as the board shows them
 
 
-def load_orders(db: Connection, place: Place, table: Snapshot) -> Orders:
-    """The standing orders of the reader's seat in a running game."""
+def load_orders(db: Connection, place: Place, table: Snapshot) -> SeatOrders:
+    """Load the standing orders of the reader's seat in a running game."""
     if place.seat is None or table.position.phase == "over" or table.seats[place.seat].status != "taken":
-        return [], []
+        return SeatOrders()
     rows = standing_orders.list_orders(db, place.table, place.seat)
-    return rows, branch_orders.list_orders(db, place, rows)
+    return SeatOrders(rows, branch_orders.list_orders(db, place, rows))
 
 
-def list_planned_words(orders: Orders) -> tuple[str, ...]:
+def list_planned_words(orders: SeatOrders) -> tuple[str, ...]:
     """List the words of the moves that are ordered, and of the moves on which they depend, each once."""
-    moves = [row.move for row in orders[0]]
-    moves += [move for one in orders[1] for order in one.orders for _, move in order.given]
+    moves = [row.move for row in orders.rows]
+    moves += [move for one in orders.of_branches for order in one.orders for _, move in order.given]
     return tuple(dict.fromkeys(word for move in moves for word in move.split()))
 
 
-def plan_orders(place: Place, scene: Scene, narrator: Narrator, hidden: Fields, orders: Orders) -> tuple[PlanStep, ...]:
+def plan_orders(
+    place: Place, scene: Scene, narrator: Narrator, hidden: Fields, orders: SeatOrders
+) -> tuple[PlanStep, ...]:
     """List the orders as steps of a plan; none for a reader without any."""
-    if place.seat is None or not orders[0]:
+    if place.seat is None or not orders.rows:
         return ()
-    return OrderPlanner(place.link, scene.players, place.seat, narrator, hidden).list_steps(*orders)
+    planner = OrderPlanner(place.link, scene.players, place.seat, narrator, hidden)
+    return planner.list_steps(orders.rows, orders.of_branches)
 
 
 def make_own_time(
-    place: Place, table: Snapshot, visitor: Any, orders: Orders, plan: tuple[PlanStep, ...]
+    place: Place, table: Snapshot, visitor: SignedIn | None, orders: SeatOrders, plan: tuple[PlanStep, ...]
 ) -> OwnTime | None:
-    """The reader's own time; None for spectators, after the game, and for a player who has left."""
+    """Make the section “Your time”; None for spectators, after the game, and for a player who has left."""
     if place.seat is None or table.position.phase == "over":
         return None
     seat = table.seats[place.seat]
@@ -129,8 +138,8 @@ def make_own_time(
         return None
     return OwnTime(
         can_order=seat.status == "taken",
-        orders=tuple(StandingOrder(row.id, row.move) for row in orders[0] if not row.after),
-        intentions=tuple(orders[1]),
+        orders=tuple(StandingOrder(row.id, row.move) for row in orders.rows if not row.after),
+        orders_of_branches=tuple(orders.of_branches),
         settings=_find_settings_address(seat, visitor) if seat.person is not None else "",
         has_settings=seat.person is not None,
         plan=plan,
@@ -138,7 +147,7 @@ def make_own_time(
 
 
 def _find_settings_address(seat: SeatRow, visitor: SignedIn | None) -> str:
-    """The address of this person's settings; empty if another may have taken the seat with the person's address.
+    """Return the address of this person's settings; empty if another may have taken the seat with the person's address.
 
     On this device the person must have signed in, or the server sends no letters, so that nothing could be proven.
     """

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import signing_in
 from service.links import hash_token
-from service.numbers import parse_int
+from service.numbers import MAX_ENTRY, parse_int
 from service.people import register
 from service.settings import DAY_S
 from service.store.batch import Verdict
@@ -35,6 +37,7 @@ from service.web.visitors import find_visit_key
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
 STARTED_PHASES = ("playing", "over")
+MINUTE_S = 60
 
 
 class PastStagePage(Struct, frozen=True):
@@ -80,20 +83,24 @@ def show(link: str) -> Response:
 
 
 def _cache(db: Connection, place: Place, page: TablePage) -> None:
-    """Let the page be sent again, unless it shows what its fingerprint does not tell."""
-    if page.frame.dice is None and not (page.own_time and (page.own_time.orders or page.own_time.intentions)):
-        key = find_visit_key()
-        parts = TableParts(place.table, hash_token(key) if key else "")
-        changes = [access.find_next_presence_change(row.seen_ago) for row in page.players if row.seen_ago is not None]
-        now = get_app().now()
-        cache_page(db, parts, min([_find_expiry(now, page.due_at), *(now + change for change in changes)]))
+    """Let the page be sent again until a time on it changes; not a page with orders or a round that is awaited."""
+    has_orders = page.own_time is not None and (page.own_time.orders or page.own_time.orders_of_branches)
+    if has_orders or page.frame.dice is not None:
+        return  # the fingerprint does not tell when these change
+    key, now = find_visit_key(), get_app().now()
+    parts = TableParts(place.table, hash_token(key) if key else "")
+    seen_ago = [row.seen_ago for row in page.players if row.seen_ago is not None]
+    changes = [now + access.find_next_presence_change(ago) for ago in seen_ago]
+    cache_page(db, parts, min([_find_expiry(now, page.due_at), *changes]))
 
 
 def _find_expiry(now: int, due_at: int | None) -> int:
-    """Return when the page says another time: the next day, or a minute less until the deadline."""
+    """Return when the page says another time: tomorrow, or when a minute less is left until the deadline."""
     tomorrow = now - now % DAY_S + DAY_S
-    minutes = max(0, -(-((due_at or 0) - now) // 60))
-    return min(tomorrow, due_at - 60 * (minutes - 1)) if due_at and minutes else tomorrow
+    if due_at is None or due_at <= now:
+        return tomorrow
+    minutes_left = math.ceil((due_at - now) / MINUTE_S)
+    return min(tomorrow, due_at - (minutes_left - 1) * MINUTE_S)
 
 
 def _load_started(link: str) -> tuple[Place, Snapshot]:
@@ -200,10 +207,15 @@ def move(link: str) -> Reply:
 def read_move(posted: Request) -> MoveText:
     """Read the move in a form of the table's page."""
     form = posted.form
-    words = [word for name in ("move", "verb", "arg") for word in form.getlist(name)]
-    text = " ".join(" ".join(word.split()) for word in words)
+    text = join_move_fields(form)
     page_key = form.get("key", "")[:16].replace("/", "")
-    return text, f"{page_key}/{text}" if page_key else "", parse_int(form.get("seen", ""), 2**31 - 1)
+    return text, f"{page_key}/{text}" if page_key else "", parse_int(form.get("seen", ""), MAX_ENTRY)
+
+
+def join_move_fields(fields: MultiDict[str, str]) -> str:
+    """Join the fields of a form that together are the text of a move, with single spaces."""
+    values = [value for name in ("move", "verb", "arg") for value in fields.getlist(name)]
+    return " ".join(" ".join(value.split()) for value in values)
 
 
 def answer_move(posted: Request, link: str, number: int, verdict: Verdict | None) -> Reply:  # noqa: ARG001  # as a program's

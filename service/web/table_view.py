@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from flask import request, url_for
 from markupsafe import Markup
@@ -18,6 +17,7 @@ from engine.menu import Menu
 from engine.record import Request, UndoRequest
 from service.accounts import my_tables
 from service.numbers import parse_int
+from service.people.proof import SignedIn
 from service.tables import hints, joining, snapshots
 from service.tables.access import Place
 from service.tables.hints import GoodMove
@@ -43,7 +43,7 @@ from service.web.visitors import find_visitor
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
-FOLD_FROM, SHOW_LAST = 8, 6  # with this number of chapters since the last move only the last are shown at first
+MAX_UNFOLDED, LAST_UNFOLDED = 8, 6  # of the chapters since the last move; of more only the last are shown at first
 
 
 class GatheringPage(Struct, frozen=True):
@@ -186,16 +186,16 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
 
 def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
-    menu, orders = snapshots.open_menu(table.game, table.position, place.seat), load_orders(db, place, table)
+    menu = snapshots.open_menu(table.game, table.position, place.seat)
+    orders, hint = load_orders(db, place, table), _find_hint(db, place, table)
     scene, narrator = make_scene(place, table, menu, list_planned_words(orders)), make_narrator(place, table)
     board = drawing.draw_staged_board(get_app().caches.staged_boards, (place.table, table.row.length), scene, narrator)
-    chosen = _find_chosen_words(menu, hint := _find_hint(db, place, table))
+    chosen = _find_chosen_words(menu, hint)
     chapters, happened = _load_chapters(db, place, table, narrator)
-    is_over = table.position.phase == "over"
+    frame = _load_frame(db, place, table, chosen, chapters)
+    hidden, commands = _list_hidden_fields(table), _list_commands(place, table, narrator)
     waiting_for, due_at = _find_waiting(table)
-    frame = make_frame(db, place, table, too_late=_is_too_late(place, table, chosen))
-    frame, hidden = replace(frame, verdict=describe_verdict(frame.verdict, chapters)), _list_hidden_fields(table)
-    visitor, commands = find_visitor(db), _list_commands(place, table, narrator)
+    visitor, is_over = find_visitor(db), table.position.phase == "over"
     return TablePage(
         table=place.table,
         frame=frame,
@@ -226,6 +226,14 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     )
 
 
+def _load_frame(
+    db: Connection, place: Place, table: Snapshot, chosen: Sequence[str], chapters: Sequence[Chapter]
+) -> TableFrame:
+    """Load the common part of the page, with a sentence about the move that was accepted."""
+    frame = make_frame(db, place, table, too_late=_is_too_late(place, table, chosen))
+    return replace(frame, verdict=describe_verdict(frame.verdict, chapters))
+
+
 def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
     """Return the names of the players to move, and the earliest of their deadlines."""
     to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
@@ -237,27 +245,27 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
 
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[str, ...] = ()) -> Scene:
-    """The board as this seat, or a spectator, sees it."""
+    """Return the board as this seat, or a spectator, sees it."""
     view = table.game.view(table.position.state, place.seat)
     seats_to_move = snapshots.list_seats_to_move(table)
     return Scene(table.game, view, list_players(table.names), place.seat, menu, get_language(), seats_to_move, planned)
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:
-    """The sentences for this reader, with places of the board marked."""
+    """Make the narrator of this reader, with places of the board marked."""
     view = table.game.view(table.position.state, place.seat)
     return Narrator(table.game, table.names, get_language(), place.seat, marked=True, view=view)
 
 
 def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None:
-    """The hint that the address asks for; None once the game went on."""
+    """Find the hint that the address asks for; None once the game went on."""
     number = parse_int(request.args.get("hint", ""))
     hint = None if number is None else hints.find(db, place, number)
     return hint if hint and hint.length == table.position.length else None
 
 
 def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
-    """The move, or its beginning, that a hint or the address proposes; empty if the menu does not allow it."""
+    """Return the words of the move that a hint or the address proposes, or begins; empty if it is not on the menu."""
     if hint and hint.move:
         return [hint.move.verb, *hint.move.args]
     words = request.args.get("say", "").split()
@@ -265,7 +273,7 @@ def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
 
 
 def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
-    """Whether the address is from a letter of another turn, or proposes a move that is no longer possible."""
+    """Return whether the address is from a letter of another turn, or proposes a move that is no longer possible."""
     proposed, turn = request.args.get("say", ""), parse_int(request.args.get("turn", ""))
     if not proposed or turn is None or place.seat is None or table.position.phase == "over":
         return False
@@ -275,14 +283,19 @@ def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
 def _load_chapters(
     db: Connection, place: Place, table: Snapshot, narrator: Narrator
 ) -> tuple[tuple[Chapter, ...], RecentChapters | None]:
-    """The latest chapters, the newest first, and what happened since the reader's last move; each is described once."""
+    """Load the latest chapters, the newest first, and those since the reader's last move; none of these after the end.
+
+    They are at least MAX_CHAPTERS, and all since that move.
+    """
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
-    over = table.position.phase == "over"
-    recent = {entry.seq for entry in ([] if over else log.find_entries_since_own_move(entries, place.seat))}
+    is_over = table.position.phase == "over"
+    since_own_move = [] if is_over else log.find_entries_since_own_move(entries, place.seat)
+    recent = {entry.seq for entry in since_own_move}
+    first_recent = min(recent, default=table.row.length)
     chapters = list[Chapter]()
     cache, reader = get_app().caches.chapters, (place.table, place.seat, get_language(), table.names)
     for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):
-        if len(chapters) >= MAX_CHAPTERS and chapter.seq < min(recent, default=table.row.length):
+        if len(chapters) >= MAX_CHAPTERS and chapter.seq < first_recent:
             break
         chapters.append(chapter)
     since = [chapter for chapter in reversed(chapters) if chapter.seq in recent]
@@ -292,7 +305,7 @@ def _load_chapters(
 def _make_recent(since: Sequence[Chapter]) -> RecentChapters:
     opening = since[0] if since[0].start else None
     rest = tuple(since[1:] if opening else since)
-    folded = len(rest) - SHOW_LAST if len(rest) > FOLD_FROM else 0
+    folded = len(rest) - LAST_UNFOLDED if len(rest) > MAX_UNFOLDED else 0
     return RecentChapters(opening, rest[:folded], rest[folded:])
 
 
@@ -324,17 +337,18 @@ def _make_turn(
 
 
 def _list_hidden_fields(table: Snapshot) -> tuple[tuple[str, str], ...]:
-    """The fields that each form with a move sends: the last entry on the page, and a key that makes it idempotent."""
+    """Return the fields that each form with a move sends: the last entry on the page, and a key to count it once."""
     return (("seen", str(table.row.length - 1)), ("key", secrets.token_hex(8)))
 
 
 def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Mapping[str, str]) -> TableNotices:
     undo, pause = table.position.undo_request, table.position.pause_request
-    can_answer_pause = undo is None and frame.dice is None
+    undo_answers = commands if undo and place.seat in undo.waiting else {}
+    pause_answers = commands if undo is None and frame.dice is None else {}
     is_bot = place.seat is not None and table.seats[place.seat].status == "bot"
     return TableNotices(
-        undo=_make_question(undo, place, table, commands if place.seat in undo.waiting else {}) if undo else None,
-        pause=_make_question(pause, place, table, commands if can_answer_pause else {}) if pause else None,
+        undo=_make_question(undo, place, table, undo_answers) if undo else None,
+        pause=_make_question(pause, place, table, pause_answers) if pause else None,
         is_paused=table.position.paused,
         is_bot=is_bot,
         free_seats=tuple(_list_free_seats(place, table)),
@@ -342,21 +356,21 @@ def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Ma
 
 
 def _make_question(
-    request: UndoRequest | Request, place: Place, table: Snapshot, commands: Mapping[str, str]
+    request: UndoRequest | Request, place: Place, table: Snapshot, answers: Mapping[str, str]
 ) -> Question:
-    """A request; `commands` are those with which the reader may answer it."""
+    """Describe a request; `answers` are the commands with which the reader may answer it."""
     waiting = () if place.seat in request.waiting else request.waiting
     return Question(
         who=table.names[request.seat],
         is_yours=request.seat == place.seat,
         waiting=join_names(table.names[seat] for seat in waiting),
-        can_agree="agree" in commands,
-        can_refuse="refuse" in commands,
+        can_agree="agree" in answers,
+        can_refuse="refuse" in answers,
     )
 
 
 def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
-    """The seats that substitutes may take, for players of a running game only."""
+    """Yield the seats that substitutes may take, for players of a running game only."""
     if place.seat is None or table.position.phase == "over":
         return
     for row in table.seats:
@@ -365,8 +379,8 @@ def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
             yield FreeSeat(row.name, address)
 
 
-def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: Any) -> tuple[str, ...]:
-    """The addresses of other tables that wait for the player of this seat, if signed in; the most urgent first."""
+def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: SignedIn | None) -> tuple[str, ...]:
+    """Return the addresses of other tables that wait for this seat's player, if signed in; the most urgent first."""
     person = None if place.seat is None else table.seats[place.seat].person
     if person is None or visitor is None or visitor.id != person:
         return ()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine import log
 from engine.game import Standing
 from engine.refusal import Refused
-from service.numbers import parse_int
+from service.numbers import MAX_ENTRY, parse_int
 from service.tables import access, branch_orders, branches, judging, snapshots, standing_orders
 from service.tables.access import Place, TransferredAway, Unknown
 from service.tables.branches import Branch, PlayedBranch
@@ -22,8 +22,8 @@ from service.text.narration import Narrator
 from service.web.menu_forms import Turn, make_turn
 from service.web.plan_view import PlanStep, list_branch_steps
 from service.web.rendering import get_app, get_language, render, translate_title
+from service.web.table_pages import join_move_fields
 
-NEWEST = 2**31 - 1  # a number above that of any entry: the last one
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
@@ -128,8 +128,8 @@ def _make_branch_link(branch: Branch) -> BranchLink:
 
 @whatif.post("")
 def begin(link: str) -> Reply:
-    """A branch that begins with the position after some entry."""
-    app, after = get_app(), _parse_number(request.form.get("at", ""), NEWEST)
+    """Begin a branch with the position after an entry, or after the last one."""
+    app, after = get_app(), _parse_number(request.form.get("at", ""), MAX_ENTRY)
     with access.writing_at(app, link) as (db, place):
         number = branches.begin(app, db, place, after)
     return redirect(url_for("whatif.show", link=link, number=number), 303)
@@ -137,7 +137,7 @@ def begin(link: str) -> Reply:
 
 @whatif.get("/<int:number>")
 def show(link: str, number: int) -> Response:
-    """A branch after some of its moves."""
+    """Show a branch after some of its moves."""
     return _render_branch(link, number)
 
 
@@ -145,7 +145,7 @@ def show(link: str, number: int) -> Response:
 def play(link: str, number: int) -> Reply:
     """Make a move in the branch, for any seat."""
     app, form = get_app(), request.form
-    text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
+    text = join_move_fields(form)
     step, seat = _parse_number(form.get("step", ""), branches.MAX_MOVES), _parse_number(form.get("as", ""), 0)
     try:
         with access.writing_at(app, link) as (db, place):
@@ -153,7 +153,7 @@ def play(link: str, number: int) -> Reply:
     except (Unknown, TransferredAway):
         raise
     except Refused as refused:
-        return _render_branch(link, number, refused, 422)
+        return _render_branch(link, number, refused)
     return redirect(url_for("whatif.show", link=link, number=number, step=step), 303)
 
 
@@ -182,7 +182,7 @@ def move_sooner(link: str, number: int) -> Response | Reply:
     except (Unknown, TransferredAway):
         raise
     except Refused as refused:
-        return _render_branch(link, number, refused, 422)
+        return _render_branch(link, number, refused)
     return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
 
 
@@ -235,27 +235,44 @@ def forget(link: str, number: int) -> Reply:
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
-def _render_branch(link: str, number: int, error: Refused | None = None, status: int = 200) -> Response:
-    app = get_app()
-    with app.store.reading() as db:
-        place = access.find_place(db, link)
-        table = snapshots.load_table(app, db, place.table)
-        branch, own = branches.find(db, place, number), branches.list_branches(db, place)
-        line = branches.play_out(app, db, table, branch)
-        orders = standing_orders.list_orders(db, place.table, branch.seat)
-        intentions = branch_orders.list_orders(db, place, orders)
-    has_orders = any(one.number == number and not one.never_hold for one in intentions)
-    step = min(_parse_number(request.values.get("step", ""), len(line)), len(line))
-    others = {"branches": tuple(map(_make_branch_link, own)), "error": error, "has_orders": has_orders}
-    page = _make_page(place, table, branch, line, step, **others)
-    return render("whatif.html", page, status)
+class ShownBranch(Struct, frozen=True):
+    """A branch that a page shows at one step, the other branches of its seat, and whether orders were made from it."""
+
+    place: Place
+    table: Snapshot
+    branch: Branch
+    played: PlayedBranch
+    step: int
+    all_branches: tuple[Branch, ...]
+    has_orders: bool
 
 
-def _make_page(
-    place: Place, table: Snapshot, branch: Branch, line: PlayedBranch, step: int, **others: Any
-) -> WhatIfPage:
-    """The page of one position of a branch; `others` are the fields that are not about the position."""
-    state, game = line.states[step], table.game
+def _render_branch(link: str, number: int, error: Refused | None = None) -> Response:
+    with get_app().store.reading() as db:
+        shown = _load_branch(db, access.find_place(db, link), number)
+    return render("whatif.html", _make_page(shown, error), 422 if error else 200)
+
+
+def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
+    table = snapshots.load_table(get_app(), db, place.table)
+    branch, all_branches = branches.find(db, place, number), branches.list_branches(db, place)
+    played = branches.play_out(get_app(), db, table, branch)
+    rows = standing_orders.list_orders(db, place.table, branch.seat)
+    of_branches = branch_orders.list_orders(db, place, rows)
+    return ShownBranch(
+        place=place,
+        table=table,
+        branch=branch,
+        played=played,
+        step=min(_parse_number(request.values.get("step", ""), len(played)), len(played)),
+        all_branches=tuple(all_branches),
+        has_orders=any(one.number == number and not one.never_hold for one in of_branches),
+    )
+
+
+def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
+    branch, table, played, game = shown.branch, shown.table, shown.played, shown.table.game
+    state, length = played.states[shown.step], len(played)
     movers = [seat for seat in range(len(table.seats)) if game.menu(state, seat)]
     actor = _choose_actor(movers, branch.seat)
     menu = game.menu(state, actor) if movers else ()
@@ -265,15 +282,15 @@ def _make_page(
     narrator = Narrator(game, table.names, get_language(), actor, view=scene.view)
     seats = tuple(_list_players(scene, branch.seat, movers, game.standing(state)))
     return WhatIfPage(
-        link=place.link,
+        link=shown.place.link,
         title=translate_title(game.META),
         game=game.META.name,
         me=branch.seat,
         branch=_make_branch_link(branch),
         dealt=parse_int(request.args.get("dealt", ""), 999),
-        lost=len(branch.moves) - len(line),
-        step=step,
-        length=len(line),
+        lost=len(branch.moves) - length,
+        step=shown.step,
+        length=length,
         is_over=seats[0].place is not None,
         movers=tuple(Mover(seat, table.names[seat], seat == actor) for seat in movers),
         actor=actor,
@@ -281,14 +298,16 @@ def _make_page(
         stage=draw_stage(scene),
         text=draw_board_text(scene),
         alt=narrator.describe_board(scene.view),
-        turn=_make_turn(place, branch, table, scene, narrator, step),
-        steps=tuple(_list_steps(table, branch, line)),
+        turn=_make_turn(shown, scene, narrator),
+        steps=tuple(_list_steps(shown)),
         players=seats,
         is_playing=table.position.phase == "playing",
-        plan=list_branch_steps(place.link, branch, scene.players, narrator, len(line), step),
-        has_own_moves=any(seat == branch.seat for seat, _ in branch.moves[: len(line)]),
+        plan=list_branch_steps(shown.place.link, branch, scene.players, narrator, length, shown.step),
+        has_own_moves=any(seat == branch.seat for seat, _ in branch.moves[:length]),
         knows_all=branches.knows_all(table, branch.at),
-        **others,
+        branches=tuple(map(_make_branch_link, shown.all_branches)),
+        error=error,
+        has_orders=shown.has_orders,
     )
 
 
@@ -298,40 +317,41 @@ def _list_players(scene: Scene, me: int, movers: list[int], standing: Sequence[S
 
 
 def _choose_actor(movers: list[int], me: int) -> int:
-    """The seat that the page plays for: the one chosen, else the reader's own, else the one to move."""
+    """Return the seat that the page plays for: the one chosen, else the reader's own, else the one to move."""
     chosen = _parse_number(request.values.get("as", ""), me)
     if chosen in movers:
         return chosen
     return me if me in movers or not movers else movers[0]
 
 
-def _make_turn(place: Place, branch: Branch, table: Snapshot, scene: Scene, narrator: Narrator, step: int) -> Turn:
-    action = url_for("whatif.show", link=place.link, number=branch.id)
+def _make_turn(shown: ShownBranch, scene: Scene, narrator: Narrator) -> Turn:
+    action = url_for("whatif.show", link=shown.place.link, number=shown.branch.id)
     return make_turn(
         scene.menu,
         narrator,
         request.args.get("say", "").split(),
         action=action,
-        hidden=(("step", str(step)), ("as", str(scene.me))),
-        next_link=f"{action}?step={step}&as={scene.me}&",
-        game=table.game.META.name,
+        hidden=(("step", str(shown.step)), ("as", str(scene.me))),
+        next_link=f"{action}?step={shown.step}&as={scene.me}&",
+        game=shown.table.game.META.name,
     )
 
 
-def _list_steps(table: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator[BranchStep]:
-    """Describe the moves so far as this seat would see them at the table."""
+def _list_steps(shown: ShownBranch) -> Iterator[BranchStep]:
+    """Describe the moves of a branch as its player would see them at the table."""
+    branch, table = shown.branch, shown.table
     narrator = Narrator(table.game, table.names, get_language(), branch.seat)
-    for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
+    for number, ((seat, move), events) in enumerate(zip(branch.moves, shown.played.events, strict=False), 1):
         visible = tuple(log.hear(table.game, event, branch.seat) for event in events)
-        sentences = tuple(one for event in visible if event is not None and (one := narrator.describe(event)))
-        yield BranchStep(number, table.names[seat], move, sentences, visible != events)
+        sentences = (narrator.describe(event) for event in visible if event is not None)
+        yield BranchStep(number, table.names[seat], move, tuple(filter(None, sentences)), visible != events)
 
 
 def _parse_step() -> int:
     return _parse_number(request.form.get("step", ""), branches.MAX_MOVES)
 
 
-def _parse_number(text: str, otherwise: int) -> int:
-    """Parse a number of an address or a form; return `otherwise` if it is none."""
-    number = parse_int(text, 2**31 - 1)
-    return otherwise if number is None else number
+def _parse_number(text: str, default: int) -> int:
+    """Parse a number of an address or a form; return `default` if it is none."""
+    number = parse_int(text, MAX_ENTRY)
+    return default if number is None else number
