@@ -79,6 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    """Run a command; print a sentence for misuse, a refusal, or an error that the host can correct."""
     words = sys.argv[1:] if argv is None else argv
     root = make_parser(words[0] if words else "")
     try:

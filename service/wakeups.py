@@ -225,6 +225,7 @@ class VerdictMessages:
         return seconds if self.is_listening else min(seconds, OUTAGE_WAIT_S)
 
     def _deliver(self, messages: Iterable[tuple[int, bytes]]) -> None:
+        """Give verdicts to the functions that wait for them, and remember them for those that ask later."""
         for number, message in messages:
             with self._lock:
                 self._messages[number] = message
@@ -239,6 +240,7 @@ class VerdictMessages:
         self._closed.set()
 
     def _receive_until_closed(self) -> None:
+        """Receive verdicts; subscribe again after each failure."""
         while not self._closed.is_set():
             try:
                 self._receive_until_failure()

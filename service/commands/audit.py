@@ -122,6 +122,7 @@ def parse_receipt(text: str) -> Receipt:
 
 
 def run_audit(args: Namespace) -> int:
+    """Audit the named logs and print the outcomes; the exit status is that of the gravest verdict."""
     if not (args.files or args.table or args.all):
         raise Misuse("Name the logs to audit: files, --table T or --all.")
     receipts = _load_receipts(args)

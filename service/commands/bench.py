@@ -31,6 +31,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def run_bench(args: Namespace) -> int:
+    """Measure and print; the exit status tells of a missed budget, unless the machine was too busy to judge."""
     from service.commands import benches
     from service.commands.benches import Measure
 
@@ -39,10 +40,10 @@ def run_bench(args: Namespace) -> int:
         if name not in functions:
             raise Misuse(f"There is no bench “{name}”; the benches are: {', '.join(functions)}.")
     chosen = {name: functions[name] for name in args.names or functions}
-    load = measure_load()
     if args.list:
         print("\n".join(f"{name}: {function.__doc__}" for name, function in chosen.items()))
         return FINE
+    load = measure_load()
     measures = list[Measure]()
     for function in chosen.values():
         for measure in function():

@@ -157,6 +157,7 @@ def games() -> Iterator[Measure]:
 
 
 def _measure_games(name: str, game: Game, seats: int) -> Iterator[Measure]:
+    """Play games for two seconds with this number of seats; raise AssertionError if one breaks a promise."""
     table, played = playout.PlayoutTable(game, game.META.options(), seats), list[playout.PlayedGame]()
     for number in count():
         played.append(playout.run(table, f"bench-{number}"))

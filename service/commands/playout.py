@@ -166,6 +166,7 @@ class Broken(Exception):
 
 
 def _play(table: PlayoutTable, playout: PlayedGame, limit: int) -> tuple[Standing, ...]:
+    """Play a game and return its standing; record its moves and time, and raise Broken if it breaks a promise."""
     from engine import game as games
 
     before = None
@@ -190,6 +191,7 @@ def _iter_steps(table: PlayoutTable, game: Any, seed: str) -> Iterator[Any]:
 
 
 def _make_chooser(bot: str) -> Chooser:
+    """Return what chooses the moves: chance, or a bot of this level."""
     from engine import bots, search
 
     if bot == BOTS[0]:
@@ -216,6 +218,7 @@ def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
 
 
 def _check_step(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) -> None:
+    """Raise Broken if a step from one state to the next breaks a promise of the contract."""
     from engine import game as games
 
     if before is not None and games.is_over(table.game, before):

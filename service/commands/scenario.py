@@ -42,6 +42,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def run_scenarios(args: Namespace) -> int:
+    """Check each file and print its result; the exit status is that of the worst."""
     outcomes = [check_file(file) for file in args.files]
     if args.json:
         terminal.print_json(outcomes)

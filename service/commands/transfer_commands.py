@@ -52,6 +52,7 @@ def _open_app() -> App:
 
 
 def export_tables(args: Namespace) -> int:
+    """Write tables into a file and hand them over to the new server: both in one transaction, or neither."""
     from sqlalchemy import select
 
     from service.settings import refuse_address
@@ -89,6 +90,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def import_tables(args: Namespace) -> int:
+    """Take in the tables of a file, all or none, and wake the workers that go on with them."""
     from service.tables import transfer
 
     file = transfer.parse_file(terminal.read_file(args.file))

@@ -37,6 +37,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def run_dev(args: Namespace) -> int:
+    """Serve the page until Ctrl-C; the tables that it shows are in a temporary folder."""
     from engine import catalogue
     from service.app import App
     from service.settings import Settings
@@ -107,6 +108,7 @@ class DevPage:
         return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}
 
     def _load(self) -> None:
+        """Load the game again, or record why that is impossible; open pages are drawn again."""
         from engine import catalogue
         from engine.refusal import Refused
         from workers.commands import dev_table
@@ -122,6 +124,7 @@ class DevPage:
         self._announce()
 
     def _check_promises(self) -> None:
+        """Find the promises that the game breaks; open pages are drawn again if these are others than before."""
         from engine import catalogue
         from workers.commands import dev_table
 
