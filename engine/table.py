@@ -282,7 +282,7 @@ def _check_seat_may_act(table: Table, seat: int) -> None:
 
 
 def _move_for_late_seat(game: Game, table: Table, move: Move, chance: Chance) -> TableOutcome:
-    """Make the server's move for a seat whose time is up."""
+    """Make the server's move for a seat whose time is up: `expire SEAT MOVE`."""
     if table.phase != "playing" or len(move.args) < 2:
         raise _explain_impossible(move)
     seat, words = _parse_seat(table, move.args[0]), move.args[1:]

@@ -18,6 +18,7 @@ from engine.games.turfmaster.ride import (
     START_HEDGE,
     STAY,
     Field,
+    Kind,
     Reach,
     Rides,
     find_reach,
@@ -344,7 +345,8 @@ def _begin_round(state: State, fields: dict[int, Field]) -> RoundBegan:
     order = sorted(fields, key=lambda index: _make_sort_key(fields[index]))
     fronts = [get_front(fields[index]) for index in order]
     limits = [_limit_points(len(state.arrived) + fronts.index(own)) for own in fronts]  # level horses are not ahead
-    return RoundBegan(state.round + 1, "dice" if state.round % 2 else "cards", tuple(order), tuple(limits))
+    kind: Kind = "dice" if state.round % 2 else "cards"  # they take turns, and cards begin
+    return RoundBegan(state.round + 1, kind, tuple(order), tuple(limits))
 
 
 def _limit_points(ahead: int) -> int:
