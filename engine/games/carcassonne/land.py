@@ -395,6 +395,6 @@ def iter_segments(state: State, cell: str) -> Iterator[tuple[Segment, int]]:
 
 
 def get_signs(state: State, cell: str) -> tuple[str, ...]:
-    """Return the marks of the tile on a cell; empty if there is no tile."""
+    """Return the signs of the tile on a cell; empty if there is no tile."""
     placed = state.tiles.get(cell)
     return PIECES[placed.tile][0].signs if placed else ()

@@ -68,12 +68,12 @@ def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
     return options
 
 
-def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
-    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
+def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, grounds: frozenset[str]) -> list[Args]:
+    """§2.4: Return the options for one kind of figure: grounds of the new tile whose whole feature is free."""
     placed = state.tiles[part.cell]
     return [
         args
-        for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
+        for index, args in list_figure_options(placed.tile, placed.turn, kind, grounds)
         if is_free(rules, state.features[find_root(state.parents, placed.first + index)])
     ]
 

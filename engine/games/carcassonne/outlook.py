@@ -153,19 +153,25 @@ class Estimate:
         return sum([supply[kind] for kind in self.rules.segments])
 
     def add_feature(self, points: list[float], root: int, feature: Feature) -> None:
-        """Add what a feature is expected to bring to each seat."""
+        """Add what a feature is expected to bring to each seat, and what its figures are worth when they come back."""
         expected, completion = self.value_feature(root, feature)
-        awards = self.find_fixed_awards(feature) if self.has_fixed_awards else None
-        for award in awards or ():
-            points[award.seat] += award.points
-        for seat in self.find_leaders(feature) if awards is None else ():
+        fixed_awards = self.find_fixed_awards(feature) if self.has_fixed_awards else None
+        if fixed_awards is None:
+            self._add_points_of_leaders(points, feature, expected)
+        else:
+            for award in fixed_awards:
+                points[award.seat] += award.points
+        for figure in feature.figures:
+            is_companion = figure.kind in self.rules.non_meeples
+            points_back = COMPANION_POINTS if is_companion else completion * MEEPLE_BACK
+            points[figure.seat] += points_back * self.meeple_use
+
+    def _add_points_of_leaders(self, points: list[float], feature: Feature, expected: float) -> None:
+        """Add the points that are expected of a feature to those of its leaders, with what boxes add for each."""
+        for seat in self.find_leaders(feature):
             points[seat] += expected
             for box in self.boxes_with_extra_points:
                 points[seat] += box.count_extra_points(self.state, self.rules, feature, seat, "final")
-        back, non_meeples = completion * MEEPLE_BACK * self.meeple_use, self.rules.non_meeples
-        for figure in feature.figures:
-            is_companion = non_meeples and figure.kind in non_meeples
-            points[figure.seat] += COMPANION_POINTS * self.meeple_use if is_companion else back
 
     def find_fixed_awards(self, feature: Feature) -> tuple[Award, ...] | None:
         """Return the awards of a feature on which the lead does not matter, or None if it does."""

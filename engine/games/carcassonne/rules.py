@@ -233,7 +233,7 @@ def draw_plainly(state: State, seat: int, chance: Chance) -> TileDrawn:
 
 def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
-    if rules.hooks["offer_instead_of_tile"] and offer_instead_of_tile(state, rules, part):
+    if offer_instead_of_tile(state, rules, part):
         return None
     if can_draw(state) or has_own_tile(state, rules, state.turn):
         return _draw_tile(state, rules, chance)

@@ -43,9 +43,12 @@ def find_leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...
             strength = box.adjust_strength(state, rules, feature, figure, strength)
         strengths[figure.seat] = strengths.get(figure.seat, 0) + strength
     most = max(strengths.values(), default=0)
-    leaders = tuple(sorted(seat for seat, strength in strengths.items() if strength == most)) if most else ()
-    for box in rules.hooks["break_tie"] if len(leaders) > 1 else ():
-        leaders = box.break_tie(state, rules, feature, leaders)
+    if not most:
+        return ()
+    leaders = tuple(sorted(seat for seat, strength in strengths.items() if strength == most))
+    if len(leaders) > 1:
+        for box in rules.hooks["break_tie"]:
+            leaders = box.break_tie(state, rules, feature, leaders)
     return leaders
 
 
@@ -221,5 +224,5 @@ def list_features_to_count(state: State, rules: Rules) -> list[int]:
 
 
 def estimate_debt(state: State, seat: int) -> float:
-    """Return what a seat loses by points below 0 in the eyes of a bot, in addition to these points."""
+    """Return the points that a bot subtracts, below 0, for points below 0 beside these points themselves."""
     return DEBT_WEIGHT * min(count_points_of(state, seat), 0)

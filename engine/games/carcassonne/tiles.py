@@ -329,10 +329,10 @@ def list_nine_cells(cell: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def list_figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) -> tuple[tuple[int, Args], ...]:
-    """Return the index of each segment of these kinds on a tile, with the arguments that place a figure there."""
+def list_figure_options(tile: str, turn: int, kind: str, grounds: frozenset[str]) -> tuple[tuple[int, Args], ...]:
+    """Return the index of each segment whose kind is in `grounds`, with the arguments that place a figure there."""
     numbered = enumerate(PIECES[tile][turn].segments)
-    return tuple((index, (kind, segment.token)) for index, segment in numbered if segment.kind in segments)
+    return tuple((index, (kind, segment.token)) for index, segment in numbered if segment.kind in grounds)
 
 
 class Pieces(dict[str, dict[int, Piece]]):

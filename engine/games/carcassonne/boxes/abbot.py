@@ -81,12 +81,11 @@ class Abbot(BoxHooks):
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         figure = find_figure(state, move.args[0])
         feature = state.features[find_figure_root(state, figure)]
-        awards: tuple[Award, ...] = (
-            Award(seat, scoring.count_points(state, rules, feature, "recalled"), feature.kind),
-        )
-        for box in rules.hooks["award_bonus"] if editions.pays_bonus_for_recalled_abbot(state.edition) else ():
-            awards += box.award_bonus(state, rules, feature, "recalled")
-        return [AbbotRecalled(figure, awards)]
+        awards = [Award(seat, scoring.count_points(state, rules, feature, "recalled"), feature.kind)]
+        if editions.pays_bonus_for_recalled_abbot(state.edition):
+            for box in rules.hooks["award_bonus"]:
+                awards += box.award_bonus(state, rules, feature, "recalled")
+        return [AbbotRecalled(figure, tuple(awards))]
 
 
 BOX = Abbot()

@@ -188,14 +188,13 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
 
 def _list_completed(state: State, rules: Rules, part: Part) -> Sequence[tuple[Sequence[str], int]]:
     """Return the cells and the points of each completed feature; a cloister is only on its own cell."""
-    return [
-        (
-            [find_segment_cell(state, root)] if feature.kind == "cloister" else list_cells(state, feature),
-            scoring.count_points(state, rules, feature, "scored"),
-        )
-        for root in part.done
-        if (feature := state.features[root]).kind in ("road", "city", "cloister")
-    ]
+    completed = list[tuple[Sequence[str], int]]()
+    for root in part.done:
+        feature = state.features[root]
+        if feature.kind in ("road", "city", "cloister"):
+            cells = [find_segment_cell(state, root)] if feature.kind == "cloister" else list_cells(state, feature)
+            completed.append((cells, scoring.count_points(state, rules, feature, "scored")))
+    return completed
 
 
 class Castles(BoxHooks):
@@ -251,12 +250,14 @@ class Castles(BoxHooks):
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
         """§23.6: Pay the lords after all other features."""
-        pay = get_lords_pay(state)
-        lords = [(castle, find_lord(state, castle)) for castle in get_castles(state)] if pay else []
-        due = (castle.root for castle, lord in lords if lord and lord.place in pay)
-        return next((scoring.score_feature(state, rules, root, "scored") for root in due), None)
+        for castle in get_castles(state):
+            lord = find_lord(state, castle)
+            if lord and lord.place in get_lords_pay(state):
+                return scoring.score_feature(state, rules, castle.root, "scored")
+        return None
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
+        """Remember that a lord is paid."""
         if event.kind != CASTLE:
             return state
         paid = [figure.place for figure in event.figures]
@@ -288,7 +289,7 @@ class Castles(BoxHooks):
         place = get_current_task(state).place
         root = next(root for root in self._list_done(state) if self._is_at(state, root, place))
         cells = find_castle_cells(state, root)
-        assert cells is not None
+        assert cells is not None  # it was so when the seat was asked
         others = tuple(figure for figure in state.features[root].figures if figure.place != place)
         return [CastleMade(seat, root, cells, others)]
 
@@ -302,8 +303,9 @@ class Castles(BoxHooks):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the lords of a seat can expect, by the tiles that are still to come."""
-        lords = [lord for castle in get_castles(state) if (lord := find_lord(state, castle)) and lord.seat == seat]
-        return len(lords) * LORD_POINTS * min(1.0, count_tiles_left(state) / LORD_TILES) if lords else 0.0
+        lords = [find_lord(state, castle) for castle in get_castles(state)]
+        own = sum(lord is not None and lord.seat == seat for lord in lords)
+        return own * LORD_POINTS * min(1.0, count_tiles_left(state) / LORD_TILES)
 
 
 BOX = Castles()

@@ -61,11 +61,10 @@ class KingRobber(BoxHooks):
 
     def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...]:
         """§25.3: One point for each completed city or road on the table."""
-        titles = get_titles(state)
-        claims = [(titles[title][0], kind, title) for kind, title in TITLES.items() if title in titles]
-        cities = int(get_setting(state, "count"))  # Carcassonne is one
-        counts = {"city": count_complete(state, "city") + cities, "road": count_complete(state, "road")}
-        return tuple(Award(seat, counts[kind], title) for seat, kind, title in claims)
+        holders = {title: seat for title, (seat, _) in get_titles(state).items()}
+        carcassonne = int(get_setting(state, "count"))  # with the count it is one more city
+        counts = {"city": count_complete(state, "city") + carcassonne, "road": count_complete(state, "road")}
+        return tuple(Award(holders[title], counts[kind], title) for kind, title in TITLES.items() if title in holders)
 
 
 BOX = KingRobber()

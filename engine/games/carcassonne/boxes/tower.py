@@ -314,6 +314,7 @@ class Tower(BoxHooks):
         return [self._capture(state, rules, seat, word)]
 
     def _build_floor(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:
+        """Return the events of a floor, which asks for a prisoner if meeples are within reach of the higher tower."""
         built = FloorBuilt(seat, cell)
         after = apply_floor_built(state, built)
         return [built, CaptureOffered(seat, cell)] if list_figures_within_reach(after, rules, cell) else [built]
