@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from engine.games.carcassonne.boxes.revolts import SAFE
 from engine.games.carcassonne.coordinates import (
     BATHS,
     CORNERS,
@@ -146,9 +147,6 @@ MOST_FAR_NAMES, MOST_NAMED_CELLS = 12, 24
 
 AXIS_ABOVE, AXIS_BESIDE = 45, 35
 """How far the numbers of columns and rows are from the middle of the outermost tiles, above and beside them."""
-
-SAFE = "-safe"
-"""The end of the token of a segment on which a figure is placed protected."""
 
 
 class Offers(Struct, frozen=True):
@@ -289,8 +287,9 @@ def find_extent(cells: Iterable[str]) -> Extent:
 
 def list_unfit_cells(tiles: Iterable[str], offered: Iterable[str]) -> list[str]:
     """Return the empty cells beside tiles where the tile in hand does not fit."""
-    taken, beside = set(tiles), {cell: None for tile in tiles for cell in list_neighbours(tile)}
-    return [cell for cell in beside if cell not in taken.union(offered)]
+    left_out = {*tiles, *offered}
+    beside = dict.fromkeys(cell for tile in tiles for cell in list_neighbours(tile))
+    return [cell for cell in beside if cell not in left_out]
 
 
 def find_space(steps: int) -> int:

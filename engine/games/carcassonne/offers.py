@@ -51,7 +51,12 @@ def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
     """§2.2: Return every cell and turn in which all sides of the tile continue what they touch."""
     fits = FITTING_TURNS[tile]
     frontier = state.frontier.items()
-    options: Sequence[Args] = [(cell, turn) for cell, edges in frontier if fits[edges] for turn in fits[edges]]
+    options = [(cell, turn) for cell, edges in frontier for turn in fits[edges]]
+    return filter_places(state, rules, tile, options)
+
+
+def filter_places(state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+    """Return those of the options (cell, turn) where all boxes allow the tile."""
     for box in rules.hooks["filter_cells"]:
         options = box.filter_cells(state, rules, tile, options)
     return options
@@ -69,7 +74,7 @@ def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
 
 
 def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, grounds: frozenset[str]) -> list[Args]:
-    """§2.4: Return the options for one kind of figure: grounds of the new tile whose whole feature is free."""
+    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
     placed = state.tiles[part.cell]
     return [
         args

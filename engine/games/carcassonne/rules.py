@@ -327,7 +327,7 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
 def standing(state: State) -> tuple[Standing, ...]:
     """§4.6: Return the score of each seat, and once the game is over its place."""
     places = state.places or (None,) * len(state.track)
-    return tuple(Standing(count_points_of(state, seat), False, place) for seat, place in enumerate(places))
+    return tuple(Standing(count_points_of(state, seat), place=place) for seat, place in enumerate(places))
 
 
 def sources(event: Any, seat: int) -> tuple[tuple[str, int], ...]:

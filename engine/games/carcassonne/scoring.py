@@ -224,5 +224,5 @@ def list_features_to_count(state: State, rules: Rules) -> list[int]:
 
 
 def estimate_debt(state: State, seat: int) -> float:
-    """Return the points that a bot subtracts, below 0, for points below 0 beside these points themselves."""
+    """Return a penalty for bots, 0 or below: each point that a seat has below 0 counts more than other points."""
     return DEBT_WEIGHT * min(count_points_of(state, seat), 0)

@@ -199,10 +199,12 @@ def _draw_middle(sheet: Sheet, piece: Piece) -> None:
 
 
 def _locate_mark(piece: Piece, segment: Segment) -> tuple[int, int]:
-    """Return column and row of a mark: below the middle, or in a city on the north side, beside what leads to it."""
+    """Return column and row of a mark: below the middle, but in a city on the north side above it."""
     if segment.kind != "city":
         return 2, 2
-    return 3 if piece.edges.count("c") > 1 else 2, 0 if piece.edges[0] == "c" else 2
+    column = 3 if piece.edges.count("c") > 1 else 2
+    row = 0 if piece.edges[0] == "c" else 2
+    return column, row
 
 
 def _choose_middle_letter(piece: Piece) -> str:

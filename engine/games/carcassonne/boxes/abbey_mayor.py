@@ -11,7 +11,7 @@ from engine.chance import Chance
 from engine.games.carcassonne import editions, scoring
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules, place_tile
 from engine.games.carcassonne.land import add_figure, find_figure_root, find_token_root, get_signs, iter_segments
-from engine.games.carcassonne.offers import is_barred
+from engine.games.carcassonne.offers import filter_places, is_barred
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -219,9 +219,7 @@ class AbbeyMayor(BoxHooks):
         """§18.2: Offer to place the own abbey in a hole."""
         if not get_abbeys_left(state)[state.turn]:
             return None
-        options: Sequence[tuple[str, ...]] = [(cell, "0") for cell in find_holes(state)]
-        for box in rules.hooks["filter_cells"]:
-            options = box.filter_cells(state, rules, ABBEY, options)
+        options = filter_places(state, rules, ABBEY, [(cell, "0") for cell in find_holes(state)])
         return Choice("abbey", tuple((cell,) for cell, _ in options), "18.2") if options else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

@@ -144,7 +144,7 @@ class Bathhouses(BoxHooks):
         return [BatherFetched(bather.cell, (Award(seat, -bather.points, "bathhouse"),))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        """Return the points to subtract for points below 0, which buying meeples back can bring."""
+        """Return the penalty for points below 0, which buying meeples back can bring."""
         return estimate_debt(state, seat)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -107,9 +108,8 @@ def list_open_pyramids(state: State, cells: Iterable[str]) -> list[str]:
 
 
 def _award_pyramid(pyramid: Feature) -> tuple[Award, ...]:
-    counts = dict[int, int]()
-    for figure in pyramid.figures:
-        counts[figure.seat] = counts.get(figure.seat, 0) + 1
+    """Return an award for each seat with acrobats in a pyramid."""
+    counts = Counter(figure.seat for figure in pyramid.figures)
     return tuple(Award(seat, ACROBAT_POINTS * n, ACROBATS) for seat, n in sorted(counts.items()))
 
 

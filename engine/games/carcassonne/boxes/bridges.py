@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne.hooks import BoxHooks, Rules
 from engine.games.carcassonne.land import find_token_root
-from engine.games.carcassonne.offers import list_places
+from engine.games.carcassonne.offers import filter_places, list_places
 from engine.games.carcassonne.state import (
     Feature,
     Part,
@@ -115,14 +115,7 @@ def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) ->
             # The cell beyond sees the edge on its opposite side, two sides further.
             more = ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
             options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + more]]
-    return bool(options and _filter_by_other_boxes(state, rules, tile, options))
-
-
-def _filter_by_other_boxes(state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
-    for box in rules.hooks["filter_cells"]:
-        if box is not BOX:
-            options = box.filter_cells(state, rules, tile, options)
-    return options
+    return bool(filter_places(state, rules, tile, options))
 
 
 class Bridges(BoxHooks):
@@ -151,6 +144,7 @@ class Bridges(BoxHooks):
         return Choice("bridge", (*options, (NO_BRIDGE,)), "23.3") if options else None
 
     def _list_options(self, state: State, rules: Rules, part: Part) -> list[Args]:
+        """Return the bridges that the seat can build for its tile: over it, or over a tile beside which it then fits."""
         if not get_bridges_left(state)[state.turn] or find_bridge(part) is not None:
             return []
         names = {axis: name_bridged_tile(part.tile, axis) for axis in list_bridge_axes(part.tile)}

@@ -182,11 +182,11 @@ class HillsSheep(BoxHooks):
         for figure in shepherds:
             if figure.place not in get_flocks(state):
                 return _draw_token(state, figure, chance)
-        grown = {root for _, root in iter_segments(state, part.cell)} if "flock" not in part.notes else set[int]()
         own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
-        for figure in own:
-            if find_figure_root(state, figure) in grown:
-                return FlockStirred(figure)
+        on_tile = {root for _, root in iter_segments(state, part.cell)}
+        grown = [figure for figure in own if find_figure_root(state, figure) in on_tile]
+        if grown and "flock" not in part.notes:
+            return FlockStirred(grown[0])
         closed = [figure for figure in shepherds if not can_grow(state, figure)]
         return _drive_home(state, closed[0]) if closed else None
 

@@ -169,8 +169,8 @@ def list_targets(state: State) -> list[str]:
     """§33.3: Return the cells of the tiles on which the next flea can be put."""
     if not get_outbreaks(state):
         return []
-    fleas, taken = get_fleas(state), find_flea_to_take(state)
-    active = [cell for cell, is_active in fleas.items() if is_active and cell != taken]
+    fleas, leaving = get_fleas(state), find_flea_to_take(state)
+    active = [cell for cell, is_active in fleas.items() if is_active and cell != leaving]
     barred = {*get_outbreaks(state), *get_ended_outbreaks(state), *fleas}
     beside = dict.fromkeys(other for cell in (*get_outbreaks(state), *active) for other in list_neighbours(cell))
     return [cell for cell in beside if cell not in barred and is_open_land(state, cell)]

@@ -20,7 +20,6 @@ from engine.games.carcassonne.state import (
     change_part,
     finish_figure_step,
     get_current_part,
-    get_field,
     make_getter,
 )
 from engine.games.carcassonne.tiles import DATA, ROWS, get_plain_name
@@ -58,13 +57,16 @@ class TollRaised(Struct, frozen=True, omit_defaults=True, tag=True):
 get_tollhouses = make_getter("tollhouses", Tollhouses)
 """The tollhouses on the table."""
 
+get_first_segments = make_getter("since", dict[str, int])
+"""By cell, the number of the first segment of the tile with which a tollhouse was set; it grows from tile to tile."""
+
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
     """Put up the tollhouse of a seat, or move it; moving keeps its side."""
     tollhouses = get_tollhouses(state)
     side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
     others = {cell: house for cell, house in tollhouses.items() if house[0] != event.seat}
-    since = {**get_field(state, "since"), event.cell: state.tiles[get_current_part(state).cell].first}
+    since = {**get_first_segments(state), event.cell: state.tiles[get_current_part(state).cell].first}
     state = finish_figure_step(state)
     return replace(state, tollhouses={**others, event.cell: (event.seat, side)}, since=since)
 
@@ -121,11 +123,11 @@ class Tollkeepers(BoxHooks):
         road = state.features[root]
         if road.kind != "road":
             return None
-        newest = state.tiles[get_current_part(state).cell].first  # the number of the first segment of the placed tile
+        part = get_current_part(state)
         for cell, (seat, side) in sorted(get_tollhouses(state).items()):
-            if get_field(state, "since").get(cell, 0) > newest:
+            if get_first_segments(state).get(cell, 0) > state.tiles[part.cell].first:
                 continue  # it was set after the tile was placed, in a turn of message 4 within this one
-            if _make_toll_note(cell, root) not in get_current_part(state).notes and has_road_end(state, cell, root):
+            if _make_toll_note(cell, root) not in part.notes and has_road_end(state, cell, root):
                 points = count_toll(state, rules, road, side)
                 if points:
                     return TollRaised(cell, root, (Award(seat, points, "toll"),))
