@@ -190,7 +190,7 @@ class Estimate:
         return float(self.count_now_and_complete(feature)[0]), 0.0
 
     def _value_road_or_city(self, root: int, feature: Feature) -> tuple[float, float]:
-        """Return its points now, and what completing it adds times the chance of that; and this chance."""
+        """Return its points now, with its chance of completion times what that adds; and this chance."""
         now, complete = self.count_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0

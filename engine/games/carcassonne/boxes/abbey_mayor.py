@@ -268,12 +268,12 @@ class AbbeyMayor(BoxHooks):
             has_barn = feature.figures and feature.kind == "field" and _select_barns(feature)
             if has_barn and scoring.select_figures(state, rules, feature, "scored"):
                 scored = scoring.score_feature(state, rules, root, "scored")
-                return self._prepare_farm(state, rules, root, chance) or scored
+                return self._find_event_before_farm(state, rules, root, chance) or scored
         order = list_seats_from_turn(state)
         wagon = min(get_waiting_wagons(state), key=lambda figure: order.index(figure.seat), default=None)
         return WagonAsked(wagon) if wagon else None
 
-    def _prepare_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
+    def _find_event_before_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
         """Return the next event of other boxes before a farm with a barn is scored."""
         boxes = (box for box in rules.hooks["before_feature"] if box is not self)
         return next(filter(None, (box.before_feature(state, rules, root, chance) for box in boxes)), None)

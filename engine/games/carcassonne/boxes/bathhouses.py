@@ -144,7 +144,7 @@ class Bathhouses(BoxHooks):
         return [BatherFetched(bather.cell, (Award(seat, -bather.points, "bathhouse"),))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        """Return the penalty for points below 0, which buying meeples back can bring."""
+        """Return the penalty for points below 0, to which buying meeples back can lead."""
         return estimate_debt(state, seat)
 
 

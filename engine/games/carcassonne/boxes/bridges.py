@@ -144,7 +144,7 @@ class Bridges(BoxHooks):
         return Choice("bridge", (*options, (NO_BRIDGE,)), "23.3") if options else None
 
     def _list_options(self, state: State, rules: Rules, part: Part) -> list[Args]:
-        """Return the bridges that the seat can build for its tile: over it, or over a tile beside which it then fits."""
+        """Return the bridges that the seat can build: over its tile in hand, or over one beside which it then fits."""
         if not get_bridges_left(state)[state.turn] or find_bridge(part) is not None:
             return []
         names = {axis: name_bridged_tile(part.tile, axis) for axis in list_bridge_axes(part.tile)}

@@ -178,11 +178,12 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
     while paying:
         newly_paid = dict[Castle, int]()
         for castle in unpaid:
-            points = [amount for cells, amount in paying if not list_castle_cells(castle.cells).isdisjoint(cells)]
-            if points:
-                newly_paid[castle] = max(points)
-        pay |= {unpaid.pop(castle): points for castle, points in newly_paid.items()}
-        paying = [(castle.cells, points) for castle, points in newly_paid.items()]
+            amounts = [amount for cells, amount in paying if not list_castle_cells(castle.cells).isdisjoint(cells)]
+            if amounts:
+                newly_paid[castle] = max(amounts)
+        for castle, amount in newly_paid.items():
+            pay[unpaid.pop(castle)] = amount
+        paying = [(castle.cells, amount) for castle, amount in newly_paid.items()]
     return pay
 
 

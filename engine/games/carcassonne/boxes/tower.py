@@ -279,7 +279,10 @@ class Tower(BoxHooks):
         return Choice("tower", tuple((cell,) for cell in towers), "22.2") if towers else None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§22.4, §22.5: Close a tower with a meeple; exchange the latest prisoner for an own one."""
+        """§22.4, §22.5: Close a tower with a meeple; exchange the latest prisoner for one of its captor's.
+
+        All earlier prisoners were exchanged at once, if they could be.
+        """
         cell, _, segment = part.placed.partition("/")
         if segment == TOWER and cell not in get_closed_towers(state):
             return TowerClosed(cell)
