@@ -19,6 +19,7 @@ from engine.beacon import Beacon
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 
+# Which curve and which hash are signed, as the scheme prescribes.
 DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
 TIMEOUT_S = 3.0  # for an answer; the next try comes soon
 MAX_ANSWER_BYTES = 10_000  # an answer has a few hundred
@@ -43,19 +44,19 @@ class Source(Struct, frozen=True):
 def parse_source(text: str) -> Source:
     """Parse the setting of a beacon: addresses, public key, genesis and period, separated by spaces."""
     words = text.split()
-    addresses = tuple(word for word in words if word.startswith(("https://", "http://")))
-    rest = words[len(addresses) :]
+    addresses, rest = words[:-3], words[-3:]
     try:
-        if not addresses or len(rest) != 3 or not all(word in words[: len(addresses)] for word in addresses):
-            raise ValueError("other words")
-        published = beacons.parse(dict(zip(("key", "genesis", "period"), rest, strict=True)))
+        if not addresses or not all(word.startswith(("https://", "http://")) for word in addresses):
+            raise ValueError("an address is missing")
+        key, genesis, period = rest
+        published = beacons.parse({"key": key, "genesis": genesis, "period": period})
         assert published
     except (Refused, ValueError):
         raise Refused(
             "DEPESCHE_BEACON has to name one address or more, the beacon’s public key in 192 small hexadecimal "
             "digits, the moment of its first round and the seconds between two rounds, with blanks between."
         ) from None
-    return Source(addresses, published)
+    return Source(tuple(addresses), published)
 
 
 def fetch_round(source: Source, number: int) -> str | None:
@@ -83,10 +84,10 @@ def is_signed(key: str, number: int, signature: str) -> bool:
     message = hashlib.sha256(number.to_bytes(8, "big")).digest()
     try:
         point = G1Point.from_compressed_bytes(bytes.fromhex(signature))
-        public, base = _load_points(key)
+        public, generator = _load_points(key)
     except ValueError:
         return False
-    return bool(GT.pairing_check([point, -G1Point.hash_to_curve(message, DOMAIN)], [base, public]))
+    return bool(GT.pairing_check([point, -G1Point.hash_to_curve(message, DOMAIN)], [generator, public]))
 
 
 @functools.lru_cache(16)

@@ -13,11 +13,10 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from ipaddress import IPv4Address, IPv6Address
-from typing import NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from msgspec import Struct
@@ -35,8 +34,8 @@ HTTPS_PORT = 443
 PROXY_PORT = 3128
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
 INTERNET = ipaddress.ip_network("2000::/3")  # all IPv6 addresses of the Internet are in here
+# Those of 6to4, of Teredo and its like, and two for documentation.
 SPECIAL = [ipaddress.ip_network(text) for text in ("2002::/16", "2001::/23", "2001:db8::/32", "3fff::/20")]
-# Those are 6to4, Teredo and documentation.
 NumericAddress = IPv4Address | IPv6Address
 Resolve = Callable[[str], list[str]]
 
@@ -125,13 +124,15 @@ class SafeClient:
         ends_at = time.monotonic() + self._timeout_s
         parts = parse_url(url)
         numbers = self._find_numbers(parts)
-        sender = _Connection(parts.hostname or "", parts.port or HTTPS_PORT, numbers, self._tls, self._proxy, ends_at)
+        connection = _Connection(
+            parts.hostname or "", parts.port or HTTPS_PORT, numbers, self._tls, self._proxy, ends_at
+        )
         try:
-            with sender.closed_in_time():
+            with connection.closed_in_time():
                 target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
-                sender.request(method, target, body or None, {"Connection": "close", **(headers or {})})
-                answer = _read_answer(sender.getresponse())
-                sender.count_seconds_left()  # of an answer that was cut, a part may look whole
+                connection.request(method, target, body or None, {"Connection": "close", **(headers or {})})
+                answer = _read_answer(connection.getresponse())
+                connection.count_seconds_left()  # raises if the time cut the answer, of which a part may look whole
                 return answer
         except ssl.SSLCertVerificationError as error:
             why = error.verify_message
@@ -150,22 +151,18 @@ class SafeClient:
             raise Unreachable("The name {host} was not found.", host=host)
         if not all(number is not None and self._is_allowed(number) for number in parsed):
             raise ForbiddenAddress("{host} is not on the public Internet; please use another address.", host=host)
-        return [*numbers[:MAX_TRIED_NUMBERS], *numbers[MAX_TRIED_NUMBERS:][-1:]]  # the last may be the only IPv6
+        first, others = numbers[:MAX_TRIED_NUMBERS], numbers[MAX_TRIED_NUMBERS:]
+        return [*first, *others[-1:]]  # the last may be the only IPv6 address
 
 
 def parse_url(url: str) -> SplitResult:
     """Parse an https address; raise ForbiddenAddress for anything else."""
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0 and len(url) <= MAX_URL_CHARS
-    except ValueError:
-        good = False
-    if not good or not url.isascii() or not url.isprintable() or " " in url or "\\" in url or "@" in parts.netloc:
-        _refuse_url()
-    return parts
-
-
-def _refuse_url() -> NoReturn:
+    has_good_letters = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
+    if has_good_letters and len(url) <= MAX_URL_CHARS:
+        with suppress(ValueError):
+            parts = urlsplit(url)
+            if parts.scheme == "https" and parts.hostname and parts.port != 0 and "@" not in parts.netloc:
+                return parts
     raise ForbiddenAddress("Please use an address that begins with https:// and has no user or password in it.")
 
 
@@ -251,10 +248,9 @@ class _Connection(HTTPSConnection):
 
 def _shut_down(raw: socket.socket) -> None:
     """End a connection that another thread is reading from."""
-    try:
+    with suppress(OSError):
+        # The method of an SSLSocket would take its TLS state away from the thread that reads.
         socket.socket.shutdown(raw, socket.SHUT_RDWR)
-    except OSError:
-        return
 
 
 def _open_tunnel(raw: socket.socket, host: str, port: int, proxy: SplitResult) -> None:
