@@ -6,6 +6,7 @@ It shows no hand, draw, link or note.
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
@@ -24,8 +25,8 @@ from service.store.schema import letters, people, refused_mails, seats, table_ho
 from service.tables import judging
 
 MAX_ROWS = 100
-COUNTED_S = 30 * DAY_S
-SETTLED_OUTCOMES = ("sent", "overtaken", "not wanted", "nobody there", "gathered")  # outcomes that need no host
+COUNT_AGE_S = 30 * DAY_S  # of the letters and notices that are counted
+FAILED_OUTCOMES = ("gone", "refused", "given up")  # beginnings of outcomes
 
 
 class TableOverview(Struct, frozen=True):
@@ -72,7 +73,7 @@ def load_overview(app: App, table: str = "") -> Overview:
         owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
         rows = _list_tables(connection, table)
         stuck, bounced = _list_stuck_letters(connection), _list_bounced_people(connection)
-        refused, sent = _list_refused_mails(connection), _count_sent(connection, app.now() - COUNTED_S)
+        refused, sent = _list_refused_mails(connection), _count_sent(connection, app.now() - COUNT_AGE_S)
         return Overview(version, revision, free, phases, rows, owed, sent, stuck, bounced, refused)
 
 
@@ -82,18 +83,18 @@ def _count_sent(connection: Connection, since: int) -> tuple[ChannelCount, ...]:
     What was withdrawn or not wanted counts as neither. The news are those of all time.
     """
     rows = [*_count_letters(connection, since), *channel_queries.count_outcomes(connection, since)]
-    failed = ("gone", "refused", "given up")
-    counted = [
-        ChannelCount(
-            kind,
-            sum(count for one, outcome, count in rows if (one, outcome) == (kind, "sent")),
-            sum(count for one, outcome, count in rows if one == kind and outcome.startswith(failed)),
-        )
-        for kind in dict.fromkeys(row[0] for row in sorted(rows))
-    ]
+    sent, failed = Counter[str](), Counter[str]()
+    for kind, outcome, count in rows:
+        if outcome == "sent":
+            sent[kind] += count
+        elif outcome.startswith(FAILED_OUTCOMES):
+            failed[kind] += count
+    counted = [ChannelCount(kind, sent[kind], failed[kind]) for kind in sorted({kind for kind, _, _ in rows})]
     sums = (func.coalesce(func.sum(table_hooks.c.sent), 0), func.coalesce(func.sum(table_hooks.c.failed), 0))
-    news = connection.execute(select(func.count(), *sums).select_from(table_hooks)).one()
-    return (*counted, *([ChannelCount("chats of tables", int(news[1]), int(news[2]))] if news[0] else []))
+    hook_count, sent_news, failed_news = connection.execute(select(func.count(), *sums).select_from(table_hooks)).one()
+    if hook_count:
+        counted.append(ChannelCount("chats of tables", int(sent_news), int(failed_news)))
+    return tuple(counted)
 
 
 def _count_letters(connection: Connection, since: int) -> list[tuple[str, str, int]]:
@@ -107,8 +108,8 @@ def _select_phases() -> Any:
 
 
 def _list_tables(connection: Connection, table: str) -> tuple[TableOverview, ...]:
-    chosen = tables.c.id == table if table else tables.c.phase != "over"
-    rows = connection.execute(select(tables).where(chosen).order_by(tables.c.moved_at.desc()).limit(MAX_ROWS)).all()
+    condition = tables.c.id == table if table else tables.c.phase != "over"
+    rows = connection.execute(select(tables).where(condition).order_by(tables.c.moved_at.desc()).limit(MAX_ROWS)).all()
     sitting: dict[str, list[Any]] = {row.id: [] for row in rows}
     for seat in connection.execute(select(seats).where(seats.c.table.in_(sitting)).order_by(seats.c.seat)).all():
         sitting[seat.table].append(seat)
@@ -116,6 +117,7 @@ def _list_tables(connection: Connection, table: str) -> tuple[TableOverview, ...
 
 
 def _describe_table(row: Any, sitting: Sequence[Any]) -> TableOverview:
+    """Describe a table: it waits for players to sit down, or for those who are to move."""
     if row.phase == "gathering":
         waits = [seat for seat in sitting if seat.status in ("invited", "open")]
     else:
@@ -155,8 +157,9 @@ LINK_FACT = "host"  # the row with the number of the host's link
 def get_link(app: App, renew: bool = False) -> str:
     """Return the token of the host's page; `renew` makes a new one, and the old ones stop working."""
     with app.store.writing() as connection:
-        number = _get_link_number(connection) + renew
+        number = _get_link_number(connection)
         if renew:
+            number += 1
             queries.set_fact(connection, LINK_FACT, str(number))
     return app.links.make_host_token(number)
 
@@ -187,15 +190,13 @@ def change_address(app: App, person: int, text: str) -> None:
         taken = connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one_or_none()
         if taken is not None:
             raise Refused("This address is taken; each address belongs to one person.")
+        new_address = {"address": address, "mailbox": register.name_mailbox(address)}
+        unproven = {"confirmed_at": None, "bounced_at": None, "bounce": ""}
         own = update(people).where(people.c.id == person)
-        if not connection.execute(
-            own.values(
-                address=address, mailbox=register.name_mailbox(address), bounced_at=None, bounce="", confirmed_at=None
-            )
-        ).rowcount:
+        if not connection.execute(own.values(**new_address, **unproven)).rowcount:
             raise Refused("There is no such person.")
-        mine = select(seats.c.table).where(seats.c.person == person, seats.c.seat == letters.c.seat)
-        lost = letters.c.table.in_(mine.correlate(letters)) & letters.c.outcome.in_(("address bounced",))
+        own_tables = select(seats.c.table).where(seats.c.person == person, seats.c.seat == letters.c.seat)
+        lost = letters.c.table.in_(own_tables.correlate(letters)) & (letters.c.outcome == "address bounced")
         connection.execute(update(letters).where(lost).values(sent_at=None, outcome="", tries=0, due_at=app.now()))
     app.wakeups.wake("post")
 
