@@ -18,7 +18,7 @@ from engine.log import Entry
 from engine.record import Table
 from service.accounts import preferences, signing_in
 from service.app import App
-from service.people import proof
+from service.people import proof, register
 from service.people.proof import ProvenPerson
 from service.settings import Settings
 from service.store import Store, queries
@@ -221,6 +221,13 @@ def find_due(app: App) -> DueWork:
 def list_woken(app: App) -> set[str]:
     """The queues whose workers are asked to look for work."""
     return {queue for queue in JOBS_OF_QUEUES if app.redis.llen(f"wakeup:{queue}")}
+
+
+def load_address(app: App, place: Place) -> str:
+    """Load the e-mail address of the player in this seat; empty if there is none."""
+    with app.store.reading() as db:
+        person = queries.list_seats(db, place.table)[place.seat or 0].person
+        return "" if person is None else register.find_address(db, person)
 
 
 def load_table(app: App, name: str) -> Snapshot:

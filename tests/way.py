@@ -23,7 +23,6 @@ from service import create_app
 from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters
-from service.tables import access
 from tests import apps
 from workers import clock, residents
 from workers.incoming import inbox, mail_moves
@@ -147,7 +146,7 @@ def trace_mail(app: App, _: apps.FakeTime) -> Way:
         place, move = apps.find_move(app, places)
         to = app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat or 0])
         mail = EmailMessage()
-        mail["From"], mail["To"], mail["Message-ID"] = access.load_address(app, place), to, f"<{number}@example.org>"
+        mail["From"], mail["To"], mail["Message-ID"] = apps.load_address(app, place), to, f"<{number}@example.org>"
         mail.set_content(move)
 
         def work(raw: bytes = mail.as_bytes(), to: str = to) -> None:

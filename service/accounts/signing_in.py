@@ -197,18 +197,6 @@ def _owe_letters(connection: Connection, place: Any, person: int, at: int) -> No
         )
 
 
-def list_bounced_seats(app: App, table: str) -> Collection[int]:
-    """Return the seats of a table whose players' letters come back."""
-    joined = seats.join(people, people.c.id == seats.c.person)
-    bounced = (
-        select(seats.c.seat)
-        .select_from(joined)
-        .where(seats.c.table == table, ~_is_claim(), people.c.bounced_at.is_not(None))
-    )
-    with app.store.reading() as connection:
-        return set(connection.execute(bounced).scalars())
-
-
 def send_sign_in_letter(app: App, text: str) -> None:
     """Owe a sign-in letter to this address; the caller does not learn whether the address is known."""
     address = register.clean_address(text)

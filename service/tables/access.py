@@ -22,7 +22,7 @@ from service.people import letter_settings, proof
 from service.settings import DAY_S
 from service.store import queries
 from service.store.rows import SeatRow
-from service.store.schema import former_links, people, seats, tables
+from service.store.schema import former_links, seats, tables
 from service.timing import HOUR_S
 
 HERE_S = 600  # how long a player counts as being here
@@ -148,14 +148,6 @@ def find_by_reply_address(app: App, db: Connection, token: str) -> Place:
 def make_seat_link(app: App, seat: Any) -> str:
     """Make the link of a seat from any row that has its table, its number and the number of its link."""
     return app.links.make_seat_token(seat.table, seat.seat, seat.link_number)
-
-
-def load_address(app: App, place: Place) -> str:
-    """Load the e-mail address of the player in this seat; empty if there is none."""
-    joined = seats.join(people, people.c.id == seats.c.person)
-    own = select(people.c.address).select_from(joined).where(seats.c.table == place.table, seats.c.seat == place.seat)
-    with app.store.reading() as connection:
-        return str(connection.execute(own).scalar_one_or_none() or "")
 
 
 def set_language(db: Connection, place: Place, language: str) -> None:

@@ -292,7 +292,7 @@ def test_simultaneous_requests_end_in_answers_and_never_in_faults(any_app: App) 
         lambda n: (
             leaving.delete_person(app, ProvenPerson(number), ANNA.address)
             if n == 11
-            else signing_in.list_bounced_seats(app, opened.table)
+            else apps.load_table(app, opened.table)
         ),
         lambda n: stop_letters(app, number),
     ]

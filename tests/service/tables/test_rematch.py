@@ -22,7 +22,7 @@ def open_rematch(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int
 
 def owner(site: Site, snapshot: Snapshot, seat: int) -> str:
     app = site.app
-    return access.load_address(app, access.find(app, access.make_seat_link(app, snapshot.seats[seat])))
+    return apps.load_address(app, access.find(app, access.make_seat_link(app, snapshot.seats[seat])))
 
 
 def resign_all(site: Site, guests: list[Invitee], clock: Clock | int = 0, **options: Any) -> OpenedTable:

@@ -15,7 +15,6 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import MenuEntry, Move
 from service.app import App
-from service.tables import access
 from service.tables.access import Place
 from service.text import receipts
 from service.text.languages import LANGUAGES
@@ -96,7 +95,7 @@ def find_mover(app: App, table: str) -> Place | None:
 def letter(app: App, place: Place, language: str) -> str:
     """Return the text of this player's turn letter."""
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
-    owner = access.load_address(app, place)
+    owner = apps.load_address(app, place)
     order = LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
     made = write(app, order)
     assert made is not None
@@ -134,7 +133,7 @@ def mail(app: App, place: Place, name: str, body: Body, move: str = "", **header
     snapshot = apps.load_table(app, place.table)
     to, sender = (
         app.links.make_reply_address(app.settings, snapshot.seats[place.seat or 0]),
-        access.load_address(app, place),
+        apps.load_address(app, place),
     )
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
     named["Message-ID"] = f"<{sha256(body.content + name.encode()).hexdigest()}@phone.example>"
@@ -157,7 +156,7 @@ def attacks(app: App, place: Place, other: Place) -> Iterator[CorpusMail]:
         yield mail(app, place, f"header {name}", plain(move), **headers)
     for sender in FORGED_HEADERS:
         yield mail(app, place, f"from {sender}", plain(move), From=sender)
-    yield mail(app, place, "two senders", plain(move), From=f"{access.load_address(app, place)}, eve@example.org")
+    yield mail(app, place, "two senders", plain(move), From=f"{apps.load_address(app, place)}, eve@example.org")
     yield mail(app, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>")
     yield mail(
         app, place, "an older turn", plain(move), In_Reply_To=f"<{place.table}.1.{place.seat}.turn@games.example>"

@@ -318,7 +318,7 @@ def test_a_mail_from_the_address_lets_letters_leave_again(
 
 def answer(app: App, place: Place) -> None:
     message = EmailMessage()
-    message["From"], message["Message-ID"] = access.load_address(app, place), "<one@example.org>"
+    message["From"], message["Message-ID"] = apps.load_address(app, place), "<one@example.org>"
     message.set_content("help")
     address = app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat or 0])
     assert inbox.process_mail(app, message.as_bytes(), address, "anna@example.org") is not None

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from service.app import App
 from service.store.schema import letters, mails, submissions
-from service.tables import access, talk
+from service.tables import talk
 from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
@@ -52,7 +52,7 @@ def address(app: App, place: Place) -> str:
 
 def answer(app: App, place: Place, body: str, **headers: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = f"Somebody <{access.load_address(app, place)}>"
+    message["From"] = f"Somebody <{apps.load_address(app, place)}>"
     message["To"] = address(app, place)
     message["Subject"] = "Re: your move"
     message["Message-ID"] = "<one@example.org>"
@@ -95,7 +95,7 @@ def list_answer_kinds(app: App) -> list[str]:
 def last_letter(app: App, place: Place, language: str = "en") -> EmailMessage:
     row = rows(app, letters)[-1]
     seat = apps.load_table(app, place.table).seats[row.seat]
-    owner = access.load_address(app, place)
+    owner = apps.load_address(app, place)
     message = write(app, LetterRequest(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
     assert message is not None
     return message
@@ -148,7 +148,7 @@ def test_a_mail_to_two_seats_is_two_answers_and_lmtp_says_so_twice(app):
 @pytest.mark.parametrize("by_lmtp", [True, False], ids=["lmtp", "smtp"])
 def test_a_line_longer_than_a_mail_server_may_send_is_taken(app, by_lmtp):
     place, _, move = start(app)
-    head = f"From: {access.load_address(app, place)}\r\nTo: {address(app, place)}\r\nMessage-ID: <long@example.org>\r\n"
+    head = f"From: {apps.load_address(app, place)}\r\nTo: {address(app, place)}\r\nMessage-ID: <long@example.org>\r\n"
     with listening(app, by_lmtp) as client:
         client.sendmail(
             "anna@example.org", address(app, place), f"{head}\r\n{move}\r\n\r\n{'so long ' * 40_000}\r\n".encode()

@@ -114,7 +114,7 @@ def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.M
 def write_letter(app: App, place: Place) -> EmailMessage:
     """Write the letter that began this player's turn."""
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
-    owner = access.load_address(app, place)
+    owner = apps.load_address(app, place)
     made = write(app, LetterRequest(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
     assert made is not None
     return made

@@ -148,7 +148,7 @@ def test_an_answer_from_another_address_gets_a_hint_of_the_right_one(app: App, l
     order = LetterRequest(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.sentence)
     letter = text(write(app, order))
     assert "anna@work.example" in letter
-    assert access.load_address(app, place) in letter
+    assert apps.load_address(app, place) in letter
 
 
 @pytest.mark.parametrize("sender", ["Anna.Example@googlemail.com", "annaexample+depesche@gmail.com"])

@@ -58,7 +58,7 @@ def open_table(app: App, game: str) -> Place:
 def write_letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
     seat = apps.load_table(app, place.table).seats[place.seat or 0]
     order = LetterRequest(
-        place.table, seat.open_since or 0, seat.seat, kind, access.load_address(app, place), seat.name, language
+        place.table, seat.open_since or 0, seat.seat, kind, apps.load_address(app, place), seat.name, language
     )
     message = write(app, order)
     assert message is not None
@@ -67,7 +67,7 @@ def write_letter(app: App, place: Place, language: str, kind: str = "turn") -> E
 
 def send_mail(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message = EmailMessage()
-    message["From"] = access.load_address(app, place)
+    message["From"] = apps.load_address(app, place)
     message["To"] = app.links.make_reply_address(app.settings, apps.load_table(app, place.table).seats[place.seat or 0])
     message["Subject"] = "R: Zug"
     message.set_content(body, subtype=subtype)

@@ -19,7 +19,7 @@ from service.app import App
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import letters, people, seats, vacations
-from service.tables import access, talk
+from service.tables import talk
 from service.tables.access import Place
 from service.timing import HOUR_S, Calendar
 from tests import apps
@@ -184,7 +184,7 @@ def test_turns_are_collected_in_one_letter_at_the_readers_hour(
     post.run()
     sent = smtp_sink.letters
     recipients = {letter["To"].addresses[0].addr_spec for letter in sent}
-    assert recipients == {access.load_address(relay_app, mover) for _, mover in tables}
+    assert recipients == {apps.load_address(relay_app, mover) for _, mover in tables}
     for _, mover in tables:
         assert any(f"/t/{mover.link}" in text(letter) for letter in sent)
 
@@ -241,7 +241,7 @@ def test_a_line_of_an_answer_to_a_digest_of_several_tables_names_its_table(
     smtp_sink.letters.clear()
     clock.at = MORNING_AT + DAY + HOUR_S
     post.run()
-    (letter,) = find_letters(smtp_sink, access.load_address(relay_app, tables[0]))
+    (letter,) = find_letters(smtp_sink, apps.load_address(relay_app, tables[0]))
     assert sum(part.get_content_type() == "image/png" for part in letter.walk()) == len(tables)
     assert letter["Reply-To"]
     signs = re.findall(r" · ([0-9a-f]{6}-\d+)", text(letter))
@@ -267,14 +267,14 @@ def test_a_remark_comes_at_once_to_those_who_wish_it(relay_app: App, smtp_sink: 
         apps.say(relay_app, mover, remark)
     clock.advance(talk.TALK_DELAY_S)
     post.run()
-    (letter,) = find_letters(smtp_sink, access.load_address(relay_app, other))
+    (letter,) = find_letters(smtp_sink, apps.load_address(relay_app, other))
     assert smtp_sink.letters == [letter]
     assert "Hello there!" in text(letter)
     assert "How are you?" in html(letter)
     deliver(relay_app, other, "say Fine, thanks", In_Reply_To=letter["Message-ID"])
     clock.advance(talk.TALK_DELAY_S)
     post.run()
-    (answer,) = find_letters(smtp_sink, access.load_address(relay_app, mover))
+    (answer,) = find_letters(smtp_sink, apps.load_address(relay_app, mover))
     assert "Fine, thanks" in text(answer)
 
 
@@ -448,7 +448,7 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
     post.run()
     (letter,) = smtp_sink.letters
     table = apps.load_table(slow_app, mover.table)
-    assert letter["To"].addresses[0].addr_spec == access.load_address(slow_app, mover)
+    assert letter["To"].addresses[0].addr_spec == apps.load_address(slow_app, mover)
     assert table.row.head in text(letter)
     assert {row.outcome for row in rows(slow_app, "turn")} == {"overtaken", "sent"}
 
