@@ -113,7 +113,7 @@ class Links:
 
     def make_preferences_token(self, person: int, number: int = 0) -> str:
         """Return the token of the link to a person's letter settings; a higher number gives a new one."""
-        purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"
+        purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"  # as before there were numbers
         return f"{person}.{self._derive_token(purpose)}"
 
     def make_feeds_token(self, person: int, number: int) -> str:

@@ -167,6 +167,7 @@ def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
 
 
 def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
+    """Leave out what the reader did not know; a log that is not whole leaves it out already."""
     return redact(log.game, entry, log.seat) if log.whole and log.seat is not None else entry
 
 

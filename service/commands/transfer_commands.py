@@ -106,7 +106,7 @@ def import_tables(args: Namespace) -> int:
     return FINE
 
 
-def _print_tables(file: TransferFile, as_json: bool, last: str) -> None:
+def _print_tables(file: TransferFile, as_json: bool, last_line: str) -> None:
     logs = [one.log for one in file.tables]
     if as_json:
         moved = [{"table": log.table, "game": log.game, "entries": len(log.entries), "head": log.head} for log in logs]
@@ -114,4 +114,4 @@ def _print_tables(file: TransferFile, as_json: bool, last: str) -> None:
         return
     for log in logs:
         terminal.print_line(f"{log.table}: {log.game}, {len(log.entries)} entries, receipt {log.head}")
-    terminal.print_line(last)
+    terminal.print_line(last_line)

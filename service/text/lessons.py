@@ -205,12 +205,12 @@ def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], la
     steps = itertools.islice(zip(scenario.steps, positions[1:], strict=True), scenario.picture.since, None)
     for step, moment in steps:
         narrator = Narrator(moment.game, NAMES[: moment.seats], language, scenario.picture.seat)
-        move = translate_move(moment, step.move or step.refused, language)
+        name, move = NAMES[step.seat], translate_move(moment, step.move or step.refused, language)
         if moment.refusal and step.refused:
             refusal = describe_refusal(moment, language)
-            yield ExampleStep(NAMES[step.seat], move, (refusal,), True, moment.refusal.rule)
+            yield ExampleStep(name, move, news=(refusal,), refused=True, rule=moment.refusal.rule)
         else:
-            yield ExampleStep(NAMES[step.seat], move, describe_news(moment, narrator, None), False)
+            yield ExampleStep(name, move, news=describe_news(moment, narrator, None), refused=False)
 
 
 def describe_news(moment: ScenarioMoment, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
