@@ -127,18 +127,20 @@ def _load_page(
     error: Refused | None = None,
     tried: TriedReceiver | None = None,
 ) -> ConnectionsPage:
-    app = get_app()
-    secret = my_tables.find_token(app, db, person)
+    app, calendar, feed = get_app(), "", ""
+    feeds_token = my_tables.find_token(app, db, person)
+    if feeds_token:
+        calendar = app.settings.address + url_for("feeds.send_calendar", token=feeds_token)
+        feed = app.settings.address + url_for("feeds.send_turns", token=feeds_token)
     own = channels.list_own(db, person)
     receivers = tuple(describe_receiver(one, one.label) for one in own if one.kind in webhooks.BUILDERS)
-    calendar = app.settings.address + url_for("feeds.send_calendar", token=secret) if secret else ""
     return ConnectionsPage(
         token=token,
         stored=bool(request.args.get("stored")),
         error=error,
         calendar=calendar,
         webcal=f"webcal:{calendar.partition(':')[2]}" if calendar else "",
-        feed=app.settings.address + url_for("feeds.send_turns", token=secret) if secret else "",
+        feed=feed,
         receivers=receivers,
         kinds=NAMED_KINDS,
         form=copy_form(),

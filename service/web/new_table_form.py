@@ -41,12 +41,15 @@ def parse_chance_source(form: Mapping[str, str]) -> ChanceSource:
 def parse_guests(form: Mapping[str, str]) -> list[Invitee]:
     """Return the guests of the form, checked; the organiser comes first and sits down at once."""
     name, address = form.get("name", "").strip(), form.get("address", "").strip()
-    organiser = Invitee(name or (address and guest_list.suggest_name(address)), address, who="person")
+    if address and not name:
+        name = guest_list.suggest_name(address)
+    organiser = Invitee(name, address, who="person")
     others = guest_list.parse(form.get("players", ""))
     if not others:
         raise Refused("Who plays with you? Please type an e-mail address, or add a bot.")
-    invited = [organiser, *(one for one in others if not address or one.address.casefold() != address.casefold())]
-    guests = opening.check_guests(invited)
+    if address:
+        others = [one for one in others if one.address.casefold() != address.casefold()]
+    guests = opening.check_guests([organiser, *others])
     return opening.seat_first_person(guests, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 

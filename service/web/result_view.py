@@ -118,18 +118,18 @@ class FinalResult(Struct, frozen=True):
 
 
 def list_ranks(table: Snapshot) -> list[tuple[int, int]]:
-    """The seats of a finished game with their ranks, the winner first."""
+    """Return the ranks of a finished game with their seats, the winner first."""
     return sorted((rank, seat) for seat, rank in enumerate(table.position.places))
 
 
 def is_shown_in_gallery(table: Snapshot) -> bool:
-    """Whether all players of a finished game show it in the gallery; a deleted player's seat is released too."""
+    """Return whether all players of a finished game show it in the gallery; a deleted player's seat does so too."""
     is_wanted = any(seat.released and seat.person is not None for seat in table.seats)
-    return table.position.phase == "over" and is_wanted and all(seat.released for seat in list_askable(table))
+    return table.position.phase == "over" and is_wanted and all(seat.released for seat in list_seats_to_ask(table))
 
 
-def list_askable(table: Snapshot) -> list[SeatRow]:
-    """The seats of people, who have to agree to show a game."""
+def list_seats_to_ask(table: Snapshot) -> list[SeatRow]:
+    """Return the seats of people, who have to agree to show a game."""
     return [seat for seat in table.seats if seat.status != "bot"]
 
 
@@ -139,9 +139,9 @@ def list_results(
     sources: Sequence[Mapping[str, int]],
     ranks: Sequence[tuple[int, int]],
     me: int | None,
-    word: Callable[[str], str],
+    label_source: Callable[[str], str],
 ) -> tuple[SeatResult, ...]:
-    """The seats by rank; `sources` are each seat's points by source, if the game says where they come from."""
+    """Return the seats by rank; `sources` are each seat's points by source, if the game says where they come from."""
     best = max(*(stand.score for stand in standing), 1)
     kinds = list(dict.fromkeys(kind for one in sources for kind in one))
     colours = {kind: TINTS[number % len(TINTS)] for number, kind in enumerate(kinds)}
@@ -150,14 +150,14 @@ def list_results(
         player, score = seated[seat], standing[seat].score
         points = {kind: sources[seat].get(kind, 0) for kind in kinds}
         whole = (Share(0, max(round(100 * score / best, 1), 0), player.colour),)
-        lines = (SourceLine(word(kind), number, colours[kind]) for kind, number in points.items() if number)
+        lines = (SourceLine(label_source(kind), number, colours[kind]) for kind, number in points.items() if number)
         shares = tuple(_stack_shares(points, colours, best)) if kinds else whole
         results.append(SeatResult(player, seat == me, rank, score, shares, tuple(lines)))
     return tuple(results)
 
 
 def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
-    """The points by source, one after the other."""
+    """Yield the shares of the sources in a bar, one after the other."""
     before = 0
     for kind, number in points.items():
         if number > 0:
@@ -182,15 +182,12 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
         steps = "".join(f"H{place_x(mark.seq)}V{place_y(mark.scores[seat])}" for mark in rest)
         return f"M{place_x(first.seq)} {place_y(first.scores[seat])}{steps}H{CHART_X + CHART_WIDTH}"
 
-    return ScoreChart(
-        most,
-        tuple(
-            ScoreLine(player, draw_line(seat), place_y(marks[-1].scores[seat])) for seat, player in enumerate(seated)
-        ),
-        tuple(
-            LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in marks if mark.is_lead_change
-        ),
+    lines = tuple(
+        ScoreLine(player, draw_line(seat), place_y(marks[-1].scores[seat])) for seat, player in enumerate(seated)
     )
+    lead_changes = [mark for mark in marks if mark.is_lead_change]
+    turnings = tuple(LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in lead_changes)
+    return ScoreChart(most, lines, turnings)
 
 
 def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrator) -> FinalResult:
@@ -205,8 +202,8 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
         can_release=seat is not None and proof.find_holder(seat) is not None,
         is_released=seat is not None and seat.released,
         is_shown=is_shown_in_gallery(table),
-        missing=join_names(row.name for row in list_askable(table) if not row.released),
-        unproven=join_names(row.name for row in list_askable(table) if not row.released and not row.proven),
+        missing=join_names(row.name for row in list_seats_to_ask(table) if not row.released),
+        unproven=join_names(row.name for row in list_seats_to_ask(table) if not row.released and not row.proven),
         name=seat.name if seat else "",
     )
 
@@ -218,10 +215,15 @@ def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrat
         seq=step.seq,
         sentence=sentence,
         places=" ".join(list_places([step.event])),
-        gains=tuple(Gain(player, f"{by:+d}".replace("-", "−")) for player, by in gained if _is_news(by, sentence)),
+        gains=tuple(Gain(player, _format_difference(by)) for player, by in gained if _is_news(by, sentence)),
         before=" ".join(map(str, step.before)),
         after=" ".join(map(str, step.after)),
     )
+
+
+def _format_difference(number: int) -> str:
+    """Return a number with its sign, and a minus as books print it."""
+    return f"{number:+d}".replace("-", "−")
 
 
 def _is_news(points: int, sentence: str) -> bool:
@@ -262,7 +264,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
         is_requested=True,
         is_ready=True,
         turning_points=tuple(_describe_point(table, point, narrator) for point in requested.story.turning_points),
-        luck=", ".join(f"{name} {round(100 * share):+d} %".replace("-", "−") for name, share in shares),
+        luck=", ".join(f"{name} {_format_difference(round(100 * share))} %" for name, share in shares),
     )
 
 

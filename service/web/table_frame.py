@@ -27,6 +27,8 @@ from service.web import live, previews
 from service.web.previews import Preview
 from service.web.rendering import get_app, get_language, translate_title
 
+MIN_NOTE_ROWS, MAX_NOTE_ROWS = 4, 14  # of the field for a note
+
 
 class VerdictNote(Struct, frozen=True):
     """The verdict on the move that was sent from the page before; `sentence` describes an accepted move."""
@@ -128,7 +130,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
 
 
 def _load_verdict_note(db: Connection, place: Place, table: Snapshot) -> VerdictNote | None:
-    """The verdict that the address asks for; None once another seat has moved and it is this seat's turn again."""
+    """Load the verdict that the address asks for; None once another seat has moved and it is this seat's turn again."""
     number = parse_int(request.args.get("said", ""))
     verdict = None if number is None else submitting.find_verdict(db, place, number)
     if verdict is None:
@@ -148,7 +150,7 @@ def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot
 
 
 def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
-    """The verdict with the sentence about its entry."""
+    """Return the verdict with the sentence about its entry."""
     if verdict is None or verdict.kind != "accepted":
         return verdict
     sentence = next((chapter.sentences[0] for chapter in chapters if chapter.seq == verdict.seq), "")
@@ -171,7 +173,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
 
 
 def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
-    beacon, waiting, request = table.position.beacon, table.position.waiting_command, table.position.seal_request
+    beacon, waiting, seal_request = table.position.beacon, table.position.waiting_command, table.position.seal_request
     if beacon is None or waiting is None:
         return None
     is_late = get_app().now() >= beacon.time_of(waiting.round) + beacons.LATE_AFTER_S
@@ -180,11 +182,11 @@ def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
         round=waiting.round,
         entry=waiting.seq,
         is_late=is_late,
-        asked_by=table.names[request.seat] if request else "",
-        asked_by_you=request is not None and request.seat == place.seat,
-        can_agree=plays and request is not None and place.seat in request.waiting,
-        can_refuse=plays and request is not None,
-        can_ask=plays and request is None and is_late,
+        asked_by=table.names[seal_request.seat] if seal_request else "",
+        asked_by_you=seal_request is not None and seal_request.seat == place.seat,
+        can_agree=plays and seal_request is not None and place.seat in seal_request.waiting,
+        can_refuse=plays and seal_request is not None,
+        can_ask=plays and seal_request is None and is_late,
     )
 
 
@@ -193,10 +195,10 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
         return None
     seat, is_playing = table.seats[place.seat], table.position.phase == "playing"
     settings = letter_settings.merge_settings(seat.player_wishes or "", seat.wishes)
-    rows = min(max(seat.note.count("\n") + 2, 4), 14)
+    note_lines = seat.note.count("\n") + 1
     return OwnSettings(
         note=seat.note,
-        note_rows=rows,
+        note_rows=min(max(note_lines + 1, MIN_NOTE_ROWS), MAX_NOTE_ROWS),
         is_playing=is_playing,
         at_once=is_playing and settings.at_once,
         presence=settings.presence,
@@ -206,7 +208,7 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
 
 
 def find_join_address(place: Place, table: Snapshot) -> str:
-    """The address to send to guests for the free seats; empty unless the reader opened the table and seats are free."""
+    """Return the address to send to guests; empty unless the reader opened the table and a seat is free."""
     is_organiser = place.seat is not None and place.seat == queries.find_organiser(table.seats)
     is_free = table.position.phase == "gathering" and any(seat.status == joining.FREE for seat in table.seats)
     if not (is_organiser and is_free):

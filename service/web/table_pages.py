@@ -137,12 +137,12 @@ def show_earlier(link: str) -> Response:
         snapshot = snapshots.load_table(app, db, place.table)
         past = replays.load_past_stage(app, db, snapshot, Viewpoint(place.seat, get_language()), entry)
     page = PastStagePage(
-        past.at,
-        past.first,
-        past.last,
-        " ".join(str(one.score) for one in past.standing),
-        past.stage,
-        past.chapters,
+        at=past.at,
+        first=past.first,
+        last=past.last,
+        scores=" ".join(str(one.score) for one in past.standing),
+        stage=past.stage,
+        chapters=past.chapters,
     )
     response = render("past_stage.html", page)
     response.headers["Cache-Control"] = "private, max-age=3600"
@@ -196,7 +196,8 @@ def move(link: str) -> Reply:
     place = access.find(app, link)
     submitted = submitting.submit(app, place, text, key, seen)
     verdict = submitting.wait_for_verdict(app, submitted)
-    if verdict and not verdict.accepted and not submitted.new:  # an unchanged page has the same key, but time passes
+    was_refused_before = verdict is not None and not verdict.accepted and not submitted.new
+    if was_refused_before:  # the page was sent again, with the same key; meanwhile the move may have become possible
         page_key = key.partition("/")[0]
         refused = submitting.count_refused(app, place, page_key)
         submitted = submitting.submit(app, place, text, f"{page_key}/{refused}/{text}", seen)

@@ -14,16 +14,15 @@ import msgspec
 from engine import catalogue
 from engine import menu as menus
 from engine import table as tables
-from engine.table_events import (
-    TableEvent,
-)
+from engine.table_events import TableEvent
 from service.notify.webhooks import HookPayload
 from service.text import lessons
 from service.web.api.operations import JSON, Operation, Refusal
 
 PLACEHOLDER = re.compile(r"<(?:(\w+)(?:\(max=(\d+)\))?:)?(\w+)>")
-PLAINER = (
-    (re.compile(r'(?<=[/"])UndoRequest(?=")'), "Asked"),  # the names of schemas belong to the interface
+# Patterns of names in the schemas, and the names that the interface promises in their place.
+PROMISED_NAMES = (
+    (re.compile(r'(?<=[/"])UndoRequest(?=")'), "Asked"),
     (re.compile(r'(?<=[/"])Request(?=")'), "Wish"),
     (re.compile(r'(?<=/)Opened(?=")|(?<=")Opened(?=":)'), "table.Opened"),  # the event; below the answer
     (re.compile(r'(?<=[/"])OpenedTable(?=")'), "Opened"),
@@ -56,7 +55,7 @@ Signed as Standard Webhooks says (standardwebhooks.com), with the secret that th
 is a failure, a redirect too: the message is sent again, with pauses that double from ten seconds to six hours. After \
 three days of failures, or after 410, nothing more is sent, and the player gets a letter.
 """
-PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
+PATH_PARAMETERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "link": ("The link of a seat, or of a spectator", {"type": "string", "pattern": "^[a-z2-7]{32}$"}),
     "name": ("The name of a game", {"type": "string", "pattern": "^[a-z0-9_]{1,40}$"}),
     "seq": ("The number of an entry, counted from 0", {"type": "integer", "minimum": 0}),
@@ -87,10 +86,10 @@ def make_document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any
     schemas, components = _make_schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        described = _describe(operation, schemas, components)
+        described = _describe_operation(operation, schemas, components)
         paths.setdefault(format_path(operation.rule), {})[operation.method.lower()] = described
     for operation in operations:
-        if operation.query:
+        if operation.query:  # its parameters are written out, so nothing refers to its schema
             components.pop(operation.query.__name__, None)
     return {
         "openapi": "3.1.0",
@@ -104,14 +103,14 @@ def make_document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any
 
 def _describe_webhook(schemas: Mapping[Any, Any]) -> dict[str, Any]:
     """Describe the request that a player's own webhook gets."""
-    named = (
+    signed = (
         ("webhook-id", "The same each time that a message is sent", "string"),
         ("webhook-timestamp", "When this request was made, in seconds since 1970", "integer"),
         ("webhook-signature", "v1, and the signature by Standard Webhooks, in base64", "string"),
     )
     headers = [
         {"name": name, "in": "header", "required": True, "description": about, "schema": {"type": kind}}
-        for name, about, kind in named
+        for name, about, kind in signed
     ]
     return {
         "operationId": "receive_message",
@@ -132,17 +131,17 @@ def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict
     """Return the schema of each type of a request or answer, and the named schemas that they refer to."""
     kinds = dict.fromkeys([*(kind for operation in operations for kind in _iter_kinds(operation)), HookPayload])
     games = tuple(catalogue.find_all().values())
-    parts = {
+    types_of_games = {
         "View": tuple(game.View for game in games),
         "Event": (TableEvent, *(game.Event for game in games)),
     }
-    types = (*kinds, *itertools.chain.from_iterable(parts.values()))
-    all_schemas, components = msgspec.json.schema_components(types, ref_template=REF)
-    all_schemas, components = _shorten_names((list(all_schemas), components))
-    schemas = dict(zip(types, all_schemas, strict=True))
-    variants = {name: list(_iter_variants(schemas[kind] for kind in kinds)) for name, kinds in parts.items()}
+    types = (*kinds, *itertools.chain.from_iterable(types_of_games.values()))
+    long_named = msgspec.json.schema_components(types, ref_template=REF)
+    schemas_of_types, components = _shorten_names(long_named)
+    schemas = dict(zip(types, schemas_of_types, strict=True))
+    variants = {name: list(_iter_variants(schemas[kind] for kind in kinds)) for name, kinds in types_of_games.items()}
     for component in components.values():
-        _fill(component, variants)
+        _fill_types_of_games(component, variants)
     return schemas, components
 
 
@@ -158,8 +157,8 @@ def _shorten_names(schemas: Any) -> Any:
         re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"): rf"{name}.\1"
         for name, game in catalogue.find_all().items()
     }
-    for pattern, plainer in (*games.items(), *PLAINER):
-        text = pattern.sub(plainer, text)
+    for pattern, name in (*games.items(), *PROMISED_NAMES):
+        text = pattern.sub(name, text)
     return msgspec.json.decode(text)
 
 
@@ -168,20 +167,22 @@ def _iter_variants(schemas: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
         yield from schema.get("anyOf", (schema,))
 
 
-def _fill(schema: Any, variants: Mapping[str, list[Any]]) -> None:
+def _fill_types_of_games(schema: Any, variants: Mapping[str, list[Any]]) -> None:
     """Fill the types that games define: each becomes a choice of the types of all games."""
     match schema:
         case {"x-of-a-game": str(name)}:
             schema["anyOf"] = [*variants[name], *schema.pop("anyOf", ())]
         case dict():
             for part in schema.values():
-                _fill(part, variants)
+                _fill_types_of_games(part, variants)
         case list():
             for part in schema:
-                _fill(part, variants)
+                _fill_types_of_games(part, variants)
 
 
-def _describe(operation: Operation, schemas: Mapping[Any, Any], components: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_operation(
+    operation: Operation, schemas: Mapping[Any, Any], components: Mapping[str, Any]
+) -> dict[str, Any]:
     summary, *rest = re.split("[;:] ", operation.about, maxsplit=1)
     described: dict[str, Any] = {"operationId": operation.name, "summary": summary.removesuffix(".")}
     if rest:
@@ -204,7 +205,7 @@ def _describe(operation: Operation, schemas: Mapping[Any, Any], components: Mapp
 
 def _describe_path_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     for _, most, name in PLACEHOLDER.findall(operation.rule):
-        about, schema = PATH[name]
+        about, schema = PATH_PARAMETERS[name]
         bounds = {"maximum": int(most)} if most else {}
         yield {"name": name, "in": "path", "required": True, "description": about, "schema": {**schema, **bounds}}
 
@@ -251,8 +252,9 @@ def _make_example(kind: str) -> dict[str, Any]:
     """Return an example of a body: a real opening, or a move that was on the menu of a real table."""
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = lessons.start_sample(game, 2, b"an example")
-    seat = next(lessons.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
-    move = next(move for one in (seat, 0, 1) for move in menus.iter_moves(tables.menu(game, sample.table, one)))
+    mover = next(lessons.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
+    all_menus = [tables.menu(game, sample.table, seat) for seat in (mover, 0, 1)]
+    move = next(move for menu in all_menus for move in menus.iter_moves(menu))
     guests = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert"}]
     examples: dict[str, dict[str, Any]] = {
         "Opening": {"game": game.META.name, "players": guests, "clock": {"pace": 259_200}},

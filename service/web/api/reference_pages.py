@@ -32,8 +32,16 @@ class Field(Struct, frozen=True):
     needed: bool
 
 
+class DescribedAnswer(Struct, frozen=True):
+    """An answer of an operation, with the type of its JSON; empty if it has none."""
+
+    status: str
+    kind: str
+    about: str
+
+
 class DescribedOperation(Struct, frozen=True):
-    """An operation as the page shows it; `gives` has status, type and meaning of each answer."""
+    """An operation as the page shows it."""
 
     name: str
     method: str
@@ -43,7 +51,7 @@ class DescribedOperation(Struct, frozen=True):
     arguments: tuple[Field, ...]
     takes: str
     example: str
-    gives: tuple[tuple[str, str, str], ...]
+    gives: tuple[DescribedAnswer, ...]
 
 
 class Shape(Struct, frozen=True):
@@ -90,8 +98,8 @@ def _describe_operations(document: Mapping[str, Any]) -> Iterator[DescribedOpera
                 name=operation["operationId"],
                 method=method.upper(),
                 path=path,
-                summary=_inline(operation["summary"]),
-                about=_inline(operation.get("description", operation["summary"] + ".")),
+                summary=_render_inline(operation["summary"]),
+                about=_render_inline(operation.get("description", operation["summary"] + ".")),
                 arguments=tuple(
                     _describe_argument(parameter)
                     for parameter in operation.get("parameters", ())
@@ -100,7 +108,7 @@ def _describe_operations(document: Mapping[str, Any]) -> Iterator[DescribedOpera
                 takes=_describe_kind(sent.get("schema", {})) if sent else "",
                 example=msgspec.json.encode(sent["example"]).decode() if sent else "",
                 gives=tuple(
-                    (status, _describe_body(answer), answer["description"])
+                    DescribedAnswer(status, _describe_body(answer), answer["description"])
                     for status, answer in operation["responses"].items()
                 ),
             )
@@ -118,7 +126,7 @@ def _get_markdown() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False})
 
 
-def _inline(text: str) -> Markup:
+def _render_inline(text: str) -> Markup:
     return Markup(_get_markdown().renderInline(text))  # noqa: S704 - our own text
 
 
@@ -130,12 +138,10 @@ def _describe_argument(parameter: Mapping[str, Any]) -> Field:
 def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOperation, ...]) -> Iterator[Shape]:
     """Yield the types of requests and answers, and the types that they refer to; types of games are left out."""
     schemas = document["components"]["schemas"]
-    waiting = [
-        PREFIX + name for operation in operations for name in (operation.takes, *(gift[1] for gift in operation.gives))
-    ]
+    waiting = [kind for operation in operations for kind in _list_kinds(operation)]
     done = set[str]()
     while waiting:
-        name = waiting.pop(0).removeprefix(PREFIX).removeprefix("list of ")
+        name = waiting.pop(0).removeprefix("list of ")
         if name in done or name not in schemas:
             continue
         done.add(name)
@@ -143,10 +149,16 @@ def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOper
         yield Shape(name, schemas[name].get("description", ""), tuple(_describe_fields(schemas[name])))
 
 
+def _list_kinds(operation: DescribedOperation) -> tuple[str, ...]:
+    """List the types of all that an operation takes and gives."""
+    return operation.takes, *(answer.kind for answer in operation.gives)
+
+
 def _find_references(schema: Any) -> Iterator[str]:
+    """Yield the names of the types that a schema refers to; what games define is left out."""
     match schema:
         case {"$ref": str(name)}:
-            yield name
+            yield name.removeprefix(PREFIX)
         case dict() if "x-of-a-game" not in schema:
             for part in schema.values():
                 yield from _find_references(part)
@@ -163,8 +175,10 @@ def _describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def _describe_field(schema: Mapping[str, Any]) -> str:
+    """Return the description of a field, or else the first one of the types that it may have."""
     inner = (*schema.get("anyOf", ()), schema.get("items", {}))
-    return str(schema.get("description") or next(filter(None, (one.get("description") for one in inner if one)), ""))
+    descriptions = [part.get("description", "") for part in (schema, *inner) if part]
+    return str(next(filter(None, descriptions), ""))
 
 
 def _describe_kind(schema: Any) -> str:

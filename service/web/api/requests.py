@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from service.numbers import MAX_ENTRY
 from service.tables.opening import ChanceSource, Strength, Who
 from service.timing import Clock
 
@@ -65,7 +66,7 @@ class Command(Struct, forbid_unknown_fields=True):
     """
 
     move: Line
-    seen: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    seen: Annotated[int, Meta(ge=0, le=MAX_ENTRY)] | None = None
     key: Annotated[str, Meta(max_length=80, pattern="^[!-~]*$")] = ""
 
 
@@ -78,7 +79,7 @@ class Words(Struct, forbid_unknown_fields=True):
 
 
 class Since(Struct, forbid_unknown_fields=True):
-    since: Annotated[int, Meta(ge=0, le=2**31 - 1, description="The first entry wanted")] = 0
+    since: Annotated[int, Meta(ge=0, le=MAX_ENTRY, description="The first entry wanted")] = 0
     limit: Annotated[int, Meta(ge=1, le=500, description="How many entries at most")] = 200
     language: LanguageOfProse | UnsetType = UNSET
 

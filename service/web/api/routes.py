@@ -21,6 +21,7 @@ from engine.menu import Menu
 from engine.options import describe
 from engine.refusal import Refused
 from service.accounts import signing_in
+from service.numbers import MAX_ENTRY
 from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
@@ -175,12 +176,14 @@ def hint(link: str) -> Answer:
     """A good move for this seat, found by a strong bot, if the table has hints; after 202 ask again."""
     app = get_app()
     with access.writing_at(app, link) as (db, place):
-        hint = hints.find(db, place, hints.ask(app, db, place))
+        good_move = hints.find(db, place, hints.ask(app, db, place))
     app.wakeups.wake("bots")
-    if hint is None:
+    if good_move is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
-    then = [str(move) for move in hint.then]
-    return Answer(Advice(hint.length, str(hint.move) if hint.move else None, then), 200 if hint.move else 202)
+    then = [str(move) for move in good_move.then]
+    if good_move.move is None:
+        return Answer(Advice(good_move.length, None, then), 202)
+    return Answer(Advice(good_move.length, str(good_move.move), then))
 
 
 @interface.register("GET", f"/t/<link>/submissions/<int(max={MAX_JSON_INT}):number>", {200: Judged, 404: Refusal})
@@ -203,7 +206,7 @@ def events(link: str, query: Since) -> Cacheable:
     return Cacheable(tag, lambda: _make_news(place, table, query))
 
 
-@interface.register("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
+@interface.register("GET", f"/t/<link>/replay/<int(max={MAX_ENTRY}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
 def replay(link: str, seq: int, query: Eyes) -> Moment:
     """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
     app = get_app()
@@ -243,22 +246,23 @@ def _load_table(link: str) -> tuple[Place, Snapshot]:
 
 
 def _find_language(query: LanguageQuery | Since | Eyes | Opening) -> str:
+    """Return the language that a program asks for, else the first that it accepts."""
     return get_language() if query.language is UNSET else query.language
 
 
 def _describe_game(game: Game, in_language: str) -> Box:
     box = game.META
 
-    def translate(text: str) -> str:
+    def translate_text(text: str) -> str:
         return translate_in_game(in_language, box.name, text)
 
     options = (
-        replace(option, about=translate(option.about), title=translate(option.label))
+        replace(option, about=translate_text(option.about), title=translate_text(option.label))
         for option in describe(box.options)
     )
     return Box(
         name=box.name,
-        title=translate(box.title),
+        title=translate_text(box.title),
         seats=box.seats,
         options=tuple(options),
         about=describe_game(in_language, box),
@@ -298,6 +302,7 @@ def _follow(menu: Menu, words: list[str]) -> Way:
 
 
 def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
+    """Wait for the verdict on a submission, and answer with it."""
     verdict = submitting.wait_for_verdict(get_app(), submitted)
     return make_verdict_answer(request, link, submitted.number, verdict)
 
@@ -371,6 +376,7 @@ def _describe_entries(
 
 
 def _find_viewer(place: Place, table: Snapshot, query: Eyes) -> int | None:
+    """Return the seat through whose eyes a program looks, None for a spectator; raise Refused if it may not."""
     if query.eyes is UNSET or query.eyes == place.seat:
         return place.seat
     if table.position.phase != "over":

@@ -150,7 +150,7 @@ def schema(examples: int, links_of_requests: Any) -> Any:
 FEW_EXAMPLES, MORE_EXAMPLES = 2, 10
 CHECKS = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
 PLACEHOLDER = "somebodysomebodysomebodysomebody"
-REAL_LINK, ANY_LINK = {"const": PLACEHOLDER}, openapi.PATH["link"][1]
+REAL_LINK, ANY_LINK = {"const": PLACEHOLDER}, openapi.PATH_PARAMETERS["link"][1]
 
 
 @pytest.mark.timeout(600)
