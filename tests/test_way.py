@@ -9,7 +9,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (44, 336), "mail": (28, 209), "reminder": (25, 161)}
+BOUNDS = {"move": (43, 338), "mail": (28, 209), "reminder": (25, 161)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

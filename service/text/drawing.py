@@ -10,7 +10,7 @@ import functools
 import io
 import re
 import struct
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from zlib import crc32
 
@@ -67,6 +67,7 @@ SPRITE_TAG = '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans"'
 
 # The colours of a sprite, and how much of what is below they cover: None for everything.
 Sprite: TypeAlias = "tuple[Image.Image, Image.Image | None]"
+SpriteKey = tuple[str, int, int]  # its drawing with all definitions, and its width and height in pixels
 SPRITES: LRU[Sprite] = LRU(16_000_000)  # pixels: about 80 MB, which holds all grounds and pieces of the games here
 
 
@@ -302,12 +303,12 @@ def paint_picture(svg: str) -> Image.Image:
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
     scale, paper = PICTURE_WIDTH / box_width, PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
-    for part in SPRITE_PART.split(PAPER.sub("", body, count=1)):
-        if box := SPRITE_BOX.match(part):
-            left, top, width, height = (float(length) * scale for length in box.groups())
-            drawing = part[box.end() :]
-            drawing += _collect_definitions(drawing, definitions)
-            colours, cover = _paint_sprite_once(drawing, round(width), round(height))
+    parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
+    sprites = _paint_sprites([_make_sprite_key(part, box, scale, definitions) for part, box in parts if box])
+    for part, box in parts:
+        if box:
+            colours, cover = next(sprites)
+            left, top = float(box[1]) * scale, float(box[2]) * scale
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:
             layer = paint_svg(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
@@ -329,14 +330,21 @@ def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
     return "".join(f"<defs>{body}</defs>{_collect_definitions(body, definitions)}" for body in bodies)
 
 
-def _paint_sprite_once(drawing: str, width: int, height: int) -> Sprite:
-    """Return a sprite in this size; paint it only if it was not painted lately."""
-    key = (drawing, width, height)
-    sprite = SPRITES.get(key)
-    if sprite is None:
-        sprite = _paint_sprite(drawing, width, height)
-        SPRITES.put(key, sprite, width * height)
-    return sprite
+def _make_sprite_key(part: str, box: re.Match[str], scale: float, definitions: dict[str, str]) -> SpriteKey:
+    drawing = part[box.end() :]
+    width, height = float(box[3]) * scale, float(box[4]) * scale
+    return drawing + _collect_definitions(drawing, definitions), round(width), round(height)
+
+
+def _paint_sprites(keys: Sequence[SpriteKey]) -> Iterator[Sprite]:
+    """Yield these sprites; paint those that were not painted lately."""
+    sprites = SPRITES.get_all(keys)
+    for key in keys:
+        if key not in sprites:
+            sprites[key] = _paint_sprite(*key)
+            _, width, height = key
+            SPRITES.put(key, sprites[key], width * height)
+        yield sprites[key]
 
 
 def _paint_sprite(drawing: str, width: int, height: int) -> Sprite:

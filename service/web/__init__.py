@@ -27,7 +27,20 @@ from service.web.api.reference_pages import manual
 from service.web.api.routes import api
 from service.web.appearance_forms import language_choice
 from service.web.channel_pages import channel_forms, devices
+from service.web.compression import COMPRESSED_ENDPOINTS, compress_view
 from service.web.connection_pages import connections
+from service.web.current_request import (
+    STOP_VIEW,
+    LenientSessions,
+    begin_request,
+    log_request,
+    name_visitor,
+    refuse_crawler,
+    refuse_foreign_form,
+    set_headers,
+    set_retry_after,
+)
+from service.web.error_pages import answer_error
 from service.web.feed_pages import own_feeds, table_feed
 from service.web.follower_pages import followers
 from service.web.host_pages import host, mailbox, monitoring
@@ -38,20 +51,8 @@ from service.web.page_cache import PageCache
 from service.web.preferences_pages import letters
 from service.web.preview_pages import pictures
 from service.web.rate_limits import Limit, RateLimits, limit_view, name_link, set_limit_headers
-from service.web.rendering import make_page_environment, name_visitor
+from service.web.rendering import make_page_environment
 from service.web.replay_pages import gallery, replay, verify
-from service.web.responses import (
-    STOP_VIEW,
-    LenientSessions,
-    answer_crawler,
-    answer_error,
-    begin_request,
-    compress_response,
-    log_request,
-    refuse_foreign_form,
-    set_headers,
-    set_retry_after,
-)
 from service.web.rules_pages import guide, rules
 from service.web.table_pages import seat_forms, table
 from service.web.what_if_pages import whatif
@@ -138,14 +139,15 @@ def wire(app: App) -> Flask:
         flask_app.register_blueprint(blueprint)
     flask_app.before_request(partial(begin_request, app))
     flask_app.before_request(partial(refuse_foreign_form, app))
-    flask_app.before_request(answer_crawler)
+    flask_app.before_request(refuse_crawler)
     if app.settings.logs == "json":
         flask_app.after_request(log_request)
+    for endpoint in COMPRESSED_ENDPOINTS:
+        flask_app.view_functions[endpoint] = compress_view(flask_app.view_functions[endpoint])
     _limit_rates(flask_app, app)
     flask_app.after_request(set_retry_after)  # the last function that is registered is the first to run
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
-    flask_app.after_request(compress_response)
     flask_app.teardown_request(app.metrics.flush_after_request)
     pages = PageCache(app, flask_app.wsgi_app)
     flask_app.extensions["pages"] = pages

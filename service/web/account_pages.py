@@ -21,7 +21,8 @@ from service.people import proof
 from service.people.proof import ProvenPerson, SeatClaim, SignedIn
 from service.tables import access, judging
 from service.text.languages import Sentence, translate, translate_in_game
-from service.web.rendering import get_app, get_language, join_names, render
+from service.web.current_request import get_app, get_language
+from service.web.rendering import join_names, render
 from service.web.visitors import VISIT, begin_visit, find_visit_key, load_visitor, require_visitor, writing_as_visitor
 
 account = Blueprint("account", __name__)

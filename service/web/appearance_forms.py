@@ -12,7 +12,8 @@ from service.settings import DAY_S
 from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES
-from service.web.rendering import COLOURS, LANGUAGE_COOKIE, get_app
+from service.web.current_request import LANGUAGE_COOKIE, get_app
+from service.web.rendering import COLOURS
 
 language_choice = Blueprint("language", __name__)
 COOKIE_AGE_S = 365 * DAY_S

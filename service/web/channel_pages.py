@@ -28,7 +28,7 @@ from service.store.push_keys import PUSH, decode_base64url, dump_public, encode_
 from service.tables import access
 from service.text.languages import Translator
 from service.text.templates import TEMPLATES
-from service.web.rendering import get_app, get_language
+from service.web.current_request import get_app, get_language
 from service.web.visitors import find_visitor
 
 channel_forms = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")

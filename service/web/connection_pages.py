@@ -14,6 +14,7 @@ from service.notify.webhooks import Target
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
 from service.tables.access import Unknown
+from service.web.current_request import get_app
 from service.web.receiver_forms import (
     NAMED_KINDS,
     ReceiverForm,
@@ -25,7 +26,7 @@ from service.web.receiver_forms import (
     parse_target,
     works_again,
 )
-from service.web.rendering import get_app, render
+from service.web.rendering import render
 
 connections = Blueprint("connections", __name__, url_prefix="/wishes/<token>/connections")
 

@@ -14,7 +14,7 @@ from service.text import feed_formats
 from service.text.feed_formats import Feed, FeedEntry
 from service.text.languages import Translator, remove_place_marks, translate_in_game
 from service.text.narration import Chapter, Narrator, describe_entries
-from service.web.rendering import find_language_argument, get_app, get_language
+from service.web.current_request import find_language_argument, get_app, get_language
 
 own_feeds = Blueprint("feeds", __name__)
 table_feed = Blueprint("table_feed", __name__, url_prefix="/t/<link>")

@@ -17,6 +17,7 @@ from service.store.rows import TableHookRow, TableRow
 from service.store.schema import table_hooks as hook_table
 from service.tables import access
 from service.tables.access import Unknown
+from service.web.current_request import get_app, get_language
 from service.web.receiver_forms import (
     NAMED_KINDS,
     ReceiverForm,
@@ -28,7 +29,7 @@ from service.web.receiver_forms import (
     parse_target,
     works_again,
 )
-from service.web.rendering import get_app, get_language, render
+from service.web.rendering import render
 
 followers = Blueprint("followers", __name__, url_prefix="/t/<link>/followers")
 

@@ -26,7 +26,8 @@ from service.settings import EMBEDDED
 from service.store.schema import server_facts
 from service.store.server_facts import NOTICE_NAMES, Notices
 from service.tables.access import Unknown
-from service.web.rendering import get_app, is_local_visitor, render
+from service.web.current_request import get_app, is_local_visitor
+from service.web.rendering import render
 
 host = Blueprint("host", __name__, url_prefix="/host/<token>")
 mailbox = Blueprint("mailbox", __name__, url_prefix="/mailbox")

@@ -20,9 +20,10 @@ from service.text import lessons
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage
 from service.text.lessons import Attempt, Lesson
 from service.text.narration import Narrator
+from service.web.current_request import get_language
 from service.web.menu_forms import Turn, describe_move, make_turn
 from service.web.previews import Preview, describe_lesson
-from service.web.rendering import get_language, render, translate_title
+from service.web.rendering import render, translate_title
 
 learning = Blueprint("learning", __name__, url_prefix="/learn")
 MAX_ATTEMPT_CHARS = 200

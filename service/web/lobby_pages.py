@@ -23,8 +23,9 @@ from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list
 from service.text.languages import SOURCE
 from service.text.narration import Narrator
 from service.timing import Clock
+from service.web.current_request import find_language_argument, get_app, get_language
 from service.web.page_cache import cache_page
-from service.web.rendering import find_language_argument, get_app, get_language, join_names, render, translate_title
+from service.web.rendering import join_names, render, translate_title
 from service.web.table_frame import AboutTable, SeatLine, describe_table, list_seat_lines
 from service.web.visitors import find_visit_key
 

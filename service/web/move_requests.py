@@ -27,8 +27,8 @@ from service.tables.submitting import LinkedMove, MoveIntake, MoveText, Outcome,
 from service.wakeups import resolve_soon
 from service.web import table_pages
 from service.web.api import operations
+from service.web.current_request import FAILURE, HEADERS, is_own_form, make_request_id
 from service.web.rate_limits import ALLOWANCE, Allowance, Limit, RateLimits
-from service.web.responses import FAILURE, HEADERS, is_own_form, make_request_id
 from service.web.wsgi_threads import Scope, Send, ThreadedWsgi, make_environ
 
 PATH = re.compile(r"(?P<api>/api/v1)?/t/(?P<link>[a-z0-9.]{1,100})(?P<moves>/moves)?")

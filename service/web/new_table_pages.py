@@ -22,8 +22,9 @@ from service.text import rulebook
 from service.text.languages import translate, translate_in_game
 from service.timing import Clock
 from service.web import guest_list, new_table_form
+from service.web.current_request import get_app, get_language, name_visitor
 from service.web.lobby_pages import find_game
-from service.web.rendering import get_app, get_language, name_visitor, render, translate_title
+from service.web.rendering import render, translate_title
 from service.web.visitors import load_visitor
 
 new_table = Blueprint("new_table", __name__)

@@ -28,8 +28,8 @@ from service.app import App
 from service.memory import LRU
 from service.settings import EMBEDDED
 from service.store.fingerprints import Fingerprint, Parts
-from service.web.rendering import get_app, is_local_visitor
-from service.web.responses import choose_encoding, compress_with_noise, is_crawler, make_request_id
+from service.web.compression import choose_encoding, compress_with_noise
+from service.web.current_request import get_app, is_crawler, is_local_visitor, make_request_id
 from service.web.wsgi_threads import WsgiApp
 
 MAX_BYTES = 8 * 2**20

@@ -17,9 +17,9 @@ from werkzeug.wrappers import Request
 
 from service.app import App
 from service.settings import EMBEDDED
+from service.web.compression import choose_encoding
+from service.web.current_request import is_crawler, is_local_visitor, make_request_id
 from service.web.page_cache import CachedPage, PageCache, PageKey, is_page, log_answer, make_answer
-from service.web.rendering import is_local_visitor
-from service.web.responses import choose_encoding, is_crawler, make_request_id
 from service.web.wsgi_threads import MAX_HEADER_BYTES, Scope, Send, make_environ, measure_header
 
 BODY_HEADERS = {b"transfer-encoding", b"expect"}

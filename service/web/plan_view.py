@@ -14,8 +14,8 @@ from service.tables.branches import Branch, find_previous_step
 from service.text.drawing import Player
 from service.text.languages import Sentence, translate
 from service.text.narration import Narrator
+from service.web.current_request import get_language
 from service.web.menu_forms import describe_move
-from service.web.rendering import get_language
 
 MAKE_EARLIER, MAKE_LATER, TAKE_OUT = Sentence("Earlier"), Sentence("Later"), Sentence("Take out")
 BRANCH_EARLIER, BRANCH_LATER = Sentence("Branch earlier"), Sentence("Branch later")

@@ -20,8 +20,8 @@ from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, Stage, list_players
 from service.text.narration import Narrator
 from service.timing import Calendar
+from service.web.current_request import get_app
 from service.web.plan_view import Fields, OrderPlanner, PlanStep
-from service.web.rendering import get_app
 
 
 class SeatOrders(Struct, frozen=True):

@@ -22,9 +22,10 @@ from service.tables.snapshots import Snapshot
 from service.text import drawing, lessons
 from service.text.languages import SOURCE
 from service.web import previews
+from service.web.current_request import find_language_argument, get_app, get_language
 from service.web.lesson_pages import find_lesson
 from service.web.previews import Preview
-from service.web.rendering import find_language_argument, get_app, get_language, translate_title
+from service.web.rendering import translate_title
 
 pictures = Blueprint("previews", __name__)
 PAINTER_LOCK = threading.Lock()  # one picture at a time, so that crawlers do not take all threads

@@ -13,7 +13,8 @@ from msgspec import Struct
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text.languages import Translator
-from service.web.rendering import get_app, get_language, translate_title
+from service.web.current_request import get_app, get_language
+from service.web.rendering import translate_title
 
 
 class Preview(Struct, frozen=True):

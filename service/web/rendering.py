@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import functools
-import ipaddress
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import jinja2
-from flask import Response, current_app, make_response, request, url_for
+from flask import Response, make_response, request, url_for
 from msgspec import Struct
 from sqlalchemy.exc import OperationalError
-from werkzeug.wrappers import Request
 
 from engine.game import Meta
 from engine.refusal import Refused
-from service.app import App
 from service.settings import EMBEDDED
 from service.store import queries
 from service.tables import access
 from service.text import languages
-from service.text.languages import LANGUAGES, SOURCE, Translatable, translate_in_game
+from service.text.languages import translate_in_game
 from service.text.templates import FragmentCache, get_environment
-from service.web.wsgi_threads import UNKNOWN_PROXY, name_network
+from service.web.current_request import get_app, get_language, is_local_visitor
 
 View = Callable[..., Any]
 
@@ -53,9 +50,7 @@ def _is_over(link: str) -> bool:
 
 
 MAX_FRAGMENTS = 4_000  # of pages in one language, half a kilobyte each
-LANGUAGE_COOKIE = "language"
 COLOURS = {"theme": ("light", "dark"), "board": ("strong", "soft", "distinct")}  # by their cookies
-PROXY_HEADERS = ("Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip")
 
 
 class Site(Struct, frozen=True):
@@ -67,38 +62,6 @@ class Site(Struct, frozen=True):
     host: str  # the name of this server on the web
     theme: str  # light or dark; empty: as on the device
     board: str  # strong, soft or distinct; empty: natural
-
-
-class ProblemPage(Struct, frozen=True):
-    """Everything `problem.html` shows: what is wrong, and links that help."""
-
-    status: int
-    sentence: Translatable
-    log: str  # address of the log; empty if there is none
-    moved_to: str  # address of the game on another server; empty if it is here
-
-
-def get_app() -> App:
-    """Return the app that this web process serves."""
-    app: App = current_app.extensions["app"]
-    return app
-
-
-def get_language() -> str:
-    """Return the language of this request."""
-    return choose_language(request)
-
-
-def choose_language(request: Request) -> str:
-    """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
-    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-    return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
-
-
-def find_language_argument() -> str:
-    """Return the language that the address asks for by `in`; empty if it asks for none that Depesche has."""
-    chosen = request.args.get("in", "")
-    return chosen if chosen in LANGUAGES else ""
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -154,52 +117,3 @@ def _make_html_response(text: str, status: int, in_language: str) -> Response:
     response.headers["Content-Language"] = in_language
     response.vary.update(("Accept-Language", "Cookie"))
     return response
-
-
-def is_local_visitor(app: App, request: Request) -> bool:
-    """Return whether the visitor's browser runs on this machine.
-
-    The connection, the address that a trusted proxy reports, and the host name must all be local. Behind TLS or an
-    unnamed proxy every visitor would seem local, so the answer is no.
-    """
-    direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
-    host = urlsplit(f"//{request.host}").hostname or ""
-    is_proxied = "Forwarded" in request.headers or _has_unknown_proxy(app, request)
-    is_public = app.settings.address.startswith("https:") or is_proxied
-    return (
-        not is_public
-        and _is_loopback(direct)
-        and _is_loopback(request.remote_addr)
-        and (host == "localhost" or _is_loopback(host))
-    )
-
-
-def _has_unknown_proxy(app: App, request: Request) -> bool:
-    """Return whether a proxy passed this request on, although the settings say that there is none.
-
-    Browsers have not sent HTTP/1.0 for decades, but nginx does by default.
-    """
-    if app.settings.proxies:
-        return False
-    has_header = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
-    return has_header or UNKNOWN_PROXY in request.environ or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
-
-
-def name_visitor() -> str:
-    """Return a name for the visitor's network: one IPv4 address, or the 64 bits that one customer has in IPv6."""
-    network = name_network(request.remote_addr or "")
-    return get_app().links.make_visitor_name(network) if network else ""
-
-
-def _is_loopback(address: str | None) -> bool:
-    try:
-        ip = ipaddress.ip_address(address or "")
-    except ValueError:
-        return False
-    mapped = getattr(ip, "ipv4_mapped", None)
-    return bool((mapped or ip).is_loopback)
-
-
-def render_problem(sentence: Translatable, status: int, log: str = "", moved_to: str = "") -> Response:
-    """Render the page that says what is wrong and what to do."""
-    return render("problem.html", ProblemPage(status, sentence, log, moved_to), status)

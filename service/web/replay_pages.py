@@ -22,16 +22,9 @@ from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
 from service.text.languages import SOURCE
 from service.web import previews
+from service.web.current_request import find_language_argument, get_app, get_language
 from service.web.previews import Preview
-from service.web.rendering import (
-    find_language_argument,
-    from_replica,
-    get_app,
-    get_language,
-    join_names,
-    render,
-    translate_title,
-)
+from service.web.rendering import from_replica, join_names, render, translate_title
 from service.web.result_view import StoryInWords, load_story
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")

@@ -20,8 +20,9 @@ from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
 from service.text.languages import remove_place_marks
 from service.text.narration import Narrator, list_places
+from service.web.current_request import get_app, get_language
 from service.web.menu_forms import describe_move
-from service.web.rendering import get_app, get_language, join_names
+from service.web.rendering import join_names
 
 TINTS = (
     "#3f74b5", "#d18f1f", "#4c9a5b", "#a8577f", "#7b6bb8", "#5aa9b5", "#b8613d", "#8a8a3a", "#6b7280", "#c2b280",

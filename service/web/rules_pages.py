@@ -12,7 +12,8 @@ from service.tables.access import Unknown
 from service.text import lessons, rulebook
 from service.text.languages import LANGUAGES
 from service.text.rulebook import Guide, Rulebook, RulesChapter, load_guide
-from service.web.rendering import get_language, render, translate_title
+from service.web.current_request import get_language
+from service.web.rendering import render, translate_title
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
 guide = Blueprint("guide", __name__)

@@ -24,8 +24,9 @@ from service.text.languages import OptionInWords, Sentence, describe_game, descr
 from service.text.narration import Chapter
 from service.timing import Clock
 from service.web import live, previews
+from service.web.current_request import get_app, get_language
 from service.web.previews import Preview
-from service.web.rendering import get_app, get_language, translate_title
+from service.web.rendering import translate_title
 
 MIN_NOTE_ROWS, MAX_NOTE_ROWS = 4, 14  # of the field for a note
 

@@ -28,9 +28,10 @@ from service.tables.submitting import MoveText
 from service.text import drawing
 from service.text.drawing import Scene, Stage, draw_stage, list_players
 from service.text.narration import Chapter
+from service.web.current_request import get_app, get_language
 from service.web.menu_forms import ScriptMenu, make_script_menu
 from service.web.page_cache import cache_page
-from service.web.rendering import get_app, get_language, render
+from service.web.rendering import render
 from service.web.table_frame import find_join_address
 from service.web.table_view import TablePage, make_gathering_page, make_narrator, make_scene, make_table_page
 from service.web.visitors import find_visit_key

@@ -26,6 +26,7 @@ from service.text import drawing, narration
 from service.text.drawing import Scene, Stage, list_players
 from service.text.narration import Chapter, Narrator
 from service.web import menu_forms
+from service.web.current_request import get_app, get_language
 from service.web.menu_forms import Turn, make_turn
 from service.web.player_lines import (
     OwnTime,
@@ -36,7 +37,7 @@ from service.web.player_lines import (
     make_own_time,
     plan_orders,
 )
-from service.web.rendering import get_app, get_language, join_names
+from service.web.rendering import join_names
 from service.web.result_view import FinalResult, StoryInWords, list_ranks, load_result, load_story
 from service.web.table_frame import SeatLine, TableFrame, describe_verdict, draw_qr_code, list_seat_lines, make_frame
 from service.web.visitors import find_visitor

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from engine.refusal import Refused
 from service.people import proof
 from service.people.proof import SignedIn
-from service.web.rendering import get_app
+from service.web.current_request import get_app
 
 VISIT = "visit"  # key of the session cookie
 

@@ -19,9 +19,10 @@ from service.tables.branches import Branch, PlayedBranch
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage, list_players
 from service.text.narration import Narrator
+from service.web.current_request import get_app, get_language
 from service.web.menu_forms import Turn, make_turn
 from service.web.plan_view import PlanStep, list_branch_steps
-from service.web.rendering import get_app, get_language, render, translate_title
+from service.web.rendering import render, translate_title
 from service.web.table_pages import join_move_fields
 
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.text.templates import TEMPLATES
-from service.web import responses
+from service.web import compression
 from tests import sampling
 from tests.node import node
 from tests.scripts import menus
@@ -89,7 +89,7 @@ def test_the_scripts_as_they_are_sent_pass_their_tests_on_menus_of_every_game(tm
     """In `make test` on the menus of the file, before a release on those of games that are played for this test."""
     scripts, tests = copy_scripts(tmp_path)
     for path in scripts.glob("*.js"):
-        path.write_bytes(responses.shorten_script(path.read_bytes()))
+        path.write_bytes(compression.shorten_script(path.read_bytes()))
     if fresh:
         all_menus = [*menus.menus(menus.all_cases()[::EVERY], 3), *menus.list_rare()]
         (tests / "menus.json").write_text(json.dumps(all_menus), "utf-8")
@@ -106,7 +106,7 @@ def test_no_text_in_a_script_goes_over_several_lines() -> None:
 def test_a_style_is_sent_without_comments_and_layout_and_with_all_its_rules(style: str) -> None:
     text = (STATIC / style).read_text("utf-8")
     assert [one for one in re.findall(r'"[^"\n]*"', text) if re.search(r"[{};]|/\*", one)] == []
-    short = responses.shorten_style(text.encode()).decode()
+    short = compression.shorten_style(text.encode()).decode()
     assert "/*" not in short
     assert len(short) < len(text)
     assert [short.count(sign) for sign in "{}:,"] == [re.sub(r"(?s)/\*.*?\*/", "", text).count(sign) for sign in "{}:,"]

@@ -27,7 +27,7 @@ from service.tables.submitting import MoveText
 from service.text.languages import translate
 from service.timing import Clock
 from service.web.api.requests import Command
-from service.web.rendering import choose_language
+from service.web.current_request import choose_language
 
 Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
 Seat = Annotated[int, Meta(description="A seat, counted from 0")]

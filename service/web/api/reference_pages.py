@@ -14,7 +14,8 @@ from msgspec import Struct
 from service.web.api.openapi import REF
 from service.web.api.operations import JSON
 from service.web.api.routes import make_document
-from service.web.rendering import get_app, render
+from service.web.current_request import get_app
+from service.web.rendering import render
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

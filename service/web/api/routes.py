@@ -60,7 +60,7 @@ from service.web.api.requests import (
     Sitting,
     Words,
 )
-from service.web.rendering import get_app, get_language, name_visitor
+from service.web.current_request import get_app, get_language, name_visitor
 
 api = Blueprint("api", __name__, url_prefix=PREFIX)
 interface = Interface(api)

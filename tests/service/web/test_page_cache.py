@@ -23,7 +23,7 @@ from service.text import narration
 from service.text.narration import Chapter, Narrator
 from service.timing import HOUR_S, Clock
 from service.web import lobby_pages, page_cache, table_pages
-from service.web.responses import choose_encoding, compress_with_noise
+from service.web.compression import choose_encoding, compress_with_noise
 from tests import apps
 from tests.sites import Site, Visitor
 
