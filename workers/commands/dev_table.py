@@ -27,9 +27,9 @@ from service.text import drawing, languages, rulebook, templates, words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
 from service.timing import Clock
-from workers.outgoing import answer_hints, table_letters
-from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing import suggestions, table_letters
 from workers.outgoing.letter import LetterRequest
+from workers.outgoing.suggestions import MoveWriter
 
 NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 SEED = b"the same dice whenever it is drawn again"[:32]
@@ -124,9 +124,9 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
 
 
 def _list_hints(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
-    for hint in answer_hints.list_hints(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
-        yield hint.label
-        yield from (f"  {line.text}" for line in hint.lines)
+    for verb in suggestions.list_verbs(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
+        yield verb.label
+        yield from (f"  {line.text}" for line in verb.lines)
 
 
 def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:

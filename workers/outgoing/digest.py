@@ -21,7 +21,7 @@ from service.text.languages import Translator, write_deadline
 from service.timing import Calendar
 from workers.incoming.inbox import TABLE_SIGN_CHARS
 from workers.jobs import log_missing_game
-from workers.outgoing import answer_hints, letter_parts, table_letters
+from workers.outgoing import letter_parts, suggestions, table_letters
 from workers.outgoing.letter import DigestTurn, LetterRequest, PersonalLetter
 from workers.outgoing.letter_parts import PersonalDraft
 
@@ -92,8 +92,8 @@ def write_count(translator: Translator, count: int) -> str:
 
 def find_example(turns: Sequence[DigestTurn]) -> str:
     """Return the words of a move at the first table that has any."""
-    hints = (hint for turn in turns if turn.answers for hint in turn.answers.hints)
-    return next((link.mail for hint in hints for line in hint.lines for link in line.links), "…")
+    verbs = (verb for turn in turns if turn.answers for verb in turn.answers.verbs)
+    return next((link.mail for verb in verbs for line in verb.lines for link in line.links), "…")
 
 
 def make_table_sign(seat: Any) -> str:
@@ -175,7 +175,7 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
         talk=remarks,
         links=links,
         board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
-        answers=answer_hints.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
+        answers=suggestions.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
         if has_board
         else None,
     )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from service.text.drawing import Player
 from service.timing import Clock
-from workers.outgoing.answer_hints import Answers
+from workers.outgoing.suggestions import Answers
 
 
 class LetterRequest(Struct, frozen=True):

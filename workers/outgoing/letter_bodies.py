@@ -14,8 +14,7 @@ from service.tables import joining
 from service.text.drawing import list_players
 from service.text.languages import describe_changes, describe_game, write_deadline
 from service.timing import parse_calendar
-from workers.outgoing import answer_hints
-from workers.outgoing.answer_hints import Answers
+from workers.outgoing import suggestions
 from workers.outgoing.game_review import build_review
 from workers.outgoing.letter import Body, Invitation, OfferedSeat
 from workers.outgoing.letter_parts import (
@@ -23,6 +22,7 @@ from workers.outgoing.letter_parts import (
     list_language_links,
     narrate,
 )
+from workers.outgoing.suggestions import Answers
 
 
 def write_invitation(draft: TableDraft) -> Body:
@@ -53,7 +53,7 @@ def write_invitation(draft: TableDraft) -> Body:
 
 def _build_answers(draft: TableDraft) -> Answers | None:
     """Return the moves that the reader can answer this letter with."""
-    return answer_hints.build_answers(draft.menu, draft.writer, draft.narrator)
+    return suggestions.build_answers(draft.menu, draft.writer, draft.narrator)
 
 
 def write_welcome(draft: TableDraft) -> str:

@@ -26,8 +26,7 @@ from service.text.narration import Narrator
 from service.timing import Calendar
 from workers import process_pool
 from workers.incoming.mail_results import LineResult, MailResult
-from workers.outgoing import answer_hints
-from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing import suggestions
 from workers.outgoing.letter import (
     AnsweredLine,
     AnswerLinks,
@@ -44,6 +43,7 @@ from workers.outgoing.letter import (
     Result,
     TableSection,
 )
+from workers.outgoing.suggestions import MoveWriter
 
 MAX_OWN_LINES = 6  # of the reader's own last turn
 MAX_ENTRIES, SHOWN_ENTRIES = 60, 12  # since the reader's last move; of older ones the letter says how many there are
@@ -220,9 +220,9 @@ def write_commands(draft: TableDraft) -> str:
         return ""
     can_ask = draft.menu and can_ask_hint(draft.snapshot.clock, draft.snapshot.seats, draft.request.seat)
     hint = ("hint",) if can_ask else ()
-    server_commands = (*answer_hints.SERVER_COMMANDS, *hint)
+    server_commands = (*suggestions.SERVER_COMMANDS, *hint)
     return ", ".join(
-        answer_hints.list_commands(draft.snapshot.position, draft.request.seat, draft.writer, server_commands)
+        suggestions.list_commands(draft.snapshot.position, draft.request.seat, draft.writer, server_commands)
     )
 
 
@@ -279,7 +279,7 @@ def _find_hint(draft: TableDraft, line: LineResult) -> tuple[str, ...]:
 def _write_outcome(draft: TableDraft, line: LineResult, hint_length: int) -> str:
     """Return the sentence about one line of a mail; empty for a line that needs none."""
     translator = draft.translator
-    why = translator.translate(answer_hints.translate_refusal(line.why, draft.writer))
+    why = translator.translate(suggestions.translate_refusal(line.why, draft.writer))
     match line.outcome:
         case "done":
             entry = [] if line.seq is None else draft.entries[line.seq : line.seq + 1]

@@ -21,11 +21,11 @@ from service.text.templates import get_environment
 from workers.incoming import mail_results
 from workers.incoming.mail_results import PlayedMail
 from workers.outgoing import emails, letter_bodies, letter_parts
-from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent
 from workers.outgoing.letter import Letter, LetterRequest, QuotedRemark
 from workers.outgoing.letter_parts import TableDraft
 from workers.outgoing.owed import LETTER_KINDS, Topic
+from workers.outgoing.suggestions import MoveWriter
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:

@@ -25,8 +25,8 @@ from tests import apps
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
 from workers.outgoing import game_review, table_letters
-from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import LetterRequest
+from workers.outgoing.suggestions import MoveWriter
 
 BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"

@@ -21,8 +21,8 @@ from service.text.languages import LANGUAGES
 from tests import apps
 from tests.workers.incoming.replies import clients
 from tests.workers.incoming.replies.clients import Body
-from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import LetterRequest
+from workers.outgoing.suggestions import MoveWriter
 from workers.outgoing.table_letters import write
 
 Client = Callable[[str, str, str], Body]

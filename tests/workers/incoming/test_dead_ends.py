@@ -14,7 +14,7 @@ from service.text.languages import Sentence
 from tests import apps
 from tests.workers.incoming.test_inbox import app, deliver, last_letter, list_mailed_moves, report, rows, start, text
 from workers.incoming.move_parser import TALK, Guess, NewRemark, parse_move_line
-from workers.outgoing.answer_hints import MoveWriter, translate_refusal
+from workers.outgoing.suggestions import MoveWriter, translate_refusal
 
 assert app  # the fixture
 MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *make_menu("undo"))

@@ -21,7 +21,7 @@ from tests.workers.incoming.replies import clients
 from tests.workers.incoming.replies.clients import Body
 from tests.workers.incoming.test_corpus import list_mailed_moves, start_table
 from workers.incoming import mail_moves, mailbox_polling, reply_text
-from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.suggestions import MoveWriter
 
 GAMES = tuple(catalogue.find_all())
 NAMES = tuple(handwritten.genuine("", "", ">\n" * 9, ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -17,17 +18,19 @@ from service.numbers import parse_int
 from service.text import words
 from service.text.languages import SOURCE, Sentence, Translator
 from service.text.narration import Narrator
-from service.text.words import PARTS, Vocabulary
+from service.text.words import Vocabulary
 
 MAX_LINES = 10  # of one verb; the page has them all
 MAX_ENDS = 14  # in one line
 MAX_MAILED_ENDS = 8  # in one line; each link to a mail is long, and Gmail cuts off letters of more than 100 kB
 SERVER_COMMANDS = ("status", "help")
 SEPARATOR = " · "
-TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # the words of a refusal that quote a menu
+MENU_QUOTES = frozenset(("following", "bit", "verb", "given"))  # a refusal with one of these words quotes a menu
+TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # its words that are verbs and tokens
+SEAT_TOKEN = re.compile(r"([A-Za-z]+)([^A-Za-z]*)")
 
 
-class HintLink(Struct, frozen=True):
+class MoveLink(Struct, frozen=True):
     """A part of a line that becomes a link in HTML: its move, and the words of a mail with it, empty for no mail."""
 
     text: str
@@ -35,19 +38,20 @@ class HintLink(Struct, frozen=True):
     mail: str
 
 
-class HintLine(Struct, frozen=True):
+class MoveLine(Struct, frozen=True):
     """Moves that differ only in their last word: the whole line, the words before the links, and the links.
 
-    `more` is whether the page has more last words. A line with one move, which may be unfinished, is one link.
+    `more` is whether the page has more last words. If there is one move, or its reader has to finish it, the whole line
+    is one link.
     """
 
     text: str
     front: str
-    links: tuple[HintLink, ...]
+    links: tuple[MoveLink, ...]
     more: bool = False
 
 
-class Hint(Struct, frozen=True):
+class SuggestedVerb(Struct, frozen=True):
     """One verb of the menu: its label, the lines that can be written, and whether the page has more of them.
 
     `amount` says how many of the words in the line have to be chosen; it is empty if the line is a move. `only_move`
@@ -55,7 +59,7 @@ class Hint(Struct, frozen=True):
     """
 
     label: str
-    lines: tuple[HintLine, ...]
+    lines: tuple[MoveLine, ...]
     more: bool = False
     amount: str = ""
     only_move: str = ""
@@ -73,25 +77,25 @@ class Answers(Struct, frozen=True):
 
     instruction: str
     example: Example | None
-    hints: tuple[Hint, ...]
+    verbs: tuple[SuggestedVerb, ...]
 
 
 def build_answers(menu: Menu, writer: MoveWriter, narrator: Narrator, instruction: str = "") -> Answers | None:
     """Return the moves of a menu that the reader can answer with, and how, if not by an answer to the letter."""
     if not menu:
         return None
-    hints, _ = list_hints(menu, writer, narrator), writer.translator.gettext
+    verbs, _ = list_verbs(menu, writer, narrator), writer.translator.gettext
     instruction = instruction or _(
         "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
     )
-    if any(len(line.links) > 1 for hint in hints for line in hint.lines):
+    if any(len(line.links) > 1 for verb in verbs for line in verb.lines):
         instruction += " " + _("Where endings are separated by ·, choose one.")
-    return Answers(instruction, find_example(menu, writer), hints)
+    return Answers(instruction, find_example(menu, writer), verbs)
 
 
-def list_hints(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[Hint, ...]:
-    """Return a hint for each verb of a menu."""
-    return tuple(_make_hint(entry, writer, narrator) for entry in menu)
+def list_verbs(menu: Menu, writer: MoveWriter, narrator: Narrator) -> tuple[SuggestedVerb, ...]:
+    """Return each verb of a menu with its moves."""
+    return tuple(_make_verb(entry, writer, narrator) for entry in menu)
 
 
 def find_example(menu: Menu, writer: MoveWriter) -> Example | None:
@@ -113,7 +117,7 @@ def list_commands(
 
 def translate_refusal(why: Sentence, writer: MoveWriter) -> Sentence:
     """Return a refusal with the tokens that it quotes written in the reader's words."""
-    if not why.words.keys() & {"following", "bit", "verb", "given"}:
+    if MENU_QUOTES.isdisjoint(why.words):
         return why
     written = {name: writer.write_phrase(str(word)) for name, word in why.words.items() if name in TOKEN_WORDS}
     return Sentence(why.sentence, {**why.words, **written})
@@ -164,26 +168,42 @@ class MoveWriter:
 
     def _find_name(self, token: str) -> str | None:
         """Return the name of the player whose number is in this token, as 2 in `purse2`."""
-        stem, number = [*PARTS.split(token), "", ""][1:3]
-        if stem not in self._own.game.seats or not parse_int(number, len(self._own.names)):
+        parts = SEAT_TOKEN.search(token)
+        if parts is None or parts[1] not in self._own.game.seats or not parse_int(parts[2], len(self._own.names)):
             return None
-        return self._own.names[int(number) - 1]
+        return self._own.names[int(parts[2]) - 1]
 
     def _is_clear(self, name: str, others: Sequence[str]) -> bool:
         """Return whether a name means one token only, and no word of the game."""
-        get_plain_name = menus.normalize_name(name)
-        if get_plain_name is None or len(name.split()) > 3 or name.casefold() in self._all.small:
+        plain = menus.normalize_name(name)
+        if plain is None or len(name.split()) > 3 or name.casefold() in self._all.small:
             return False
-        return sum(get_plain_name in map(menus.normalize_name, (token, *self._all(token))) for token in others) == 1
+        return sum(plain in map(menus.normalize_name, (token, *self._all(token))) for token in others) == 1
 
-    def list_lines(self, entry: Choice) -> Iterator[HintLine]:
+    def list_lines(self, entry: Choice) -> Iterator[MoveLine]:
         """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
             rows = list(group)
-            others = _list_tokens(entry, len(stem))
-            ends = tuple((self.write_token(args[-1], others), _join(entry, args)) for args in rows[:MAX_ENDS] if args)
-            move = "" if ends else _join(entry, stem)
-            yield _make_line(self._write_line(entry, stem), ends, move, len(rows) > MAX_ENDS)
+            shown = [args for args in rows[:MAX_ENDS] if args] or [stem]
+            has_more = len(rows) > MAX_ENDS
+            if len(shown) == 1 and not has_more:
+                yield _make_one_move_line(self._write_line(entry, shown[0]), _join(entry, shown[0]))
+            else:
+                yield self._make_line(entry, stem, shown, has_more)
+
+    def _make_line(
+        self, entry: Choice, stem: Sequence[str], options: Sequence[Sequence[str]], has_more: bool
+    ) -> MoveLine:
+        """Make a line of moves that differ in their last word; the first ones get a link to a mail."""
+        front, others = self._write_line(entry, stem), _list_tokens(entry, len(stem))
+        ends = [self.write_token(args[-1], others) for args in options]
+        links = tuple(
+            MoveLink(end, _join(entry, args), f"{front} {end}" if place < MAX_MAILED_ENDS else "")
+            for place, (end, args) in enumerate(zip(ends, options, strict=True))
+        )
+        # There is no comma between moves, because names of places have commas.
+        text = f"{front} {SEPARATOR.join([*ends, '…'] if has_more else ends)}"
+        return MoveLine(text, front, links, has_more)
 
     def _write_line(self, entry: MenuEntry, args: Sequence[str]) -> str:
         tokens = (self.write_token(token, _list_tokens(entry, place)) for place, token in enumerate(args))
@@ -201,36 +221,28 @@ def _list_tokens(entry: MenuEntry, place: int) -> Sequence[str]:
             return ()
 
 
-def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Hint:
+def _make_verb(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> SuggestedVerb:
     label, verb = narrator.label_verb(entry.verb), writer.write_verb(entry.verb)
     match entry:
         case Choice():
             lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))
             only_move = lines[0].text if len(entry.options) == 1 else ""
-            return Hint(label, lines[:MAX_LINES], len(lines) > MAX_LINES, only_move=only_move)
+            return SuggestedVerb(label, lines[:MAX_LINES], len(lines) > MAX_LINES, only_move=only_move)
         case Subset():
             items = ", ".join([writer.write_token(item, entry.items) for item in entry.items])
-            return Hint(label, (_make_open_line(verb, items, entry),), amount=_write_amount(entry, writer))
+            return SuggestedVerb(label, (_make_open_line(verb, items, entry),), amount=_write_amount(entry, writer))
         case Number():
-            return Hint(label, (_make_open_line(verb, f"{entry.least}–{entry.most}", entry),))
+            return SuggestedVerb(label, (_make_open_line(verb, f"{entry.least}–{entry.most}", entry),))
 
 
-def _make_line(stem: str, ends: Sequence[tuple[str, str]], move: str, more: bool) -> HintLine:
-    """Make a line from the words before its ends, and each end with its move; without ends it is one move."""
-    # There is no comma between moves, because names of places have commas.
-    text = " ".join(filter(None, (stem, SEPARATOR.join([*[end for end, _ in ends], *["…"] * more]))))
-    if not more and len(ends) < 2:
-        return HintLine(text, "", (HintLink(text, ends[0][1] if ends else move, text),))
-    links = [
-        HintLink(end, one, f"{stem} {end}" if place < MAX_MAILED_ENDS else "") for place, (end, one) in enumerate(ends)
-    ]
-    return HintLine(text, stem, tuple(links), more)
+def _make_one_move_line(text: str, move: str) -> MoveLine:
+    return MoveLine(text, "", (MoveLink(text, move, text),))
 
 
-def _make_open_line(verb: str, rest: str, entry: MenuEntry) -> HintLine:
+def _make_open_line(verb: str, rest: str, entry: MenuEntry) -> MoveLine:
     """Make a line whose reader has to choose or fill in the rest."""
     text = f"{verb} {rest}"
-    return HintLine(text, "", (HintLink(text, entry.verb, f"{verb} "),))
+    return MoveLine(text, "", (MoveLink(text, entry.verb, f"{verb} "),))
 
 
 def _write_amount(entry: Subset, writer: MoveWriter) -> str:
