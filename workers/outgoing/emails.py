@@ -79,15 +79,18 @@ class WirePolicy(EmailPolicy):
         Other text is encoded as a whole, because Python loses blanks between words that it encodes one by one.
         """
         text = str(value)
-        parts: Sequence[str] = text.split()
+        parts: Sequence[str]
         if name in NAMED_HEADERS:
             phrase, _, address = text.rpartition(" ")
             parts = (self._encode(name, phrase), address) if phrase else (address,)
-        elif name.casefold() not in MACHINE_HEADERS:
-            if text.isascii():
-                is_of_part = name.casefold().startswith(PART_HEADERS)
-                return _fold_part_header(name, text, self.linesep) if is_of_part else str(super().fold(name, value))
+        elif name.casefold() in MACHINE_HEADERS:
+            parts = text.split()
+        elif not text.isascii():
             parts = (self._encode(name, text),)
+        elif name.casefold().startswith(PART_HEADERS):
+            return _fold_part_header(name, text, self.linesep)
+        else:
+            return str(super().fold(name, value))
         return f"{name}: {f'{self.linesep} '.join(parts)}{self.linesep}"
 
     def _encode(self, name: str, text: str) -> str:
@@ -191,7 +194,7 @@ def build_message(app: App, request: LetterRequest, content: LetterContent) -> E
 
 def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, message: EmailMessage) -> None:
     """Add the headers for a mail program's button to unsubscribe (RFC 2919, RFC 8058) and for reports of complaints."""
-    if not content.kind.stops:
+    if not content.kind.can_unsubscribe:
         return
     host = app.settings.mail_host
     message[LIST_ID] = f"{_make_phrase(content.title or 'Depesche')} <{request.table or 'person'}.{host}>"
@@ -233,7 +236,7 @@ def _add_html(message: EmailMessage, content: LetterContent) -> None:
 
 @functools.cache
 def _make_inliner() -> css_inline.CSSInliner:
-    import css_inline  # letters are written by another process
+    import css_inline  # here, because letters are mostly written by another process
 
     return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
 
@@ -316,20 +319,21 @@ def _send_one_by_one(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Res
 
 
 def _send_pipelined(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
-    is_open, refusal = False, None  # whether the commands for the next letter were sent
+    is_announced = False  # whether the commands for the next letter were sent with the content of the one before
+    refusal: Refusal | None = None
     try:
         for envelope, following in zip_longest(envelopes, envelopes[1:]):
-            if not is_open:
-                is_open = True
+            if not is_announced:
+                is_announced = True
                 _begin(server, envelope, after=refusal)
             refusal = _read_replies(server, envelope)
-            is_open = refusal is None and following is not None
+            is_announced = refusal is None and following is not None
             if refusal is None:
                 server.send(_write_content(envelope) + (_write_commands(server, following) if following else b""))
                 refusal = _read_verdict(server)
             yield refusal
     finally:
-        if is_open:  # what is sent now would be content
+        if is_announced:  # what is sent now would be content
             server.close()
 
 

@@ -68,7 +68,7 @@ def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None)
         alt = "; ".join(f"{player.name}{colon} {chart.write_quarters(seat)}" for seat, player in enumerate(shown))
         picture = LetterPicture(name, letter_parts.make_cid(draft, name), chart.draw(shown), alt)
     rows = tuple(ChartRow(chart.draw_bars(seat), player.name) for seat, player in enumerate(shown))
-    return ChartSection(heading.removesuffix(colon), rows, picture)
+    return ChartSection(heading.removesuffix(colon), rows, picture)  # only the text writes the colon
 
 
 def write_turning_point(draft: TableDraft, point: TurningPoint) -> str:

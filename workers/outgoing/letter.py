@@ -15,8 +15,7 @@ class LetterRequest(Struct, frozen=True):
     """A letter to be written: about which seat of which table, or to which person, and how its reader wants it.
 
     `seq` is the entry that the letter follows. A letter to a person about no single seat has an empty `table`.
-    `sentence` is a stored sentence to put into the letter, `calendar` the stored calendar of the reader, and `chose`
-    whether the reader chose the language.
+    `sentence` is a stored sentence to put into the letter, and `calendar` the stored calendar of the reader.
     """
 
     table: str
@@ -30,7 +29,7 @@ class LetterRequest(Struct, frozen=True):
     person: int = 0
     plain: bool = False
     calendar: str = ""
-    chose: bool = True
+    has_chosen_language: bool = True
     settings_number: int = 0  # of the link to the letter settings
 
     @property
@@ -112,8 +111,8 @@ def make_mailto(address: str, subject: str, text: str) -> str:
 class AnswerLinks(Struct, frozen=True):
     """The two ways to answer with one tap: the table's page with a move, and a mail with it.
 
-    `mark` is the table's mark in each subject. `turn` is the entry that began the turn, 0 without one; the subject of
-    the mail names it.
+    `mark` is what each subject ends with. `turn` is the entry that began the turn, 0 without one; the subject of the
+    mail names it.
     """
 
     page: str
@@ -152,7 +151,7 @@ class TableSection(Struct, frozen=True):
 
 
 class Footer(Struct, frozen=True):
-    """The foot of a letter from a table: the receipt after so many entries, why the letter comes, and its settings."""
+    """The foot of a letter from a table: the receipt of the log of so many entries, and why the letter comes."""
 
     receipt: str
     length: int

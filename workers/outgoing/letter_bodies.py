@@ -97,7 +97,10 @@ def write_turn(draft: TableDraft) -> Body:
 
 
 def write_headline(draft: TableDraft) -> str:
-    """Return the first sentence of a letter, which is also what other channels say. It is made without the rest."""
+    """Return the first sentence of a letter, which is also what other channels say.
+
+    For frequent kinds, and for the end of a game, it is made without the rest of the letter.
+    """
     _, name = draft.translator.gettext, draft.seat.name
     match draft.kind:
         case "turn" | "digest":
@@ -130,9 +133,16 @@ def write_asked(draft: TableDraft) -> Body:
     """Ask whether another player may take moves back."""
     _, undo = draft.translator.gettext, draft.snapshot.position.undo_request
     entries = draft.entries[undo.to : draft.snapshot.position.length] if undo else []
+    headline = _("%(who)s would like to take a move back. Do you agree?", who=name_requester(draft, undo))
+    undone = narrate(draft, (entry for entry in entries if log.find_mover(entry) is not None))
+    return replace(write_any_question(draft, headline), undone=undone)
+
+
+def write_any_question(draft: TableDraft, headline: str) -> Body:
+    """Return a letter that asks whether the reader agrees to what another player would like."""
+    _ = draft.translator.gettext
     return Body(
-        headline=_("%(who)s would like to take a move back. Do you agree?", who=name_requester(draft, undo)),
-        undone=narrate(draft, (entry for entry in entries if log.find_mover(entry) is not None)),
+        headline=headline,
         question=_("Answer this letter with one word, yes or no."),
         replies=(_("yes"), _("no")),
         answers=_build_answers(draft),
@@ -142,33 +152,21 @@ def write_asked(draft: TableDraft) -> Body:
 
 def write_pausing(draft: TableDraft) -> Body:
     """Ask whether the game may pause."""
-    _ = draft.translator.gettext
-    return Body(
-        headline=_(
-            "%(who)s would like to pause the game: no clock runs until a player ends the pause. Do you agree?",
-            who=name_requester(draft, draft.snapshot.position.pause_request),
-        ),
-        question=_("Answer this letter with one word, yes or no."),
-        replies=(_("yes"), _("no")),
-        answers=_build_answers(draft),
-        button=_("Answer"),
+    headline = draft.translator.gettext(
+        "%(who)s would like to pause the game: no clock runs until a player ends the pause. Do you agree?",
+        who=name_requester(draft, draft.snapshot.position.pause_request),
     )
+    return write_any_question(draft, headline)
 
 
 def write_sealing(draft: TableDraft) -> Body:
     """Ask whether the game may go on without the public beacon."""
-    _ = draft.translator.gettext
-    return Body(
-        headline=_(
-            "%(who)s would like to go on without the public beacon, which does not come: from then on the dice follow"
-            " from the seal alone. Do you agree?",
-            who=name_requester(draft, draft.snapshot.position.seal_request),
-        ),
-        question=_("Answer this letter with one word, yes or no."),
-        replies=(_("yes"), _("no")),
-        answers=_build_answers(draft),
-        button=_("Answer"),
+    headline = draft.translator.gettext(
+        "%(who)s would like to go on without the public beacon, which does not come: from then on the dice follow"
+        " from the seal alone. Do you agree?",
+        who=name_requester(draft, draft.snapshot.position.seal_request),
     )
+    return write_any_question(draft, headline)
 
 
 def name_requester(draft: TableDraft, request: UndoRequest | Request | None) -> str:

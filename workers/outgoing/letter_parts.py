@@ -165,16 +165,17 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 
 
 def build_recent_events(draft: TableDraft) -> RecentEvents:
-    """Return the events since the reader's last move. A report and the last letter leave that move out."""
+    """Return the events since the reader's last move. A report and the last letter leave out the reader's own turn."""
     game, seat = draft.snapshot.game, draft.request.seat
-    last_turn, since = log.find_last_turn(draft.entries, seat)
-    described = narration.describe_entries(game, draft.entries[min(last_turn | {since}) :], draft.narrator, seat)
+    own_turn, since = log.find_last_turn(draft.entries, seat)
+    first = min(own_turn | {since})
+    described = narration.describe_entries(game, draft.entries[first:], draft.narrator, seat)
     chapters = [chapter for chapter in described if chapter.seq >= since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
-    leaves_own_out = draft.report or from_the_start or draft.kind == "over"
-    own = [line for chapter in described if chapter.seq in last_turn for line in chapter.sentences]
+    has_own = not (draft.report or from_the_start or draft.kind == "over")
+    own = [line for chapter in described if chapter.seq in own_turn for line in chapter.sentences]
     return RecentEvents(
-        own=() if leaves_own_out else tuple(own[-MAX_OWN_LINES:]),
+        own=tuple(own[-MAX_OWN_LINES:]) if has_own else (),
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),
         from_the_start=from_the_start,
         earlier=write_earlier(draft.translator, len(chapters) - SHOWN_ENTRIES),
@@ -241,7 +242,7 @@ def build_footer(draft: TableDraft) -> Footer:
 
 def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
     """Return the languages to choose from; nothing for a reader who has chosen one."""
-    if draft.request.chose:
+    if draft.request.has_chosen_language:
         return ()
     page = f"{draft.addresses.settings}/language"
     return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())

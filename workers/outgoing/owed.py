@@ -34,7 +34,7 @@ Topic = Literal["account", "answer", "end", "invitation", "news", "question", "r
 class LetterKind(Struct, frozen=True):
     """How letters of a kind are treated in each mode of the letter settings.
 
-    `waits` is whether they wait for the end of quiet hours, `stops` whether a mail program may offer to unsubscribe.
+    `waits` is whether they wait for the end of quiet hours, `can_unsubscribe` whether a mail program may offer that.
     A kind that `is_slow` takes long to write: it is sent after all others, alone. Strangers can cause letters of a kind
     that `is_limited`, so each mailbox gets only some of them. `group` is the row of the settings by which a player
     chooses the channels of this kind; a kind without a group goes by mail alone. The sender's name shows the `topic`.
@@ -45,7 +45,7 @@ class LetterKind(Struct, frozen=True):
     reminders: Treatment = "send"
     none: Treatment = "drop"
     waits: bool = False
-    stops: bool = True
+    can_unsubscribe: bool = True
     is_slow: bool = False
     is_limited: bool = False
     group: str = ""
@@ -57,9 +57,9 @@ class LetterKind(Struct, frozen=True):
         return treatment
 
 
-ACCOUNT = LetterKind(none="send", stops=False, topic="account")
-CONFIRMATION = LetterKind(none="send", stops=False, is_limited=True, topic="account")
-ANSWER = LetterKind(none="send", stops=False, topic="answer")
+ACCOUNT = LetterKind(none="send", can_unsubscribe=False, topic="account")
+CONFIRMATION = LetterKind(none="send", can_unsubscribe=False, is_limited=True, topic="account")
+ANSWER = LetterKind(none="send", can_unsubscribe=False, topic="answer")
 INVITATION = LetterKind(none="send", group="invitation", is_limited=True, topic="invitation")
 SEAT = LetterKind(none="send", group="invitation", is_limited=True, topic="seat")
 WELCOME = LetterKind(none="send", group="invitation", topic="seat")
@@ -67,7 +67,7 @@ TURN = LetterKind(digest="digest", reminders="drop", waits=True, group="turn", t
 REMINDER = LetterKind(waits=True, group="reminder", topic="reminder")
 NEWS = LetterKind(group="news")
 QUESTION = LetterKind(group="news", topic="question")
-FAREWELL = LetterKind(stops=False, group="news", topic="seat")  # the last letter of its table
+FAREWELL = LetterKind(can_unsubscribe=False, group="news", topic="seat")  # the last letter of its table
 TALK = LetterKind(waits=True, group="talk", topic="talk")
 END = LetterKind(is_slow=True, group="end", topic="end")
 # By mail only of tables whose turns go into the digest.
@@ -158,7 +158,7 @@ def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNoti
         person=row.person or 0,
         plain=settings.plain,
         calendar=row.calendar or "",
-        chose=bool(row.chose),
+        has_chosen_language=bool(row.chose),
         settings_number=row.settings_number or 0,
     )
     return OwedNotice(

@@ -16,6 +16,7 @@ from service.numbers import parse_int
 from service.people import proof, register
 from service.people.proof import SeatClaim
 from service.store import queries
+from service.store.rows import TableHookRow
 from service.store.schema import people
 from service.store.schema import table_hooks as hook_table
 from service.tables import access, snapshots
@@ -38,8 +39,8 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
 
 def compose(app: App, request: LetterRequest) -> PersonalLetter | None:
     """Return the content of a letter to a person as of now; None if it would come too late."""
-    with app.store.reading() as connection:
-        person = connection.execute(select(people).where(people.c.id == request.person)).one()
+    with app.store.reading() as db:
+        person = db.execute(select(people).where(people.c.id == request.person)).one()
     return WRITERS[request.kind_name](PersonalDraft(app, request, person, Translator(request.language)))
 
 
@@ -73,17 +74,18 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     with app.store.reading() as db:
         claims = proof.list_claims(db, person.id)
-    claims = tuple(sorted(claims, key=lambda claim: claim.table != draft.request.kind_detail))
-    if not claims or claims[0].table != draft.request.kind_detail:
+    at_table = [claim for claim in claims if claim.table == draft.request.kind_detail]
+    others = [claim for claim in claims if claim.table != draft.request.kind_detail]
+    if not at_table:
         return None
     link = f"{app.settings.address}/confirm/{app.links.make_confirm_token(person.id, person.address)}"
     return PersonalLetter(
-        title=name_game(draft, claims[0].game),
+        title=name_game(draft, at_table[0].game),
         subject=_("Please confirm your address"),
         headline=_("%(name)s, is this your address?", name=person.name),
-        text=write_confirm_text(draft, claims[0]),
+        text=write_confirm_text(draft, at_table[0]),
         button=_("Answer on this page"),
-        turns=tuple(DigestTurn(describe_claim(draft, claim), link) for claim in claims),
+        turns=tuple(DigestTurn(describe_claim(draft, claim), link) for claim in (*at_table, *others)),
         reason=_(
             "This address was entered at a table of Depesche. If that was not you, ignore this letter, or say no on"
             " that page: no more letters will come."
@@ -161,12 +163,18 @@ def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a chat gets no more news of a table; None if it works again or is removed."""
-    number = parse_int(draft.request.kind_detail.partition("/")[0])
+    number = parse_int(draft.request.kind_detail.partition("/")[0]) or 0
     with draft.app.store.reading() as db:
-        hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
-    if not hooks or hooks[0].disabled_at is None:
+        hook = _find_hook(db, draft, number)
+    if hook is None or hook.disabled_at is None:
         return None
-    return _write_switched_off(draft, webhooks.NAMES[hooks[0].kind], hooks[0].error)
+    return _write_switched_off(draft, webhooks.NAMES[hook.kind], hook.error)
+
+
+def _find_hook(db: Connection, draft: PersonalDraft, number: int) -> TableHookRow | None:
+    """Find the chat with this number if the reader added it."""
+    hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
+    return hooks[0] if hooks else None
 
 
 def write_added(draft: PersonalDraft) -> PersonalLetter | None:
@@ -216,30 +224,41 @@ class AddedReceiver(NamedTuple):
 
 def _load_added(draft: PersonalDraft) -> AddedReceiver | None:
     """Load what the letter says was added; None if it is removed already."""
+    kind, _, rest = draft.request.kind_detail.partition("/")
+    number = parse_int(rest.partition("/")[0]) or 0
     with draft.app.store.reading() as db:
-        return _find_added(db, draft)
-
-
-def _find_added(db: Connection, draft: PersonalDraft) -> AddedReceiver | None:
-    app, person = draft.app, draft.person
-    kind, text = (*draft.request.kind_detail.split("/"), "")[:2]
-    number = parse_int(text) or 0
-    match kind:
-        case "channel":
-            channel = channels.find(db, number)
-            if channel is not None and channel.person == person.id:
-                return AddedReceiver(channel.label, f"{draft.settings_link}#channels")
-        case "feeds":
-            if person.feeds_open and person.feeds_number == number:
-                label = draft.translator.gettext("Calendar and feed")
-                return AddedReceiver(label, f"{draft.settings_link}/connections")
-        case "follower":
-            for hook in table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == person.id):
-                for seat in queries.list_seats(db, hook.table):
-                    if seat.person == person.id and seat.proven:
-                        link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
-                        return AddedReceiver(webhooks.NAMES[hook.kind], f"{link}/followers")
+        match kind:
+            case "channel":
+                return _find_added_channel(db, draft, number)
+            case "feeds":
+                return _find_added_feeds(draft, number)
+            case "follower":
+                return _find_added_follower(db, draft, number)
     return None
+
+
+def _find_added_channel(db: Connection, draft: PersonalDraft, number: int) -> AddedReceiver | None:
+    channel = channels.find(db, number)
+    if channel is None or channel.person != draft.person.id:
+        return None
+    return AddedReceiver(channel.label, f"{draft.settings_link}#channels")
+
+
+def _find_added_feeds(draft: PersonalDraft, number: int) -> AddedReceiver | None:
+    if not draft.person.feeds_open or draft.person.feeds_number != number:
+        return None
+    return AddedReceiver(draft.translator.gettext("Calendar and feed"), f"{draft.settings_link}/connections")
+
+
+def _find_added_follower(db: Connection, draft: PersonalDraft, number: int) -> AddedReceiver | None:
+    """Find a chat that follows a table; the page about it belongs to a seat of the reader."""
+    hook = _find_hook(db, draft, number)
+    seats = queries.list_seats(db, hook.table) if hook else ()
+    own = next((seat for seat in seats if seat.person == draft.person.id and seat.proven), None)
+    if hook is None or own is None:
+        return None
+    link = f"{draft.app.settings.address}/t/{access.make_seat_link(draft.app, own)}"
+    return AddedReceiver(webhooks.NAMES[hook.kind], f"{link}/followers")
 
 
 def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:

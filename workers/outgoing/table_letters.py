@@ -153,8 +153,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
     links, kind = letter.table.links, LETTER_KINDS[draft.kind]
-    proof = f".{links.mark.rpartition('.')[2]}" if app.settings.answer_place == "subject" else ""
-    message_id, follows = make_thread(draft, f"{proof}@{app.settings.mail_host}", mail_id)
+    message_id, follows = make_thread(draft, mail_id)
     content = LetterContent(
         subject=write_subject(draft, kind.topic, links.subject),
         id=message_id,
@@ -185,20 +184,27 @@ def write_subject(draft: TableDraft, topic: Topic, subject: str) -> str:
     return subject
 
 
-def make_thread(draft: TableDraft, suffix: str, mail_id: str) -> tuple[str, tuple[str, ...]]:
+def make_thread(draft: TableDraft, mail_id: str) -> tuple[str, tuple[str, ...]]:
     """Return the Message-ID of a letter, and the ids that it follows: the invitation, and the mail that it answers.
 
-    The id is made from what the letter is about, so that a letter that is sent twice can be recognised. Where all
-    answers go to one address, the suffix proves that an answer comes from the reader.
+    The id is made from what the letter is about, so that a letter that is sent twice can be recognised.
     """
-    request = draft.request
-    root = f"<{request.table}.{request.seat}.table{suffix}>"
+    request, end = draft.request, _make_id_end(draft)
+    root = f"<{request.table}.{request.seat}.table{end}>"
     if request.kind == "invitation":
         return root, ()
+    about = f"{request.table}.{request.seq}.{request.seat}"
     if draft.kind == "digest":  # a mail that answers it refers to the turn
-        return emails.make_personal_id(draft.app, request), (
-            root,
-            f"<{request.table}.{request.seq}.{request.seat}.turn{suffix}>",
-        )
-    own = f"<{request.table}.{request.seq}.{request.seat}.{request.kind.replace('/', '.')}{suffix}>"
+        return emails.make_personal_id(draft.app, request), (root, f"<{about}.turn{end}>")
+    own = f"<{about}.{request.kind.replace('/', '.')}{end}>"
     return own, (root, mail_id) if mail_id else (root,)
+
+
+def _make_id_end(draft: TableDraft) -> str:
+    """Return the end of the ids of letters to a seat: the host.
+
+    Where all answers go to one address, the proof before it, from the end of the subject's mark, shows that an answer
+    comes from the reader.
+    """
+    settings, proof = draft.app.settings, draft.addresses.mark.rpartition(".")[2]
+    return f".{proof}@{settings.mail_host}" if settings.answer_place == "subject" else f"@{settings.mail_host}"
