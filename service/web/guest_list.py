@@ -117,7 +117,7 @@ def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
 
 
 def _make_unique(name: str, names: Container[str]) -> str:
-    """Add a number to a name if it is one of these."""
+    """Return the name, with a number if it is one of these."""
     numbered = (f"{name} {number}" for number in itertools.count(2))
     return next(one for one in itertools.chain((name,), numbered) if register.fold_name(one) not in names)
 

@@ -82,7 +82,8 @@ def show_first(name: str) -> Response:
 def show_lesson(name: str, number: int) -> Response:
     """Show a lesson, and the result of the move that the address tries; the browser stores which ones are solved."""
     lesson, count = find_lesson(name, number)
-    chosen, move = _join_fields("say"), _join_fields("move", "verb", "arg")
+    chosen = _join_fields("say")  # words of a move that is not whole yet
+    move = _join_fields("move", "verb", "arg")
     attempt = lessons.try_move(lesson, move, get_language()) if move else None
     end = attempt.moment if attempt and attempt.verdict == "solved" else None
     if end is None:

@@ -31,21 +31,32 @@ from service.web.current_request import FAILURE, HEADERS, is_own_form, make_requ
 from service.web.rate_limits import ALLOWANCE, Allowance, Limit, RateLimits
 from service.web.wsgi_threads import Scope, Send, ThreadedWsgi, make_environ
 
-PATH = re.compile(r"(?P<api>/api/v1)?/t/(?P<link>[a-z0-9.]{1,100})(?P<moves>/moves)?")
+LINK = r"(?P<link>[a-z0-9.]{1,100})"
 MAX_MOVE_BYTES = 16 * 1024  # a longer body is no usual move
 log = structlog.get_logger()
 
 
 class MoveKind(Struct, frozen=True):
-    """A kind of request that brings a move: its route, and the functions that read it and answer with its verdict."""
+    """A kind of request that brings a move: its path, and the functions that read it and answer with its verdict."""
 
+    path: re.Pattern[str]
     route: str
     read: Callable[[Request], MoveText]
     answer: Callable[[Request, str, int, Verdict | None], Response]
 
 
-FORM = MoveKind("/t/<link>", table_pages.read_move, table_pages.answer_move)
-COMMAND = MoveKind("/api/v1/t/<link>/moves", operations.read_move, operations.answer_move)
+FORM = MoveKind(
+    path=re.compile(f"/t/{LINK}"),
+    route="/t/<link>",
+    read=table_pages.read_move,
+    answer=table_pages.answer_move,
+)
+COMMAND = MoveKind(
+    path=re.compile(f"/api/v1/t/{LINK}/moves"),
+    route="/api/v1/t/<link>/moves",
+    read=operations.read_move,
+    answer=operations.answer_move,
+)
 
 
 class MoveRequest(Struct, frozen=True):
@@ -90,17 +101,18 @@ class MoveRequests:
 
     def _parse(self, scope: Scope, body: bytes) -> MoveRequest | None:
         """Parse a request that brings a move; return None if it is another one, or an unusual one."""
-        path = PATH.fullmatch(scope["raw_path"].decode("latin-1")) if scope["method"] == "POST" else None
-        if path is None or bool(path["api"]) != bool(path["moves"]) or len(body) > MAX_MOVE_BYTES:
+        began, path = time.perf_counter(), scope["raw_path"].decode("latin-1")
+        form, command = FORM.path.fullmatch(path), COMMAND.path.fullmatch(path)
+        match, kind = form or command, FORM if form else COMMAND
+        if match is None or scope["method"] != "POST" or len(body) > MAX_MOVE_BYTES:
             return None
-        began, kind = time.perf_counter(), COMMAND if path["api"] else FORM
         http = Request(make_environ(scope, body, trust_proxy=False))
         if kind is FORM and not is_own_form(self._app, http.headers):
             return None
         request_id = make_request_id(self._app, http.headers.get("X-Request-Id", ""))
         try:
             text, key, seen = kind.read(http)
-            move = LinkedMove(path["link"], submitting.clean_move(text), submitting.make_key(key), seen, request_id)
+            move = LinkedMove(match["link"], submitting.clean_move(text), submitting.make_key(key), seen, request_id)
         except (Refused, HTTPException):
             return None
         return MoveRequest(kind, http, move, began) if move.key.isprintable() else None

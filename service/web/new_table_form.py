@@ -55,22 +55,22 @@ def parse_guests(form: Mapping[str, str]) -> list[Invitee]:
 
 def parse_clock(form: Mapping[str, str]) -> Clock:
     """Return how time is kept; a bank of time replaces the time for each move."""
-    bank = _parse_number(form, "bank", 365) * DAY_S
+    bank = _parse_number(form, "bank", most=365) * DAY_S
     late: Any = form.get("late", "")
     return Clock(
         pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY_S),
         bank=bank,
-        increment=_parse_number(form, "increment", 720) * HOUR_S,
-        grace=_parse_number(form, "grace", 168) * HOUR_S,
+        increment=_parse_number(form, "increment", most=720) * HOUR_S,
+        grace=_parse_number(form, "grace", most=168) * HOUR_S,
         late=late if late in LATE_CHOICES else "move",
-        offer_after=_parse_number(form, "offer_after", 20),
+        offer_after=_parse_number(form, "offer_after", most=20),
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
         hints=bool(form.get("hints")),
     )
 
 
-def _parse_number(form: Mapping[str, str], name: str, most: int) -> int:
+def _parse_number(form: Mapping[str, str], name: str, *, most: int) -> int:
     """Parse a whole number of the form; an empty field is 0."""
     text = form.get(name, "").strip()
     if not text:

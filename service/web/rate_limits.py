@@ -50,7 +50,7 @@ class Allowance(Struct, frozen=True):
         return self.used > self.limit.times
 
     def make_headers(self) -> Mapping[str, str]:
-        """The headers that tell a program how much is left."""
+        """Make the headers that tell a program how much is left."""
         headers = {
             "X-RateLimit-Limit": str(self.limit.times),
             "X-RateLimit-Remaining": str(max(0, self.limit.times - self.used)),

@@ -72,8 +72,8 @@ def show(name: str) -> Response:
 
 def _list_additions(game: Meta) -> frozenset[str]:
     """Return the chapters about options that are off by default; each is printed from a page of its own."""
-    switches = (option for option in describe(game.options) if option.kind == "switch")
-    return frozenset(option.rule for option in switches if not option.default and option.rule.isdecimal())
+    additions = (option for option in describe(game.options) if option.kind == "switch" and not option.default)
+    return frozenset(option.rule for option in additions if option.rule.isdecimal())  # other rules are paragraphs
 
 
 @rules.get("/<name>/short")

@@ -40,6 +40,6 @@ def make_flask(name: str) -> Flask:
 
 
 def _send_now(flask_app: Flask, filename: str) -> Response:
-    return flask_app.send_static_file(
-        filename[version.end() :] if (version := ANY_VERSION.match(filename)) else filename
-    )
+    """Send a file as it is now, also if the address has the hash of another version."""
+    version = ANY_VERSION.match(filename)
+    return flask_app.send_static_file(filename[version.end() :] if version else filename)

@@ -144,6 +144,7 @@ def _load_verdict_note(db: Connection, place: Place, table: Snapshot) -> Verdict
 
 
 def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot) -> bool:
+    """Return whether another seat has moved since an accepted move, and it is this seat's turn again."""
     if verdict.seq is None or place.seat is None or not table.seats[place.seat].open_since:
         return False
     later = snapshots.load_entries(db, table, verdict.seq + 1)

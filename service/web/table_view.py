@@ -249,7 +249,16 @@ def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[st
     """Return the board as this seat, or a spectator, sees it."""
     view = table.game.view(table.position.state, place.seat)
     seats_to_move = snapshots.list_seats_to_move(table)
-    return Scene(table.game, view, list_players(table.names), place.seat, menu, get_language(), seats_to_move, planned)
+    return Scene(
+        game=table.game,
+        view=view,
+        players=list_players(table.names),
+        me=place.seat,
+        menu=menu,
+        language=get_language(),
+        seats_to_move=seats_to_move,
+        planned=planned,
+    )
 
 
 def make_narrator(place: Place, table: Snapshot) -> Narrator:
@@ -266,7 +275,7 @@ def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None
 
 
 def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
-    """Return the words of the move that a hint or the address proposes, or begins; empty if it is not on the menu."""
+    """Return the words that a hint or the address proposes: a move or its beginning; none if it is not on the menu."""
     if hint and hint.move:
         return [hint.move.verb, *hint.move.args]
     words = request.args.get("say", "").split()
@@ -345,6 +354,7 @@ def _list_hidden_fields(table: Snapshot) -> tuple[tuple[str, str], ...]:
 def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Mapping[str, str]) -> TableNotices:
     undo, pause = table.position.undo_request, table.position.pause_request
     undo_answers = commands if undo and place.seat in undo.waiting else {}
+    # The same commands answer all requests, the one to pause last.
     pause_answers = commands if undo is None and frame.dice is None else {}
     is_bot = place.seat is not None and table.seats[place.seat].status == "bot"
     return TableNotices(

@@ -25,6 +25,7 @@ from service.web.plan_view import PlanStep, list_branch_steps
 from service.web.rendering import render, translate_title
 from service.web.table_pages import join_move_fields
 
+LAST_STEP = branches.MAX_MOVES  # a page shows no later step than its branch has
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
@@ -171,7 +172,7 @@ def take_out(link: str, number: int) -> Reply:
     """Delete one move of the branch."""
     with access.writing_at(get_app(), link) as (db, place):
         branches.take_out(db, place, number, _parse_step())
-    return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
+    return redirect(url_for("whatif.show", link=link, number=number, step=LAST_STEP), 303)
 
 
 @whatif.post("/<int:number>/sooner")
@@ -184,7 +185,7 @@ def move_sooner(link: str, number: int) -> Response | Reply:
         raise
     except Refused as refused:
         return _render_branch(link, number, refused)
-    return redirect(url_for("whatif.show", link=link, number=number, step=branches.MAX_MOVES), 303)
+    return redirect(url_for("whatif.show", link=link, number=number, step=LAST_STEP), 303)
 
 
 @whatif.post("/<int:number>/fork")
@@ -213,7 +214,7 @@ def rename(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/delete")
 def remove(link: str, number: int) -> Reply:
-    """Forget a branch."""
+    """Delete a branch."""
     with access.writing_at(get_app(), link) as (db, place):
         branches.remove(db, place, number)
     return redirect(url_for("whatif.show_all", link=link), 303)
@@ -229,8 +230,8 @@ def order_branch(link: str, number: int) -> Reply:
 
 
 @whatif.post("/<int:number>/forget")
-def forget(link: str, number: int) -> Reply:
-    """Drop the orders of a branch."""
+def delete_orders(link: str, number: int) -> Reply:
+    """Delete the standing orders that were made from a branch."""
     with judging.at_seat(get_app(), link) as (work, place):
         work.locked = standing_orders.delete_branch_orders(work.locked, access.require_seat(place), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
