@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -38,17 +38,27 @@ RECORD_BYTES = 4096  # of one encrypted message; a push service need not take mo
 SALT_BYTES, NONCE_BYTES, KEY_BYTES, MATERIAL_BYTES = 16, 12, 16, 32
 LAST_RECORD = b"\x02"
 TOKEN_PERIOD_S = 6 * 3_600  # a token is sent for one period and is valid for two more; RFC 8292 allows a day
-URGENCIES = {"turn": "normal", "reminder": "high", "invitation": "normal", "news": "low", "end": "low"}
-MAX_LIFETIMES_S = {
-    "turn": 14 * DAY_S,
-    "reminder": DAY_S,
-    "invitation": 14 * DAY_S,
-    "news": 2 * DAY_S,
-    "end": 7 * DAY_S,
-}
 MIN_LIFETIME_S = 60
 TOPIC_CHARS = 32  # at most, by RFC 8030
 GONE_STATUSES = (404, 410)
+
+
+class PushGroup(Struct, frozen=True):
+    """How messages of one group of notices are sent: how urgent they are, and how long they may wait at most."""
+
+    urgency: Literal["low", "normal", "high"]
+    max_lifetime_s: int
+
+
+PUSH_GROUPS = {
+    "turn": PushGroup("normal", 14 * DAY_S),
+    "reminder": PushGroup("high", DAY_S),
+    "news": PushGroup("low", 2 * DAY_S),
+    "invitation": PushGroup("normal", 14 * DAY_S),
+    "end": PushGroup("low", 7 * DAY_S),
+    "talk": PushGroup("normal", 2 * DAY_S),
+    "digest": PushGroup("low", DAY_S),
+}
 
 
 class PushSecret(Struct, frozen=True):
@@ -132,13 +142,13 @@ def make_headers(app: App, address: str, notice: Notice) -> dict[str, str]:
         "Content-Type": "application/notification+json",
         "TTL": str(compute_lifetime_s(app.now(), notice)),
         "Topic": encode_base64url(hashlib.sha256(notice.subject.encode()).digest())[:TOPIC_CHARS],
-        "Urgency": URGENCIES[notice.group],
+        "Urgency": PUSH_GROUPS[notice.group].urgency,
     }
 
 
 def compute_lifetime_s(now: int, notice: Notice) -> int:
     """Return how long the push service may keep a message: until the deadline, if there is one."""
-    most = MAX_LIFETIMES_S[notice.group]
+    most = PUSH_GROUPS[notice.group].max_lifetime_s
     return most if notice.deadline is None else max(MIN_LIFETIME_S, min(most, notice.deadline - now))
 
 

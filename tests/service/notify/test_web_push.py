@@ -15,9 +15,11 @@ from service import timing
 from service.app import App
 from service.notify import channels, web_push
 from service.notify.channels import NewChannel, Notice
+from service.settings import DAY_S
 from service.store import push_keys
 from service.store.push_keys import decode_base64url, dump_public, encode_base64url
 from service.store.schema import letters
+from service.tables import talk
 from tests import apps, receivers
 from tests.apps import FakeTime
 from tests.receivers import Receiver
@@ -109,6 +111,28 @@ def test_a_push_service_gets_what_only_the_browser_can_read(app: App, service: R
     assert len(request.headers["Topic"]) == 32
     assert 86_400 < int(request.headers["TTL"]) <= 3 * 86_400
     check_token(app, request.headers["Authorization"], service.url("/"))
+
+
+@pytest.mark.parametrize("group", channels.GROUPS)
+def test_a_browser_takes_notices_of_each_group_that_its_player_can_choose(app: App, group: str) -> None:
+    app.open()
+    notice = Notice("1", "kind", group, "subject", "title", "sentence", "https://a.example", "en", app.now())
+    headers = web_push.make_headers(app, "https://push.example/abc", notice)
+    assert headers["Urgency"] in ("low", "normal", "high")
+    assert DAY_S <= int(headers["TTL"]) <= 14 * DAY_S
+
+
+def test_a_browser_gets_what_others_say_if_its_player_wants_that(app: App, clock: FakeTime, service: Receiver) -> None:
+    browser = Browser()
+    mover, waiting = subscribe(app, service, browser)
+    with app.store.writing() as db:
+        (channel,) = channels.list_own(db, find_person(app, waiting))
+        channels.choose_groups(db, channel, {"talk"})
+    apps.say(app, mover, "Are you there?")
+    clock.advance(talk.TALK_DELAY_S)
+    channel_deliveries.run()
+    (request,) = service.requests
+    assert "Are you there?" in json.loads(browser.decrypt(request.body))["notification"]["body"]
 
 
 def check_token(app: App, header: str, address: str) -> None:
