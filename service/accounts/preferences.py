@@ -130,6 +130,7 @@ def set_letters(app: App, recipient: Recipient, mode: Mode, table: str = "") -> 
 
 
 def _store_mode(db: Connection, recipient: Recipient, mode: Mode, table: str) -> None:
+    """Store the mode for one table; without a table for all, and delete the exceptions."""
     if table:
         letter_settings.choose_mode(db, table, recipient.id, mode)
         return

@@ -65,16 +65,22 @@ class Overview(Struct, frozen=True):
 
 def load_overview(app: App, table: str = "") -> Overview:
     """Load the overview, with the tables that moved last, or only this table."""
-    embedded = app.store.url.startswith("sqlite")
-    free = shutil.disk_usage(app.settings.folder).free // 2**20 if embedded else None
-    revision, version = app.store.find_revision(), metadata.version("depesche")
+    is_on_this_disk = app.store.url.startswith("sqlite")
+    revision = app.store.find_revision()
+    unsent = select(func.count()).where(letters.c.sent_at.is_(None))
     with app.store.reading() as connection:
-        phases = {row.phase: row.number for row in connection.execute(_select_phases()).all()}
-        owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
-        rows = _list_tables(connection, table)
-        stuck, bounced = _list_stuck_letters(connection), _list_bounced_people(connection)
-        refused, sent = _list_refused_mails(connection), _count_sent(connection, app.now() - COUNT_AGE_S)
-        return Overview(version, revision, free, phases, rows, owed, sent, stuck, bounced, refused)
+        return Overview(
+            version=metadata.version("depesche"),
+            revision=revision,
+            free_mb=shutil.disk_usage(app.settings.folder).free // 2**20 if is_on_this_disk else None,
+            phases=_count_phases(connection),
+            tables=_list_tables(connection, table),
+            owed=int(connection.execute(unsent).scalar_one()),
+            sent=_count_sent(connection, app.now() - COUNT_AGE_S),
+            stuck=_list_stuck_letters(connection),
+            bounced=_list_bounced_people(connection),
+            refused_mails=_list_refused_mails(connection),
+        )
 
 
 def _count_sent(connection: Connection, since: int) -> tuple[ChannelCount, ...]:
@@ -103,11 +109,14 @@ def _count_letters(connection: Connection, since: int) -> list[tuple[str, str, i
     return [("letters", outcome, count) for outcome, count in connection.execute(query)]
 
 
-def _select_phases() -> Any:
-    return select(tables.c.phase, func.count().label("number")).group_by(tables.c.phase)
+def _count_phases(connection: Connection) -> dict[str, int]:
+    """Count the tables in each phase."""
+    counted = select(tables.c.phase, func.count().label("number")).group_by(tables.c.phase)
+    return {row.phase: row.number for row in connection.execute(counted)}
 
 
 def _list_tables(connection: Connection, table: str) -> tuple[TableOverview, ...]:
+    """Describe the tables that moved last and are not over, or only this one."""
     condition = tables.c.id == table if table else tables.c.phase != "over"
     rows = connection.execute(select(tables).where(condition).order_by(tables.c.moved_at.desc()).limit(MAX_ROWS)).all()
     sitting: dict[str, list[Any]] = {row.id: [] for row in rows}

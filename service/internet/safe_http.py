@@ -212,6 +212,7 @@ class _Connection(HTTPSConnection):
         self.sock.do_handshake()
 
     def _open(self, number: str) -> socket.socket:
+        """Open a connection to a checked number, through a tunnel if there is a proxy."""
         timeout_s = min(CONNECT_TIMEOUT_S, self.count_seconds_left())
         if self._proxy is None:
             return socket.create_connection((number, self.port), timeout_s)

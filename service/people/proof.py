@@ -180,6 +180,7 @@ def is_organisers_seat() -> ColumnElement[bool]:
 
 
 def _describe_claim(db: Connection, row: Any) -> SeatClaim:
+    """Describe the seat of this row with the names at its table, so that the person can recognise the game."""
     sitting = queries.list_seats(db, row.table)
     organiser_seat = queries.find_organiser(sitting)
     others = tuple(one.name for one in sitting if one.seat != row.seat and one.name)

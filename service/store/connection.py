@@ -286,6 +286,7 @@ def _enable_wal(connection: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
+    """Begin a transaction: a writer waits until no other writes, and its commit is as durable as was chosen."""
     options = connection.get_execution_options()
     if not options.get("writing", False):
         connection.exec_driver_sql("BEGIN")

@@ -106,10 +106,8 @@ def move_order(locked: LockedTable, place: Place, order: int, number: int) -> Lo
 
     If the seat is not to move there, it is exchanged with the last own move of that branch.
     """
-    row = _find_conditional_order(locked.flush(), place, order)
-    source, target = _load_branch(locked, place, row.branch), _load_branch(locked, place, number)
-    condition = standing_orders.parse_condition(row.after)
-    at = len(condition.moves) if condition else 0
+    source_number, at = _find_ordered_move(locked.flush(), place, order)
+    source, target = _load_branch(locked, place, source_number), _load_branch(locked, place, number)
     new_source, new_target = _exchange(locked.game, source, target, at)
     changed = ((source, new_source), (target, new_target))
     for before, branch in sorted(changed, key=lambda change: change[1].id):
@@ -135,12 +133,13 @@ def _store_moves(locked: LockedTable, loaded: _LoadedBranch) -> LockedTable:
     return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
 
 
-def _find_conditional_order(db: Connection, place: Place, order: int) -> Any:
-    own = standing_orders.list_orders(db, place.table, require_seat(place))
-    row = next((one for one in own if one.id == order and one.after), None)
-    if row is None:
-        raise Refused("There is no such order; it may have been done already.")
-    return row
+def _find_ordered_move(db: Connection, place: Place, order: int) -> tuple[int, int]:
+    """Return the branch that an order was made from, and the index of its move there."""
+    for row in standing_orders.list_orders(db, place.table, require_seat(place)):
+        condition = standing_orders.parse_condition(row.after)
+        if row.id == order and condition is not None:
+            return row.branch, len(condition.moves)  # it waits for all moves before its own
+    raise Refused("There is no such order; it may have been done already.")
 
 
 def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int) -> tuple[Branch, Branch]:

@@ -227,7 +227,7 @@ def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list
             yield seat, "forfeited" if after.seats[seat].status == "resigned" else "relieved"
         case Offered(seat):
             yield from ((other, "offered" if other == seat else "offer") for other in people)
-        case Substituted(seat, False):
+        case Substituted(seat, bot=False):
             yield seat, "seat"
         case Ended():
             yield from ((seat, "over") for seat in people)

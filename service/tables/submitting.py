@@ -291,17 +291,18 @@ INSERT_ONE = _make_insert_one()
 def store_moves(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
     """Store moves without waiting for the disk, as `submit` does; None for those that were not stored."""
     if app.store.engine.dialect.name == "postgresql":
-        return _store_all(app, moves)
+        return _store_in_postgresql(app, moves)
     with app.store.writing(durable=False) as db:
-        return [_store_one(db, move, app.now()) for move in moves]
+        return [_store_in_sqlite(db, move, app.now()) for move in moves]
 
 
-def _store_one(db: Connection, move: LinkedMove, at: int) -> StoredSubmission | None:
+def _store_in_sqlite(db: Connection, move: LinkedMove, at: int) -> StoredSubmission | None:
     row = db.execute(INSERT_ONE, {**_make_row(move), "at": at}).one_or_none()
     return None if row is None else StoredSubmission(row.table, row.id)
 
 
-def _store_all(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
+def _store_in_postgresql(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
+    """Store all moves by one statement; their places in its parameter tell which rows it returns."""
     rows = [{"place": place, **_make_row(move)} for place, move in enumerate(moves)]
     with app.store.peeking() as db:
         stored = queries.fetch(db, _make_insert_all(), {"moves": msgspec.json.encode(rows).decode(), "at": app.now()})
@@ -335,16 +336,20 @@ class MoveIntake:
                 self._thread.start()
 
     def _run(self) -> None:
+        """Store moves as they come, and call their functions with the outcomes; without end."""
         while True:
-            batch = [self._waiting.get()]
-            while len(batch) < MAX_BATCH:
-                try:
-                    batch.append(self._waiting.get_nowait())
-                except Empty:
-                    break
+            batch = self._take_batch()
             outcomes = self._store([move for move, _ in batch])
             for (_, receive), outcome in zip(batch, outcomes, strict=True):
                 receive(outcome)
+
+    def _take_batch(self) -> list[tuple[LinkedMove, Receive]]:
+        """Wait for a move, and take it with those that have come since the last call, up to MAX_BATCH."""
+        batch = [self._waiting.get()]
+        with suppress(Empty):
+            while len(batch) < MAX_BATCH:
+                batch.append(self._waiting.get_nowait())
+        return batch
 
     def _store(self, moves: Sequence[LinkedMove]) -> Sequence[Outcome]:
         """Store moves and wake the referee; a failure is the outcome of all of them."""
