@@ -110,14 +110,15 @@ def _parse(row: Any) -> StoredLetter:
         for part in message.walk()
         if part.get_content_maintype() == "image"
     }
+    _, reply_to = parseaddr(str(message.get("Reply-To", "")))
     return StoredLetter(
-        row.id,
-        row.at,
-        row.recipient,
-        str(message["Subject"]),
-        parseaddr(str(message.get("Reply-To", "")))[1],
-        str(message.get("Message-ID", "")),
-        bodies.get("plain", ""),
-        bodies.get("html", ""),
-        pictures,  # type: ignore[arg-type]  # a decoded picture is bytes
+        id=row.id,
+        at=row.at,
+        recipient=row.recipient,
+        subject=str(message["Subject"]),
+        reply_to=reply_to,
+        message_id=str(message.get("Message-ID", "")),
+        text=bodies.get("plain", ""),
+        html=bodies.get("html", ""),
+        pictures=pictures,  # type: ignore[arg-type]  # a decoded picture is bytes
     )

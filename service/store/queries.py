@@ -250,8 +250,10 @@ def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: 
 
 @functools.cache
 def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
-    also = [] if durable or dialect != "postgresql" else [NOT_DURABLE]
-    statement: Executable = insert_into(dialect, into).on_conflict_do_nothing().returning(*into.primary_key, *also)
+    returned: list[ColumnElement[Any]] = [*into.primary_key]
+    if dialect == "postgresql" and not durable:
+        returned.append(NOT_DURABLE)  # to compute this column sets the option for the transaction
+    statement: Executable = insert_into(dialect, into).on_conflict_do_nothing().returning(*returned)
     return statement
 
 
