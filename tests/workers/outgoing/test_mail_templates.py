@@ -15,7 +15,7 @@ ENTRY_POINTS = {
     "mail/personal.html": {"letter": PersonalLetter},
     "mail/chart.svg": {"chart": ChartDrawing},
 }
-PARTS = {"mail/frame.html", "mail/head.html", "mail/shared.html", "mail/shared.txt"}
+PARTS = {"mail/frame.html", "mail/head.html", "mail/shared.html", "mail/letter_parts.txt", "mail/shared.txt"}
 
 
 @pytest.mark.parametrize("template", ENTRY_POINTS)
