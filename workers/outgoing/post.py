@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from email.message import EmailMessage
+from itertools import takewhile
 from typing import Any
 
 import structlog
@@ -43,7 +44,7 @@ from workers.outgoing.owed import (
 log = structlog.get_logger()
 
 BATCH = 25
-MIN_MANY, MANY_WITHIN_S = 60, 60.0
+MIN_MANY, MANY_WITHIN_S = 60, 60.0  # so many letters within this time are many
 WRITTEN_AT: deque[float] = deque(maxlen=MIN_MANY)  # the times of the last letters of this process
 MAX_TRIES = 24  # three to four days
 MAX_STARTS = 6  # processes that a letter may kill before it is given up
@@ -71,7 +72,7 @@ class ClaimedLetter(Struct, frozen=True):
     """A letter that this process has leased.
 
     `due_at` is the end of the lease, `tries` counts this one, and `starts` counts the processes that leased the letter
-    in a row without sending or postponing it. `pending` is how many were due when this one was leased.
+    in a row without sending or postponing it. `pending` is how many were due then, counted up to BATCH.
     """
 
     owed: OwedNotice
@@ -112,24 +113,25 @@ def send_batch(app: App) -> StepResult:
         raise
     if not batch:
         return StepResult.NONE
-    return StepResult.ALL if is_complete and len(batch) == batch[0].pending < BATCH else StepResult.SOME
+    has_all = len(batch) == batch[0].pending and len(batch) < BATCH
+    return StepResult.ALL if is_complete and has_all else StepResult.SOME
 
 
 def claim(app: App) -> Sequence[ClaimedLetter]:
     """Lease some letters that are due, so that other processes leave them alone."""
-    with app.store.writing() as connection:
-        due = connection.execute(DUE_LETTERS.where(letters.c.due_at <= app.now())).all()
+    with app.store.writing() as db:
+        due = db.execute(DUE_LETTERS.where(letters.c.due_at <= app.now())).all()
         batch = select_batch(due)
         if not batch:
             return []
         ids, starts = [row.id for row in batch], count_starts(batch[0].outcome) + 1
-        lease_s = app.settings.lease * (SLOW_LEASES if batch[0].kind in SLOW_KINDS else 1)
-        due_at = app.now() + lease_s
+        leases = SLOW_LEASES if batch[0].kind in SLOW_KINDS else 1
+        due_at = app.now() + leases * app.settings.lease
         lease = {"due_at": due_at, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
-        connection.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
-        has_channels = connection.execute(channel_queries.ANY_CHANNEL).first() is not None
-        has_new = has_channels and channel_queries.insert_deliveries(connection, app.now(), app.settings.confirms, ids)
-        owed = load_owed(connection, ids)
+        db.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
+        has_channels = db.execute(channel_queries.ANY_CHANNEL).first() is not None
+        has_new = has_channels and channel_queries.insert_deliveries(db, app.now(), app.settings.confirms, ids)
+        owed = load_owed(db, ids)
     if has_new:
         app.wakeups.wake("deliveries")
     tries = {row.id: row.tries + 1 for row in batch}
@@ -138,8 +140,8 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
     """Return the letters to lease together. A letter that is slow, or may have killed a process, is leased alone."""
-    alone = (place for place, row in enumerate(due) if count_starts(row.outcome) or row.kind in SLOW_KINDS)
-    return due[: next(alone, len(due)) or 1]
+    together = list(takewhile(lambda row: not count_starts(row.outcome) and row.kind not in SLOW_KINDS, due))
+    return together or due[:1]
 
 
 def count_starts(outcome: str) -> int:
@@ -148,7 +150,7 @@ def count_starts(outcome: str) -> int:
 
 
 def send(app: App, batch: Sequence[ClaimedLetter]) -> bool:
-    """Write the letters of a batch that may leave now, and send them over one connection; return if each was tried."""
+    """Write the letters of a batch that may leave now, and send them; return False if some were not tried."""
     sendable = [letter for letter in batch if not settle_unsendable(app, letter)]
     ready = [(letter, envelope) for letter in sendable if (envelope := write_or_postpone(app, letter)) is not None]
     if not ready:
@@ -216,19 +218,17 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         postpone(app, letter, queries.NEVER_DUE)
     elif letter.owed.treatment == "digest":
         move_to_digest(app, letter)
-    elif letter.owed.kind.is_limited and not is_within_limit(app, letter):
-        pass
     elif letter.owed.kind.waits and (until := find_end_of_wait(app, letter)):
         postpone(app, letter, until)
     else:
-        return False
+        return letter.owed.kind.is_limited and settle_over_limit(app, letter)
     return True
 
 
-def is_within_limit(app: App, letter: ClaimedLetter) -> bool:
-    """Return whether a mailbox gets another invitation today; otherwise let the letter wait, or drop it."""
+def settle_over_limit(app: App, letter: ClaimedLetter) -> bool:
+    """Postpone or drop a letter whose mailbox gets too many invitations today; return False if it is to be sent."""
     if app.settings.smtp == EMBEDDED:
-        return True
+        return False
     most = app.settings.invitations_per_day
     with app.store.reading() as db:
         before = limits.count_letters_ahead(db, letter.request.person, letter.id, app.now())
@@ -236,7 +236,7 @@ def is_within_limit(app: App, letter: ClaimedLetter) -> bool:
         close(app, letter, "too many invitations")
     elif before >= most:
         postpone(app, letter, app.now() + HOUR_S)
-    return before < most
+    return before >= most
 
 
 def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
@@ -313,19 +313,19 @@ def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> s
 
 def close(app: App, letter: ClaimedLetter, outcome: str) -> None:
     """Mark a letter as done. If a power cut loses the mark, it is sent again with the same Message-ID."""
-    with app.store.writing(durable=False) as connection:
-        store_outcome(connection, letter, app.now(), outcome)
+    with app.store.writing(durable=False) as db:
+        store_outcome(db, letter, app.now(), outcome)
     app.metrics.count("letters", outcome.partition(":")[0])
 
 
 def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply: str) -> None:
     """Mark a letter as refused for good. If its address is dead, send nothing more there and inform the tables."""
     log.warning("letter refused for good", letter=letter.id, error=why)
-    with app.store.writing() as connection:
-        store_outcome(connection, letter, app.now(), f"refused: {why}")
+    with app.store.writing() as db:
+        store_outcome(db, letter, app.now(), f"refused: {why}")
         app.metrics.count("letters", "refused")
         if dead_address_reply:
-            signing_in.record_bounce(connection, letter.request.person, dead_address_reply, app.now())
+            signing_in.record_bounce(db, letter.request.person, dead_address_reply, app.now())
     if dead_address_reply:
         app.wakeups.wake("post")  # for the letters to the tables
 
@@ -340,14 +340,14 @@ def schedule_digest(app: App, letter: ClaimedLetter) -> None:
 def move_to_digest(app: App, letter: ClaimedLetter) -> None:
     """Leave a letter's news to the reader's next digest, and have that digest sent."""
     schedule_digest(app, letter)
-    with app.store.writing() as connection:
-        store_outcome(connection, letter, app.now(), digest.LEFT_TO_DIGEST)
+    with app.store.writing() as db:
+        store_outcome(db, letter, app.now(), digest.LEFT_TO_DIGEST)
 
 
 def postpone(app: App, letter: ClaimedLetter, until: int) -> None:
     """Make a letter due at a later moment, without counting a try."""
-    with app.store.writing() as connection:
-        connection.execute(update_unsent(letter).values(due_at=until, tries=letter.tries - 1, outcome=""))
+    with app.store.writing() as db:
+        db.execute(update_unsent(letter).values(due_at=until, tries=letter.tries - 1, outcome=""))
 
 
 def retry_later(app: App, letter: ClaimedLetter, why: str) -> None:
@@ -356,8 +356,8 @@ def retry_later(app: App, letter: ClaimedLetter, why: str) -> None:
         close(app, letter, f"given up: {why}")
         return
     pause_s = compute_retry_pause(letter.tries - 1)
-    with app.store.writing() as connection:
-        connection.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:500]))
+    with app.store.writing() as db:
+        db.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:500]))
 
 
 def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
@@ -365,16 +365,16 @@ def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
 
     A letter that was tried has another `due_at` by now, and keeps it.
     """
-    with app.store.writing() as connection:
+    with app.store.writing() as db:
         for letter in batch:
             untried = update_unsent(letter).where(letters.c.due_at == letter.due_at)
-            connection.execute(untried.values(due_at=app.now(), tries=letter.tries - 1, outcome=""))
+            db.execute(untried.values(due_at=app.now(), tries=letter.tries - 1, outcome=""))
 
 
-def store_outcome(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
+def store_outcome(db: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
     """Write the outcome of a letter, which is then no longer due."""
     values = {"key_id": letter.id, "sent_at": at, "outcome": outcome, "recipient": letter.request.person or None}
-    connection.execute(MARK_LETTER, values)
+    db.execute(MARK_LETTER, values)
 
 
 def update_unsent(letter: ClaimedLetter) -> Update:
